@@ -1,0 +1,1 @@
+"""The vocabulary in which the function writes: native objects as plain dicts."""

@@ -1,0 +1,128 @@
+"""What the function has to say about its input: findings with a code, an address and a way to mend them.
+
+Not its business: how findings are printed (see `krm_fn.report`) or where in a file a field stands (see `krm_fn.wire`).
+The shape on the wire follows the KRM Functions Specification, section `ResourceList.results`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+Severity = Literal["error", "warning", "info"]
+Path = tuple[str | int, ...]
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+class Ref(NamedTuple):
+    """The address of one resource. `namespace` is as written in the resource, empty where it has none."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+
+class Result(NamedTuple):
+    """One finding. `line` and `column` count from 1; 0 means unknown."""
+
+    severity: Severity
+    code: str
+    message: str
+    ref: Ref | None = None
+    path: Path = ()
+    current: Any = None
+    proposed: Any = None
+    file: str = ""
+    index: int = 0
+    line: int = 0
+    column: int = 0
+
+
+def error(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
+    """A finding that stops the build. `message` says what is wrong and, after a semicolon, how to mend it."""
+    return Result("error", code, message, ref, path, **more)
+
+
+def warning(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
+    """A finding that lets the build pass, but that a reviewer should see."""
+    return Result("warning", code, message, ref, path, **more)
+
+
+def info(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
+    """A note on what was done where the reference's output could not have worked."""
+    return Result("info", code, message, ref, path, **more)
+
+
+def ref(resource: dict[str, Any]) -> Ref:
+    """The address of a resource, with empty strings for what it lacks or has in a wrong type.
+
+    >>> ref({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "namespace": "n"}})
+    Ref(api_version='v1', kind='Service', name='a', namespace='n')
+    """
+    metadata = resource.get("metadata")
+    if not isinstance(metadata, dict):
+        metadata = {}
+    texts = (resource.get("apiVersion"), resource.get("kind"), metadata.get("name"), metadata.get("namespace"))
+    return Ref(*(text if isinstance(text, str) else "" for text in texts))
+
+
+def field(path: Path) -> str:
+    """A path as the KRM specification writes it; keys that contain dots stand in brackets.
+
+    >>> field(("spec", "services", "Decode", "envs", 0, "name"))
+    'spec.services.Decode.envs[0].name'
+    >>> field(("metadata", "annotations", "nvidia.com/enable-grove"))
+    "metadata.annotations['nvidia.com/enable-grove']"
+    """
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif "." in step or "/" in step or "[" in step or step == "":
+            text += f"['{step}']"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def line(result: Result) -> str:
+    """The message with its code and field in front, as every reader of results shows it."""
+    where = field(result.path)
+    return f"{result.code} {where}: {result.message}" if where else f"{result.code} {result.message}"
+
+
+def order(result: Result) -> tuple[int, str, int, Ref, str, str]:
+    """A sort key: errors first, then by file and line, then by resource and field."""
+    address = result.ref or Ref("", "", "")
+    return _ORDER[result.severity], result.file, result.line, address, field(result.path), result.code + result.message
+
+
+def failed(results: list[Result]) -> bool:
+    """Whether the build must stop: exactly when there is an error."""
+    return any(result.severity == "error" for result in results)
+
+
+def wire(result: Result) -> dict[str, Any]:
+    """The finding as an entry of `ResourceList.results`.
+
+    KRM Functions Specification, Result: `severity` is always written, since readers disagree about its default.
+    """
+    out: dict[str, Any] = {"message": line(result), "severity": result.severity}
+    if result.ref:
+        out["resourceRef"] = {
+            "apiVersion": result.ref.api_version,
+            "kind": result.ref.kind,
+            "name": result.ref.name,
+            **({"namespace": result.ref.namespace} if result.ref.namespace else {}),
+        }
+        if result.path:
+            out["field"] = {"path": field(result.path)}
+            if result.current is not None:
+                out["field"]["currentValue"] = result.current
+            if result.proposed is not None:
+                out["field"]["proposedValue"] = result.proposed
+    if result.file:
+        out["file"] = {"path": result.file, "index": result.index}
+    out["tags"] = {"code": result.code}
+    return out
