@@ -8,7 +8,36 @@ from __future__ import annotations
 
 TITLES = {
     # 001-019: reading ResourceLists and files
+    "DYN001": "Nothing to read",
+    "DYN002": "Text that is not UTF-8",
+    "DYN003": "Character that YAML forbids",
+    "DYN004": "Not YAML",
+    "DYN005": "Nested too deep",
+    "DYN006": "Aliases expand too far",
+    "DYN007": "Key stands twice",
+    "DYN008": "Unknown tag",
+    "DYN009": "Key that is not text",
+    "DYN010": "Number that JSON cannot hold",
+    "DYN011": "File that cannot be read",
+    "DYN012": "Not a ResourceList",
+    "DYN013": "No list of items",
+    "DYN014": "Item that is not a resource",
+    "DYN015": "Item without apiVersion, kind or name",
+    "DYN016": "Two items with one identity",
+    "DYN017": "Items would be lost",
+    "DYN018": "functionConfig that is not a resource",
+    "DYN019": "Internal error",
     # 020-039: the schema
+    "DYN020": "unknown kind or version of a Dynamo resource",
+    "DYN021": "a value of the wrong type",
+    "DYN022": "a required field is missing",
+    "DYN023": "an unknown field",
+    "DYN024": "a word that is none of those allowed",
+    "DYN025": "a number out of bounds",
+    "DYN026": "too long, too short, or too many",
+    "DYN027": "a text that is not of the wanted form",
+    "DYN028": "null where a field should be left out",
+    "DYN029": "a native field that is newer than the Kubernetes version known here, or misspelt",
     # 040-049: the configuration
     # 050-059: items
     # 100-199: graphs

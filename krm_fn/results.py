@@ -24,7 +24,7 @@ class Ref(NamedTuple):
 
 
 class Result(NamedTuple):
-    """One finding. `line` and `column` count from 1; 0 means unknown."""
+    """One finding. `line` and `column` count from 1; 0 means unknown. `document` counts from 0."""
 
     severity: Severity
     code: str
@@ -34,7 +34,7 @@ class Result(NamedTuple):
     current: Any = None
     proposed: Any = None
     file: str = ""
-    index: int = 0
+    document: int = 0
     line: int = 0
     column: int = 0
 
@@ -123,6 +123,6 @@ def wire(result: Result) -> dict[str, Any]:
             if result.proposed is not None:
                 out["field"]["proposedValue"] = result.proposed
     if result.file:
-        out["file"] = {"path": result.file, "index": result.index}
+        out["file"] = {"path": result.file, "index": result.document}
     out["tags"] = {"code": result.code}
     return out

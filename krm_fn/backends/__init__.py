@@ -1,0 +1,66 @@
+"""Inference engines: a file here is an engine, its `BACKEND` says what the engine needs.
+
+Not its business: what carries the pods. Follows the reference's `internal/dynamo/backend_*.go`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from krm_fn import registry
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.plan import ComponentPlan, RolePlan
+
+
+class Backend:
+    """What the expander asks of an inference engine. Every hook has a neutral answer."""
+
+    module = ""
+    """How a command line betrays the engine: `python3 -m dynamo.<module>`."""
+
+    cache_dir = ""
+    """Where the engine keeps compiled kernels, for cache mounts without a path."""
+
+    def container(self, container: Container, role: RolePlan) -> Container:
+        """The main container as this engine wants it."""
+        return container
+
+    def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
+        """The whole pod as this engine wants it."""
+        return pod
+
+    def gpus(self, component: ComponentPlan) -> int:
+        """How many GPUs the engine believes one pod to have."""
+        return 0
+
+
+def names() -> tuple[str, ...]:
+    """The engines there are."""
+    return registry.names(sys.modules[__name__])
+
+
+def get(name: str) -> Backend:
+    """One engine. Raises KeyError for an unknown one."""
+    backend: Backend = registry.get(sys.modules[__name__], name).BACKEND
+    return backend
+
+
+def detect(words: Iterable[str]) -> list[str]:
+    """The engines that a command line starts, by name (reference: detectBackendFrameworkFromArgs).
+
+    >>> detect(["python3", "-m", "dynamo.vllm"])
+    ['vllm']
+    """
+    line = " ".join(words)
+    if "dynamo." not in line:
+        return []
+    return [name for name in names() if get(name).module and _starts(get(name).module, line)]
+
+
+def _starts(module: str, line: str) -> bool:
+    return bool(re.search(rf"python[0-9.]*\s+[^|&;]*-m\s+[^|&;]*dynamo\.{re.escape(module)}[^|&;]*", line, re.ASCII))

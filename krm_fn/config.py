@@ -1,0 +1,187 @@
+"""Config: what the reference operator takes from Helm values and flags, here from the functionConfig.
+
+Not its business: the schema, which is `krm_fn.api.config`; a test holds the defaults here and there together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from krm_fn import results
+from krm_fn.api import check
+from krm_fn.kube import labels
+from krm_fn.results import Result
+
+API_VERSION = f"{labels.PREFIX}v1alpha1"
+KIND = "DynamoRender"
+DYNAMO_GROUP = "nvidia.com"
+
+
+class LeaderWorkerSet(NamedTuple):
+    """Whether LeaderWorkerSets carry multinode services in deployment mode."""
+
+    enabled: bool = True
+
+
+class KaiScheduler(NamedTuple):
+    """Grove only: whether the KAI scheduler places the pods, and on which queue."""
+
+    enabled: bool = False
+    queue: str = "dynamo"
+
+
+class Grove(NamedTuple):
+    """What PodCliqueSets carry besides the graph."""
+
+    termination_delay: str = "15m"
+    kai_scheduler: KaiScheduler = KaiScheduler()
+
+
+class Ingress(NamedTuple):
+    """What a frontend without `ingress` of its own gets."""
+
+    class_name: str = ""
+    tls_secret_name: str = ""
+    host_suffix: str = ""
+    istio_gateway: str = ""
+
+
+class Rbac(NamedTuple):
+    """The cluster roles that the platform ships."""
+
+    planner_role: str = "dynamo-planner"
+    epp_role: str = "dynamo-epp"
+    profiling_role: str = "dynamo-profiling"
+
+
+class PullSecret(NamedTuple):
+    """A Secret that is in the cluster and opens a registry."""
+
+    registry: str = ""
+    name: str = ""
+
+
+class Config(NamedTuple):
+    """The settings of one run. Every field stands under the same name, in camelCase, in the functionConfig."""
+
+    orchestrator: str = "deployment"
+    leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
+    grove: Grove = Grove()
+    discovery_backend: str = "kubernetes"
+    nats_address: str = ""
+    etcd_address: str = ""
+    model_express_url: str = ""
+    prometheus_endpoint: str = ""
+    mpi_secret_name: str = "mpi-run-ssh-secret"  # noqa: S105 - the name of a Secret
+    namespace: str = ""
+    ingress: Ingress = Ingress()
+    rbac: Rbac = Rbac()
+    image_pull_secrets: tuple[PullSecret, ...] = ()
+    debugger_image: str = "python:3.12-slim"
+    retain_volumes: bool = True
+    source: str = "keep"
+    components: bool = False
+    unknown_fields: str = "error"
+    restart: str = "render"
+
+
+def key(attribute: str) -> str:
+    """The functionConfig's spelling of an attribute.
+
+    >>> key("nats_address"), key("model_express_url")
+    ('natsAddress', 'modelExpressURL')
+    """
+    first, *rest = attribute.split("_")
+    return first + "".join("URL" if word == "url" else word.title() for word in rest)
+
+
+def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
+    """The settings a functionConfig holds, and everything wrong with it.
+
+    Accepted are a DynamoRender, a ConfigMap with the same keys as strings (`kpt fn eval -- natsAddress=…`), a Dynamo resource
+    with the settings as annotations (kustomize `generators:`), and nothing (KRM Functions Specification, `functionConfig`).
+    """
+    if function_config is None:
+        return Config(), []
+    address = results.ref(function_config)
+    group = address.api_version.partition("/")[0]
+    if address.kind == KIND or f"{group}/" == labels.PREFIX:
+        return _typed(function_config)
+    if (address.api_version, address.kind) == ("v1", "ConfigMap"):
+        return _texts(function_config, function_config.get("data"), ("data",), "")
+    if group == DYNAMO_GROUP:
+        return _texts(function_config, labels.notes(function_config), ("metadata", "annotations"), labels.PREFIX)
+    said = f"functionConfig is a {address.kind or 'nameless kind'} of {address.api_version or 'no apiVersion'}"
+    return Config(), [results.error("DYN040", f"{said}; write a {KIND} of {API_VERSION}, or a ConfigMap with its keys", address)]
+
+
+def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
+    found = list(check.config(function_config))
+    spec = function_config.get("spec")
+    if results.failed(found) or not isinstance(spec, dict):
+        return Config(), found
+    return _fill(Config, spec), found
+
+
+def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> tuple[Config, list[Result]]:
+    """Settings written as strings; a dot in a key goes down a level."""
+    spec: dict[str, Any] = {}
+    spelled: dict[results.Path, str] = {}
+    for name, text in (data if isinstance(data, dict) else {}).items():
+        if not name.startswith(prefix) or name in labels.WRITTEN:
+            continue
+        steps = tuple(name.removeprefix(prefix).split("."))
+        spelled[steps] = name
+        inner = spec
+        for step in steps[:-1]:
+            nested = inner.setdefault(step, {})
+            inner = nested if isinstance(nested, dict) else {}
+        inner[steps[-1]] = _value(Config, steps, text)
+    typed = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "texts"}, "spec": spec}
+    config, found = _typed(typed)
+    return config, list(_moved(found, results.ref(holder), at, spelled))
+
+
+def _moved(found: list[Result], address: results.Ref, at: results.Path, spelled: dict[results.Path, str]) -> Iterator[Result]:
+    """Findings about the typed form, at the place where the user wrote the text."""
+    for result in found:
+        steps = tuple(str(step) for step in result.path[1:])
+        name = next((spelled[steps[:length]] for length in range(len(steps), 0, -1) if steps[:length] in spelled), "")
+        yield result._replace(ref=address, path=(*at, name) if name else at)
+
+
+def _value(kind: type, steps: results.Path, text: Any) -> Any:
+    """A text as the type that the setting has; what cannot be read stays text, for the check to refuse."""
+    default = _default(kind, steps)
+    if not isinstance(text, str) or isinstance(default, str) or default is None:
+        return text
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(text, text)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _default(kind: Any, steps: results.Path) -> Any:
+    value = kind()
+    for step in steps:
+        attribute = next((name for name in getattr(value, "_fields", ()) if key(name) == step), None)
+        if attribute is None:
+            return None
+        value = getattr(value, attribute)
+    return value
+
+
+def _fill(kind: Any, spec: dict[str, Any]) -> Any:
+    """A settings tuple from its checked dict; what is missing or null keeps its default."""
+    written = {name: spec[key(name)] for name in kind._fields if spec.get(key(name)) is not None}
+    defaults = kind._field_defaults
+    for name, value in written.items():
+        if hasattr(defaults[name], "_fields"):
+            written[name] = _fill(type(defaults[name]), value)
+        elif isinstance(defaults[name], tuple):
+            written[name] = tuple(_fill(PullSecret, entry) for entry in value)
+    return kind(**written)

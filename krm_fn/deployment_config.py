@@ -1,0 +1,108 @@
+"""`DYN_DEPLOYMENT_CONFIG`: a variable with JSON through which older graphs set replicas and resources of their services.
+
+Follows the reference's `internal/dynamo/graph.go` updateDynDeploymentConfig and overrideWithDynDeploymentConfig.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+NAME = "DYN_DEPLOYMENT_CONFIG"
+_PORT = 8000
+_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+_INT32 = 2**31
+
+
+class Override(NamedTuple):
+    """What the variable says about one service; None where it says nothing."""
+
+    replicas: int | None = None
+    resources: dict[str, Any] | None = None
+
+
+def parse(text: str) -> dict[str, Any]:
+    """The variable's value. Raises ValueError where it is not a JSON object."""
+    content = json.loads(text, parse_constant=_no_constant)
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 - whoever reads JSON expects ValueError
+    return content
+
+
+def override(content: dict[str, Any], service: str) -> Override:
+    """What it says about a service. Names below the service's are matched in any case, as Go does.
+
+    Raises ValueError for a member of the wrong type.
+    """
+    arguments = _member(_object(content.get(service), service), "serviceargs", service)
+    workers = arguments.get("workers")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or not -_INT32 <= workers < _INT32):
+        raise ValueError(f"workers of {service} must be a whole number")
+    resources = _member(arguments, "resources", service)
+    amounts: dict[str, Any] = {name: resources[name] for name in ("cpu", "memory", "gpu") if resources.get(name) is not None}
+    for name, amount in amounts.items():
+        if not isinstance(amount, str):
+            raise ValueError(f'{name} of {service} must be a text: write "{amount}"')
+    custom = _object(resources.get("custom"), f"custom resources of {service}")
+    if any(not isinstance(amount, str) for amount in custom.values()):
+        raise ValueError(f"custom resources of {service} must be texts")
+    if custom:
+        amounts["custom"] = custom
+    return Override(workers, {name: amount for name, amount in amounts.items() if amount} or None)
+
+
+def with_port(content: dict[str, Any], service: str) -> str:
+    """The text for a frontend, whose own port is always 8000, printed as Go prints JSON."""
+    if isinstance(content.get(service), dict):
+        content = {**content, service: {**content[service], "port": _PORT}}
+    return _go(content)
+
+
+def _member(holder: dict[str, Any], name: str, service: str) -> dict[str, Any]:
+    found = next((value for key, value in holder.items() if key.lower() == name), None)
+    return {key.lower() if key.lower() != "custom" else "custom": value for key, value in _object(found, f"{name} of {service}").items()}
+
+
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} must be a JSON object")  # noqa: TRY004 - as above
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _go(value: Any) -> str:
+    """JSON as Go's encoder writes it: sorted keys, all numbers through a 64-bit float, HTML characters escaped."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_go(str(key))}:{_go(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(_go(entry) for entry in value) + "]"
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
+    return _number(float(value))
+
+
+def _number(value: float) -> str:
+    """Plain digits between 1e-6 and 1e21, else an exponent without padding.
+
+    >>> _number(1.5), _number(12345678901234567890.0), _number(1e21), _number(1e-7)
+    ('1.5', '12345678901234567000', '1e+21', '1e-7')
+    """
+    if value == 0:
+        return "-0" if str(value).startswith("-") else "0"
+    if not 1e-6 <= abs(value) < 1e21:
+        mantissa, _, exponent = repr(value).partition("e")
+        return f"{mantissa.removesuffix('.0')}e{'-' if exponent.startswith('-') else '+'}{exponent.lstrip('+-0')}"
+    mantissa, _, exponent = repr(value).partition("e")
+    digits, shift = mantissa.replace(".", "").replace("-", ""), int(exponent or 0) + len(mantissa.lstrip("-").partition(".")[0])
+    sign = "-" if value < 0 else ""
+    if shift <= 0:
+        return f"{sign}0.{'0' * -shift}{digits}".rstrip("0")
+    whole, fraction = digits[:shift].ljust(shift, "0"), digits[shift:].rstrip("0")
+    return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"

@@ -1,0 +1,78 @@
+"""How a component is reached from outside: an Ingress, an Istio VirtualService, or both.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateComponentIngress, GenerateComponentVirtualService and getIngressHost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import merge
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.plan import ComponentPlan
+
+PORT = 8000
+DEFAULT_SUFFIX = "local"
+
+
+def of(plan: ComponentPlan) -> Iterator[Resource]:
+    """What the component's `ingress` asks for."""
+    if makes_ingress(plan):
+        yield _ingress(plan)
+    if makes_virtual_service(plan):
+        yield _virtual_service(plan)
+
+
+def makes_ingress(plan: ComponentPlan) -> bool:
+    """An Ingress needs a class."""
+    return plan.ingress.enabled and plan.ingress.class_name is not None
+
+
+def makes_virtual_service(plan: ComponentPlan) -> bool:
+    """A VirtualService needs a gateway of its own, and an installation that has one at all."""
+    return bool(plan.config.ingress.istio_gateway) and plan.ingress.virtual_service and plan.ingress.enabled and bool(plan.ingress.gateway)
+
+
+def host(plan: ComponentPlan) -> str:
+    """The full host name."""
+    suffix = DEFAULT_SUFFIX if plan.ingress.suffix is None else plan.ingress.suffix
+    return f"{plan.ingress.prefix}{plan.ingress.host}.{suffix}"
+
+
+def _metadata(plan: ComponentPlan) -> dict[str, Any]:
+    """Labels and annotations are the user's; the reference ignores them."""
+    wanted = plan.ingress
+    return merge.some(
+        name=plan.name,
+        namespace=plan.namespace,
+        labels=dict(wanted.labels) or None,
+        annotations=dict(wanted.annotations) or None,
+    )
+
+
+def _ingress(plan: ComponentPlan) -> Resource:
+    backend = {"service": {"name": plan.name, "port": {"number": PORT}}}
+    spec: dict[str, Any] = {
+        "ingressClassName": plan.ingress.class_name,
+        "rules": [{"host": host(plan), "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}],
+    }
+    if plan.ingress.tls:
+        spec["tls"] = [{"hosts": [host(plan)], "secretName": plan.ingress.tls_secret}]
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": _metadata(plan), "spec": spec}
+
+
+def _virtual_service(plan: ComponentPlan) -> Resource:
+    destination = {"host": plan.name, "port": {"number": PORT}}
+    return {
+        "apiVersion": "networking.istio.io/v1beta1",
+        "kind": "VirtualService",
+        "metadata": _metadata(plan),
+        "spec": {
+            "gateways": [plan.ingress.gateway],
+            "hosts": [host(plan)],
+            "http": [{"match": [{"uri": {"prefix": "/"}}], "route": [{"destination": destination}]}],
+        },
+    }

@@ -1,0 +1,89 @@
+"""Every label and annotation key the function reads or writes.
+
+Only this module holds key strings. Follows the reference's `internal/consts/consts.go`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# what Dynamo puts on objects and pods
+SELECTOR = "nvidia.com/selector"
+GRAPH = "nvidia.com/dynamo-graph-deployment-name"
+COMPONENT = "nvidia.com/dynamo-component"
+NAMESPACE = "nvidia.com/dynamo-namespace"
+COMPONENT_TYPE = "nvidia.com/dynamo-component-type"
+SUB_COMPONENT_TYPE = "nvidia.com/dynamo-sub-component-type"
+TARGET_TYPE = "nvidia.com/dynamo-deployment-target-type"
+BASE_MODEL = "nvidia.com/dynamo-base-model"
+BASE_MODEL_HASH = "nvidia.com/dynamo-base-model-hash"
+DISCOVERY_ENABLED = "nvidia.com/dynamo-discovery-enabled"
+METRICS_ENABLED = "nvidia.com/metrics-enabled"
+MODEL_MANAGED_BY = "nvidia.com/managed-by"
+RESTART_AT = "nvidia.com/restartAt"
+
+# switches users set as annotations; the discovery backend is a label on Services too
+DISCOVERY_BACKEND = "nvidia.com/dynamo-discovery-backend"
+ENABLE_METRICS = "nvidia.com/enable-metrics"
+ENABLE_GROVE = "nvidia.com/enable-grove"
+NO_PULL_SECRETS = "nvidia.com/disable-image-pull-secret-discovery"
+STRATEGY = "nvidia.com/deployment-strategy"
+MAX_SURGE = "nvidia.com/deployment-rolling-update-max-surge"
+MAX_UNAVAILABLE = "nvidia.com/deployment-rolling-update-max-unavailable"
+DEBUG = "nvidia.com/enable-debug-mode"
+STEALING_DEBUG = "nvidia.com/enable-stealing-traffic-debug-mode"
+COMPONENT_POD = "nvidia.com/dynamo-component-pod"
+
+# Kubernetes' recommended labels
+MANAGED_BY = "app.kubernetes.io/managed-by"
+PART = "app.kubernetes.io/component"
+APP_NAME = "app.kubernetes.io/name"
+
+# ours: what the function leaves on what it writes
+PREFIX = "dynamo.krm-fn.io/"
+OWNER = PREFIX + "owner"
+WORKLOADS = PREFIX + "workloads"
+SUMMARY = PREFIX + "summary"
+SPEC_HASH = PREFIX + "spec-hash"
+ORCHESTRATOR = PREFIX + "orchestrator"
+RENDERED_BY = PREFIX + "rendered-by"
+WRITTEN = (OWNER, WORKLOADS, SUMMARY, SPEC_HASH, RENDERED_BY)
+MANAGER = "krm-fn"
+
+# orchestrators of KRM functions
+FUNCTION = "config.kubernetes.io/function"
+LOCAL_CONFIG = "config.kubernetes.io/local-config"
+PATH = "internal.config.kubernetes.io/path"
+LEGACY_PATH = "config.kubernetes.io/path"
+INDEX = "internal.config.kubernetes.io/index"
+PACKAGE_PATH = "internal.config.kubernetes.io/package-path"
+INTERNAL = (
+    "internal.config.kubernetes.io/",
+    "config.kubernetes.io/",
+    "config.k8s.io/",
+    "kustomize.config.k8s.io/",
+    "internal.config.k8s.io/",
+)
+
+# keep data when its graph leaves Git: Argo CD, Flux, kpt
+RETAIN = {
+    "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
+    "kustomize.toolkit.fluxcd.io/prune": "disabled",
+    "client.lifecycle.config.k8s.io/deletion": "detach",
+}
+
+
+def of(resource: dict[str, Any]) -> dict[str, Any]:
+    """The labels of a resource, empty where it has none."""
+    return _mapping(resource, "labels")
+
+
+def notes(resource: dict[str, Any]) -> dict[str, Any]:
+    """The annotations of a resource, empty where it has none."""
+    return _mapping(resource, "annotations")
+
+
+def _mapping(resource: dict[str, Any], key: str) -> dict[str, Any]:
+    metadata = resource.get("metadata")
+    found = metadata.get(key) if isinstance(metadata, dict) else None
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,44 @@
+"""The order in which resources are applied: what others need comes first.
+
+Not its business: whether the other side waits; it only spares `kubectl apply -f` a second run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krm_fn.kube.types import Resource
+
+_FIRST = (
+    *("Namespace", "PriorityClass", "StorageClass", "ResourceQuota", "LimitRange", "NetworkPolicy"),
+    "CustomResourceDefinition",
+    *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    *("ConfigMap", "Secret", "PersistentVolume", "PersistentVolumeClaim"),
+    "Service",
+    *("DaemonSet", "StatefulSet", "Deployment", "PodGroup", "LeaderWorkerSet", "PodCliqueSet", "Job", "CronJob", "Pod"),
+    *("HorizontalPodAutoscaler", "PodDisruptionBudget"),
+    *("Ingress", "VirtualService", "InferencePool", "HTTPRoute"),
+)
+_LAST = (
+    *("DynamoModel", "DynamoGraphDeployment", "DynamoComponentDeployment"),
+    *("DynamoGraphDeploymentScalingAdapter", "DynamoGraphDeploymentRequest"),
+)
+_RANKS = {kind: rank for rank, kind in enumerate((*_FIRST, "", *_LAST))}
+
+
+def sort(resources: Iterable[Resource]) -> list[Resource]:
+    """Resources in the order of applying. Kinds unknown here come after native ones and before Dynamo's; equals keep their order.
+
+    >>> [item["kind"] for item in sort([{"kind": "Gateway"}, {"kind": "Deployment"}, {"kind": "Service"}])]
+    ['Service', 'Deployment', 'Gateway']
+    """
+    return sorted(resources, key=_rank)
+
+
+def _rank(resource: Resource) -> int:
+    return _RANKS.get(results.ref(resource).kind, _RANKS[""])

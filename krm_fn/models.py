@@ -1,0 +1,38 @@
+"""Headless Services through which the pods of one base model are found, for LoRA adapters.
+
+Follows the reference's `internal/dynamo/model_service.go` ReconcileModelServicesForComponents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import labels, names
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.plan import GraphPlan
+
+SYSTEM_PORT = 9090
+
+
+def services(plan: GraphPlan) -> Iterator[Resource]:
+    """One Service per model, however many services of the graph serve it."""
+    for model in dict.fromkeys(component.model for component in plan.components if component.model):
+        marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
+        yield {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {
+                "name": names.model_service(model),
+                "namespace": plan.namespace,
+                "labels": {**marks, labels.MODEL_MANAGED_BY: "dynamo-operator"},
+                "annotations": {labels.BASE_MODEL: model},
+            },
+            "spec": {
+                "clusterIP": "None",
+                "selector": marks,
+                "ports": [{"name": "system", "port": SYSTEM_PORT, "targetPort": SYSTEM_PORT, "protocol": "TCP"}],
+            },
+        }

@@ -1,0 +1,34 @@
+"""Scaling adapters: through them an autoscaler sets the replicas of one service of a graph.
+
+Follows the reference's `internal/controller/dynamographdeployment_controller.go` reconcileScalingAdapters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import labels
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.plan import GraphPlan
+
+
+def adapters(plan: GraphPlan) -> Iterator[Resource]:
+    """One adapter for every service that asks for it."""
+    for component in plan.components:
+        if component.autoscaled:
+            yield {
+                "apiVersion": "nvidia.com/v1alpha1",
+                "kind": "DynamoGraphDeploymentScalingAdapter",
+                "metadata": {
+                    "name": component.name,
+                    "namespace": plan.namespace,
+                    "labels": {labels.GRAPH: plan.name, labels.COMPONENT: component.service},
+                },
+                "spec": {
+                    "replicas": 1 if component.replicas is None else component.replicas,
+                    "dgdRef": {"name": plan.name, "serviceName": component.service},
+                },
+            }

@@ -1,0 +1,67 @@
+"""Services in front of components.
+
+Not its business: the headless Services of models (`krm_fn.models`). Follows the reference's
+`internal/controller/dynamocomponentdeployment_controller.go` generateService.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels, merge, names
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Labels, Resource
+    from krm_fn.plan import ComponentPlan
+
+_DEBUG = {labels.TARGET_TYPE: "debug"}
+
+
+def of(plan: ComponentPlan, port: dict[str, Any], *, entrance: bool) -> Iterator[Resource]:
+    """The component's Service; while a debug Deployment steals traffic, also one for each side.
+
+    The reference makes the latter two for every component, though nobody uses them.
+    """
+    yield _service(plan, plan.name, port, {}, entrance=entrance)
+    if plan.says(labels.STEALING_DEBUG):
+        yield _service(plan, names.production(plan.name), port, {}, entrance=entrance)
+        yield _service(plan, names.debug(plan.name), port, _DEBUG, entrance=entrance)
+
+
+def _service(plan: ComponentPlan, name: str, port: dict[str, Any], extra: Labels, *, entrance: bool) -> Resource:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": merge.some(
+            name=name,
+            namespace=plan.namespace,
+            labels={**workload_labels(plan), **_discovery(plan, entrance=entrance)},
+            annotations=workload_annotations(plan) or None,
+        ),
+        "spec": {"selector": {**_selector(plan), **extra}, "ports": [dict(port)]},
+    }
+
+
+def workload_labels(plan: ComponentPlan) -> Labels:
+    """The labels on a component's objects: who it is, and which model it serves."""
+    model = {labels.BASE_MODEL_HASH: names.model_hash(plan.model)} if plan.model else {}
+    return {**plan.labels, **model}
+
+
+def workload_annotations(plan: ComponentPlan) -> Labels:
+    """The annotations on a component's objects: the service's, the pods', and the model's name."""
+    model = {labels.BASE_MODEL: plan.model} if plan.model else {}
+    return {**plan.annotations, **plan.pod_annotations, **model}
+
+
+def _selector(plan: ComponentPlan) -> Labels:
+    """All pods of this type in this Dynamo namespace; of a multinode group only the leader."""
+    leader = {"role": "leader"} if plan.nodes > 1 else {}
+    return {labels.COMPONENT_TYPE: plan.type, labels.NAMESPACE: plan.dynamo_namespace, **leader}
+
+
+def _discovery(plan: ComponentPlan, *, entrance: bool) -> Labels:
+    if plan.discovery != "kubernetes":
+        return {}
+    return {labels.DISCOVERY_BACKEND: "kubernetes", **({} if entrance else {labels.DISCOVERY_ENABLED: "true"})}

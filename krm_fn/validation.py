@@ -1,0 +1,232 @@
+"""Rules that span facts: each is a small generator of findings over a plan.
+
+Not its business: types and unknown fields (`krm_fn.api.check`), and what concerns one component type only (its `check`). Follows the
+reference's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, with the errors it finds at run time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import backends, components, ingress, results, workloads
+from krm_fn.kube import labels, merge, names
+
+if TYPE_CHECKING:
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Path, Result
+    from krm_fn.surroundings import Surroundings
+
+
+def graph(plan: GraphPlan, spec: dict[str, Any], around: Surroundings) -> Iterator[Result]:
+    """Everything wrong with a graph, not only the first. `spec` is the resource's, for what no plan keeps."""
+    yield from _services(plan)
+    yield from _claims(plan, spec)
+    yield from _restart(plan, spec)
+    yield from _deprecated(plan, spec)
+    yield from _lost(plan, spec)
+    for component in plan.components:
+        yield from _component(component, around)
+
+
+def _component(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
+    yield from components.get(plan.type).check(plan)
+    for rule in (_names, _carrier, _mounts, _volumes, _ingress, _selector, _probes):
+        yield from rule(plan)
+    yield from _account(plan, around)
+
+
+def _services(plan: GraphPlan) -> Iterator[Result]:
+    if not plan.components:
+        yield results.error("DYN100", "a graph needs at least one service; add one", plan.ref, ("spec", "services"))
+    first: dict[str, str] = {}
+    for component in plan.components:
+        before = first.setdefault(component.name, component.service)
+        if before != component.service:
+            message = f"makes the same objects as service {before}, since names are written in lower case; rename one of them"
+            yield results.error("DYN101", message, plan.ref, component.path)
+    if len([component for component in plan.components if component.type == "epp"]) > 1:
+        yield results.error(
+            "DYN102", "a graph has at most one endpoint picker; keep one service of type epp", plan.ref, ("spec", "services")
+        )
+
+
+def _claims(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
+    seen: set[str] = set()
+    for index, claim in enumerate(spec.get("pvcs") or ()):
+        at: Path = ("spec", "pvcs", index)
+        if not claim.get("name"):
+            yield results.error("DYN103", "is required; name the claim", plan.ref, (*at, "name"))
+        elif claim["name"] in seen:
+            yield results.error("DYN104", f"the claim {claim['name']} is listed twice; keep one", plan.ref, (*at, "name"))
+        seen.add(claim.get("name") or "")
+        if claim.get("create"):
+            for field, example in (("storageClass", "standard"), ("size", "100Gi"), ("volumeAccessMode", "ReadWriteMany")):
+                if claim.get(field) in (None, "", 0, "0"):
+                    message = f"is required when create is true; set it, for example to {example}"
+                    yield results.error("DYN105", message, plan.ref, (*at, field))
+
+
+def _restart(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
+    written = spec.get("restart")
+    if written is None:
+        return
+    at: Path = ("spec", "restart")
+    if not written.get("id"):
+        yield results.error("DYN106", "is required; write any text, a new one for each restart", plan.ref, (*at, "id"))
+    strategy = written.get("strategy") or {}
+    order, services = strategy.get("order") or [], {component.service for component in plan.components}
+    where = (*at, "strategy", "order")
+    if order and strategy.get("type") == "Parallel":
+        yield results.error("DYN107", "cannot be given when type is Parallel; leave one of the two out", plan.ref, where)
+    elif order:
+        for index, name in enumerate(order):
+            if name not in services:
+                yield results.error(
+                    "DYN108", f"the graph has no service {name}; write one of {', '.join(sorted(services))}", plan.ref, (*where, index)
+                )
+            elif name in order[:index]:
+                yield results.error("DYN109", f"{name} stands twice; name each service once", plan.ref, (*where, index))
+        if missing := sorted(services - set(order)):
+            yield results.error("DYN110", f"leaves out {', '.join(missing)}; name every service", plan.ref, where)
+    if plan.restart and plan.restart.ordered and plan.config.restart == "render":
+        message = (
+            "all services restart at once, since a build has no order; set restart: sync in the configuration and let the syncer do it"
+        )
+        yield results.warning("DYN111", message, plan.ref, (*at, "strategy"))
+
+
+def _deprecated(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
+    for component in plan.components:
+        service = (spec.get("services") or {}).get(component.service) or {}
+        if service.get("dynamoNamespace"):
+            message = f"is deprecated and ignored: the value is {component.dynamo_namespace}; remove the field"
+            yield results.warning("DYN112", message, plan.ref, (*component.path, "dynamoNamespace"))
+        if service.get("autoscaling") is not None:
+            message = "is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
+            yield results.warning("DYN113", message, plan.ref, (*component.path, "autoscaling"))
+
+
+def _lost(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
+    """What the reference drops without a word."""
+    for component in plan.components:
+        service, path = (spec.get("services") or {}).get(component.service) or {}, component.path
+        if service.get("labels") and component.workload != "grove":
+            message = "reach no pod in deployment mode; write them under extraPodMetadata.labels"
+            yield results.warning("DYN114", message, plan.ref, (*path, "labels"))
+        requests = (service.get("resources") or {}).get("requests") or {}
+        for field in ("gpu", "gpuType"):
+            if requests.get(field):
+                message = "reaches no pod, Kubernetes takes the request from the limit; write it under resources.limits"
+                yield results.warning("DYN115", message, plan.ref, (*path, "resources", "requests", field))
+        memory = service.get("sharedMemory")
+        if memory is not None and not memory.get("disabled") and memory.get("size") in (None, "", 0, "0"):
+            message = "is required when disabled is false; set a size such as 16Gi, or disabled: true"
+            yield results.error("DYN116", message, plan.ref, (*path, "sharedMemory", "size"))
+
+
+def _names(plan: ComponentPlan) -> Iterator[Result]:
+    if len(plan.name) > names.SERVICE_LIMIT:
+        over = len(plan.name) - names.SERVICE_LIMIT
+        message = f"makes the name {plan.name}, {over} characters over the {names.SERVICE_LIMIT} of a Service; shorten the graph's or the service's name"
+        yield results.error("DYN140", message, plan.ref, plan.path)
+    elif not names.SERVICE.fullmatch(plan.name):
+        message = f"makes the name {plan.name}, which no Service can have; use letters, digits and dashes only"
+        yield results.error("DYN141", message, plan.ref, plan.path)
+    if len(plan.dynamo_namespace) > names.LABEL_LIMIT:
+        message = (
+            f"the Dynamo namespace {plan.dynamo_namespace} is over the {names.LABEL_LIMIT} characters of a label; shorten the graph's name"
+        )
+        yield results.error("DYN142", message, plan.ref, ("metadata", "name"))
+
+
+def _carrier(plan: ComponentPlan) -> Iterator[Result]:
+    if plan.workload not in workloads.names():
+        asked = f"{plan.nodes} nodes" if plan.nodes > 1 else f"orchestrator {plan.workload}"
+        message = f"{asked}: this version writes Deployments only; keep the service on one node and orchestrator: deployment"
+        yield results.error("DYN143", message, plan.ref, (*plan.path, "multinode") if plan.nodes > 1 else plan.path)
+    elif plan.workload == "deployment" and plan.nodes > 1:
+        message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
+        yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
+
+
+def _mounts(plan: ComponentPlan) -> Iterator[Result]:
+    for index, mount in enumerate(plan.mounts):
+        at = (*plan.path, "volumeMounts", index)
+        if not mount.name:
+            yield results.error("DYN145", "is required; name the claim to mount", plan.ref, (*at, "name"))
+        if not mount.path and not mount.cache:
+            yield results.error("DYN146", "is required when useAsCompilationCache is false; set it", plan.ref, (*at, "mountPoint"))
+        elif not mount.path and not backends.get(plan.backend).cache_dir:
+            message = f"is required, since the engine {plan.backend} has no default place for its compilation cache; set it"
+            yield results.error("DYN147", message, plan.ref, (*at, "mountPoint"))
+
+
+def _volumes(plan: ComponentPlan) -> Iterator[Result]:
+    """Two volumes of one name: the API server refuses the pod."""
+    seen = {volume.get("name") for volume in plan.pod.get("volumes") or components.get(plan.type).pod(plan).get("volumes") or ()}
+    if plan.shared_memory:
+        seen.add("shared-memory")
+    for index, mount in enumerate(plan.mounts):
+        if mount.name in seen:
+            message = f"the pod would have two volumes named {mount.name}; mount the claim once, with mainContainer.volumeMounts for a second path"
+            yield results.error("DYN148", message, plan.ref, (*plan.path, "volumeMounts", index, "name"))
+        seen.add(mount.name)
+
+
+def _ingress(plan: ComponentPlan) -> Iterator[Result]:
+    at = (*plan.path, "ingress")
+    if not plan.ingress.enabled:
+        return
+    if not plan.ingress.host:
+        yield results.error("DYN149", "is required when ingress is enabled; set it", plan.ref, (*at, "host"))
+    if not ingress.makes_ingress(plan) and not ingress.makes_virtual_service(plan):
+        message = "opens nothing: set ingressControllerClassName, or useVirtualService and virtualServiceGateway with ingress.istioGateway configured"
+        yield results.warning("DYN150", message, plan.ref, at)
+
+
+def _selector(plan: ComponentPlan) -> Iterator[Result]:
+    """Labels by which Kubernetes finds the pods must stay what they are."""
+    expected = {labels.SELECTOR: plan.name, labels.COMPONENT_TYPE: plan.type, labels.NAMESPACE: plan.dynamo_namespace}
+    for key, value in plan.pod_labels.items():
+        at = (*plan.path, "extraPodMetadata", "labels", key)
+        if key == labels.SELECTOR and value != expected[key]:
+            yield results.error("DYN151", "the Deployment would no longer find its pods; remove the label", plan.ref, at)
+        elif key in expected and value != expected[key]:
+            yield results.warning("DYN152", "the Service will not find these pods; remove the label", plan.ref, at)
+
+
+def _probes(plan: ComponentPlan) -> Iterator[Result]:
+    """What becomes of a probe in `mainContainer` that meets a default one."""
+    defaults = components.get(plan.type).container(plan)
+    replaced = {"livenessProbe": plan.liveness, "readinessProbe": plan.readiness}
+    for name in merge.PROBES:
+        at = (*plan.path, "extraPodSpec", "mainContainer", name)
+        yield from _handlers(plan, plan.container.get(name), at)
+        yield from _handlers(plan, replaced.get(name), (*plan.path, name))
+        default, written = defaults.get(name), plan.container.get(name)
+        if name == "startupProbe" or not default or not written or replaced.get(name) is not None:
+            continue
+        if merge.keeps_named_port(default, written):
+            message = f"a number does not replace the default port {default['httpGet']['port']}; set {name} on the service itself, or name the port"
+            yield results.warning("DYN153", message, plan.ref, (*at, "httpGet", "port"))
+        if {key for key in merge.HANDLERS if written.get(key)} - set(default):
+            yield results.info("DYN300", "replaces the handler of the default probe; its times stay", plan.ref, at)
+
+
+def _handlers(plan: ComponentPlan, probe: dict[str, Any] | None, at: Path) -> Iterator[Result]:
+    found = [key for key in merge.HANDLERS if (probe or {}).get(key) is not None]
+    if len(found) > 1:
+        yield results.error("DYN154", f"has the handlers {' and '.join(found)}; keep one", plan.ref, at)
+
+
+def _account(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
+    """A discovery annotation on a service alone points its pods at an account that the graph does not make."""
+    account = names.discovery(plan.graph)
+    if plan.discovery != "kubernetes" or plan.graph_discovery == "kubernetes":
+        return
+    own = components.get(plan.type).enforce(merge.overlay(components.get(plan.type).pod(plan), plan.pod))
+    if own.get("serviceAccountName") or account in around.accounts.get(plan.namespace, ()):
+        return
+    message = f"needs the service account {account}, which nobody makes; set the annotation on the graph instead"
+    yield results.error("DYN155", message, plan.ref, (*plan.path, "annotations", labels.DISCOVERY_BACKEND))

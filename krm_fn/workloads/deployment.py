@@ -1,0 +1,81 @@
+"""Deployments: one pod template, any number of equal pods.
+
+Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateDeployment.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import pod, probes, services
+from krm_fn.kube import labels, merge, names
+from krm_fn.plan import RolePlan
+from krm_fn.workloads import Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.plan import ComponentPlan
+
+_DEFAULT_STEP = "25%"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+class Deployment:
+    """The carrier of single-node components."""
+
+    def render(self, plan: ComponentPlan) -> Iterator[Resource]:
+        """The Deployment, and the one that steals its traffic while somebody debugs."""
+        yield _deployment(RolePlan(plan, plan.name), None if plan.autoscaled else plan.replicas)
+        if plan.says(labels.STEALING_DEBUG):
+            yield _deployment(RolePlan(plan, names.debug(plan.name), debug=True), 1)
+
+    def summaries(self, plan: ComponentPlan) -> Iterator[Summary]:
+        """The main Deployment; a debug one is not part of the service."""
+        replicas = 1 if plan.replicas is None else plan.replicas
+        yield Summary(plan.service, "apps/v1", "Deployment", plan.name, None if plan.autoscaled else replicas)
+
+
+def _deployment(role: RolePlan, replicas: int | None) -> Resource:
+    plan, template = role.component, pod.template(role)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": merge.some(
+            name=role.target,
+            namespace=plan.namespace,
+            labels=services.workload_labels(plan),
+            annotations=services.workload_annotations(plan) or None,
+        ),
+        "spec": merge.some(
+            replicas=replicas,
+            selector={"matchLabels": {labels.SELECTOR: role.target}},
+            strategy=_strategy(plan),
+            progressDeadlineSeconds=probes.progress_deadline(pod.main_container(template)),
+            template=template,
+        ),
+    }
+
+
+def _strategy(plan: ComponentPlan) -> dict[str, Any]:
+    """How pods are replaced; the type is read from the service's own annotations only, the steps also from the pods'."""
+    if plan.annotations.get(labels.STRATEGY) == "Recreate":
+        return {"type": "Recreate"}
+    written = {**plan.annotations, **plan.pod_annotations}
+    steps = {
+        "maxSurge": _step(written.get(labels.MAX_SURGE, _DEFAULT_STEP)),
+        "maxUnavailable": _step(written.get(labels.MAX_UNAVAILABLE, _DEFAULT_STEP)),
+    }
+    return {"type": "RollingUpdate", "rollingUpdate": steps}
+
+
+def _step(text: str) -> int | str:
+    """A number of pods where the text is one, else a share (reference: intstr.Parse)."""
+    if _INTEGER.fullmatch(text) and -(2**31) <= int(text) < 2**31:
+        return int(text)
+    return text
+
+
+WORKLOAD = Deployment()
