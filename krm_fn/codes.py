@@ -28,16 +28,16 @@ TITLES = {
     "DYN018": "functionConfig that is not a resource",
     "DYN019": "Internal error",
     # 020-039: the schema
-    "DYN020": "unknown kind or version of a Dynamo resource",
-    "DYN021": "a value of the wrong type",
-    "DYN022": "a required field is missing",
-    "DYN023": "an unknown field",
-    "DYN024": "a word that is none of those allowed",
-    "DYN025": "a number out of bounds",
-    "DYN026": "too long, too short, or too many",
-    "DYN027": "a text that is not of the wanted form",
-    "DYN028": "null where a field should be left out",
-    "DYN029": "a native field that is newer than the Kubernetes version known here, or misspelt",
+    "DYN020": "Unknown kind or version of a Dynamo resource",
+    "DYN021": "A value of the wrong type",
+    "DYN022": "A required field is missing",
+    "DYN023": "An unknown field",
+    "DYN024": "A word that is none of those allowed",
+    "DYN025": "A number out of bounds",
+    "DYN026": "Too long, too short, or too many",
+    "DYN027": "A text that is not of the wanted form",
+    "DYN028": "Null where a field should be left out",
+    "DYN029": "A native field that is newer than the Kubernetes version known here, or misspelt",
     # 040-049: the configuration
     # 050-059: items
     # 100-199: graphs

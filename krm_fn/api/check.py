@@ -1,0 +1,166 @@
+"""Walks the table over what a user wrote and yields every finding at once, each with its path, as an API server would judge.
+
+Not its business: rules that a schema cannot say (`krm_fn.validation`).
+Types are strict, unknown fields are refused, and null means absent. `status` is not looked at: an API server takes it only from
+whoever reports it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.api import fault, hint, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.api.table import Schema
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Ref, Result, Severity
+
+CONFIG = "DynamoRender"
+
+
+def resource(written: Resource, *, unknown: Severity = "error") -> Iterator[Result]:
+    """Everything that is wrong with a resource, in the order of its fields; nothing for kinds that are not ours.
+
+    `unknown` is the severity of native fields, and words of native fields, that the table's Kubernetes version does not know.
+    """
+    kind, version = written.get("kind"), written.get("apiVersion")
+    versions = table.load().kinds.get(kind) if isinstance(kind, str) else None
+    if versions is None or not isinstance(version, str) or version not in versions:
+        return _address(written, versions)
+    return _findings(written, versions[version], unknown)
+
+
+def config(function_config: Resource) -> Iterator[Result]:
+    """Everything that is wrong with a functionConfig of the kind DynamoRender."""
+    (definition,) = table.load().kinds[CONFIG].values()
+    return _findings(function_config, definition, "error")
+
+
+def without_nulls(written: Resource) -> Resource:
+    """The resource without fields that are null: itself if there are none, otherwise a copy that shares what did not change.
+
+    An API server drops them too (apiextensions-apiserver, PruneNonNullableNullsWithoutDefaults).
+    """
+    pruned: Resource = _pruned(written)
+    return pruned
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, dict):
+        fields = {key: _pruned(inner) for key, inner in value.items() if inner is not None}
+        same = len(fields) == len(value) and all(fields[key] is value[key] for key in fields)
+        return value if same else fields
+    if isinstance(value, list):
+        items = [_pruned(item) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value
+
+
+def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Result]:
+    """A resource that means to be ours and is not: a wrong version, or a kind that differs by a slip."""
+    kind, version = written.get("kind"), written.get("apiVersion")
+    if versions is not None:
+        text = f"{fault.shown(version)} is no version of {kind} that is known here; write {' or '.join(versions)}"
+        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
+    elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
+        meant = hint.nearest(kind, tuple(table.load().kinds), cutoff=0.9)
+        if meant:
+            text = f"{fault.shown(kind)} is no kind of Dynamo; write {meant}"
+            yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=meant)
+
+
+def _findings(written: Resource, definition: str, unknown: Severity) -> Iterator[Result]:
+    walk = _Walk(results.ref(written), unknown)
+    walk.fields({key: value for key, value in written.items() if key != "status"}, table.load().definitions[definition], (), definition)
+    return iter(walk.found)
+
+
+class _Walk:
+    """One pass over one resource. `name` is always that of the definition which a value, or the object around it, belongs to."""
+
+    def __init__(self, ref: Ref, unknown: Severity) -> None:
+        self.found: list[Result] = []
+        self._ref = ref
+        self._unknown: Severity = unknown
+        self._definitions = table.load().definitions
+
+    def value(self, value: Any, schema: Schema, path: Path, name: str) -> None:
+        """Any value. Scalars that fit need no more than this."""
+        reference = schema.get("$ref")
+        if reference:
+            name, schema = reference, self._definitions[reference]
+        wanted = schema.get("type")
+        if wanted == "object" and isinstance(value, dict):
+            (self.fields if "properties" in schema else self.entries)(value, schema, path, name)
+        elif wanted == "array" and isinstance(value, list):
+            self.items(value, schema, path, name)
+        else:
+            for found in fault.find(value, schema, path, self._definitions):
+                severity = self._unknown if found.code == "DYN024" and self._is_native(name) else "error"
+                self._add(severity, found, path, value)
+
+    def fields(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+        """An object whose fields have names."""
+        fields, required = schema["properties"], schema.get("required", ())
+        for key, inner in value.items():
+            field = fields.get(key)
+            if field is None:
+                if "x-kubernetes-preserve-unknown-fields" not in schema:
+                    self._add_unknown(key, (*path, key), name)
+            elif inner is not None:
+                self.value(inner, field, (*path, key), name)
+            elif key not in required and key != "creationTimestamp":
+                self._add_null((*path, key))
+        for key in required:
+            if value.get(key) is None:
+                lack = fault.Fault("DYN022", f"required, but {'null' if key in value else 'missing'}; write {key}")
+                self._add("error", lack, (*path, key))
+
+    def entries(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+        """A map from the user's own names to values of one type; an object of unknown shape has no such type and takes anything."""
+        self._limit(len(value), schema.get("maxProperties"), path)
+        entry = schema.get("additionalProperties")
+        if entry is None:
+            return
+        for key, inner in value.items():
+            if inner is None:
+                self._add_null((*path, key))
+            else:
+                self.value(inner, entry, (*path, key), name)
+
+    def items(self, value: list[Any], schema: Schema, path: Path, name: str) -> None:
+        """A list."""
+        self._limit(len(value), schema.get("maxItems"), path)
+        item = schema["items"]
+        for index, inner in enumerate(value):
+            self.value(inner, item, (*path, index), name)
+
+    def _is_native(self, name: str) -> bool:
+        return name.startswith("io.k8s.") or "x-native" in self._definitions[name]
+
+    def _limit(self, length: int, most: int | None, path: Path) -> None:
+        if most is not None and length > most:
+            text = f"has {length} entries, and {most} are allowed; take out {length - most}"
+            self._add("error", fault.Fault("DYN026", text), path)
+
+    def _add_unknown(self, key: str, path: Path, name: str) -> None:
+        mend = hint.mend(name, key)
+        if not self._is_native(name):
+            self._add("error", fault.Fault("DYN023", f"unknown field; {mend}"), path)
+        elif self._unknown == "error":
+            more = f"{mend}, or set unknownFields: warn if your Kubernetes knows it"
+            self._add("error", fault.Fault("DYN029", f"unknown field in Kubernetes {table.load().kubernetes}; {more}"), path)
+        else:
+            text = f"unknown field in Kubernetes {table.load().kubernetes}, kept as written; {mend}"
+            self._add(self._unknown, fault.Fault("DYN029", text), path)
+
+    def _add_null(self, path: Path) -> None:
+        self._add("warning", fault.Fault("DYN028", "null counts as absent; remove the line, because server-side apply refuses it"), path)
+
+    def _add(self, severity: Severity, found: fault.Fault, path: Path, current: Any = None) -> None:
+        scalar = None if isinstance(current, (dict, list)) else current
+        self.found.append(results.Result(severity, found.code, found.message, self._ref, path, scalar, found.proposed))

@@ -1,0 +1,271 @@
+"""The component specification that graphs, stand-alone components and everything made from them share.
+
+Not its business: what a graph adds (`krm_fn.api.graph`). Follows the reference's DynamoComponentDeploymentSharedSpec.
+"""
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from krm_fn.api import base, native
+
+Framework = Literal["sglang", "vllm", "trtllm"]
+
+
+class ResourceItem(base.Model):
+    """One side of a resource request. Every amount is a string, written as a Kubernetes quantity."""
+
+    cpu: str | None = None
+    """Processor time, for example `"4"` or `500m`."""
+    memory: str | None = None
+    """Memory, for example `32Gi`."""
+    gpu: str | None = None
+    """How many GPUs each pod gets, for example `"1"`."""
+    gpu_type: str | None = None
+    """The resource name that GPUs go by in the cluster; `nvidia.com/gpu` unless given."""
+    custom: base.Texts | None = None
+    """Any other resource by its full name, for example `rdma/ib: "1"` or `ephemeral-storage: 100Gi`."""
+
+
+class Resources(base.Model):
+    """What each pod of a service asks of its node."""
+
+    requests: ResourceItem | None = None
+    """What the scheduler sets aside."""
+    limits: ResourceItem | None = None
+    """What the pod may not exceed. GPUs belong here."""
+    claims: list[native.ResourceClaim] | None = None
+    """Devices claimed through dynamic resource allocation, by the names in `extraPodSpec.resourceClaims`."""
+
+
+class Autoscaling(base.Model):
+    """Deprecated and without effect; use `scalingAdapter` with an autoscaler instead."""
+
+    enabled: bool | None = None
+    """Once switched autoscaling on."""
+    min_replicas: int | None = None
+    """Once the fewest pods."""
+    max_replicas: int | None = None
+    """Once the most pods."""
+    behavior: native.HorizontalPodAutoscalerBehavior | None = None
+    """Once how fast to scale up and down."""
+    metrics: list[native.MetricSpec] | None = None
+    """Once what to scale on."""
+
+
+class SharedMemory(base.Model):
+    """The memory that processes of one pod share at `/dev/shm`."""
+
+    disabled: bool | None = None
+    """Leave it out, where it would otherwise be there by default."""
+    size: native.Quantity | None = None
+    """How large it may grow, for example `16Gi`."""
+
+
+class VolumeMount(base.Model):
+    """A volume of the graph, or an existing claim, at a place in the main container."""
+
+    name: str
+    """The name of the PersistentVolumeClaim."""
+    mount_point: str | None = None
+    """The folder it appears at. Needed, unless the engine knows where its compilation cache lies."""
+    use_as_compilation_cache: bool = False
+    """Keep the engine's compiled kernels here, so that the next start is faster."""
+
+
+class IngressTLS(base.Model):
+    """How an Ingress speaks HTTPS."""
+
+    secret_name: str | None = None
+    """The Secret with certificate and key."""
+
+
+class Ingress(base.Model):
+    """How a service is reached from outside the cluster. The host is `<hostPrefix><host>.<hostSuffix>`."""
+
+    enabled: bool | None = None
+    """Whether it is reached at all."""
+    host: str | None = None
+    """The host's own name, without domain."""
+    host_prefix: str | None = None
+    """Put before the host, without a separator."""
+    host_suffix: str | None = None
+    """The domain put after the host and a dot; `local` where none is given."""
+    use_virtual_service: bool | None = None
+    """Write an Istio VirtualService instead of an Ingress."""
+    virtual_service_gateway: str | None = None
+    """The Istio gateway that the VirtualService binds to."""
+    ingress_controller_class_name: str | None = None
+    """Which ingress controller serves the Ingress."""
+    annotations: base.Texts | None = None
+    """Annotations of the Ingress."""
+    labels: base.Texts | None = None
+    """Labels of the Ingress."""
+    tls: IngressTLS | None = None
+    """HTTPS settings of the Ingress."""
+
+
+class PodMetadata(base.Model):
+    """Annotations and labels for pods."""
+
+    annotations: base.Texts | None = None
+    """Annotations of each pod."""
+    labels: base.Texts | None = None
+    """Labels of each pod, beside those that selectors need."""
+
+
+class MainContainer(base.Model):
+    """The container that runs the component: a Kubernetes Container that needs no name."""
+
+    model_config = native.extends(native.CORE + "Container", "name")
+
+
+class ExtraPodSpec(base.Model):
+    """The pod around the component: a Kubernetes PodSpec whose `containers` are sidecars."""
+
+    model_config = native.extends(native.CORE + "PodSpec", "containers")
+
+    main_container: MainContainer | None = None
+    """The component's own container. What is set here is merged over the defaults of its type."""
+
+
+class ModelReference(base.Model):
+    """The model that a service serves, so that LoRA adapters find its endpoints."""
+
+    name: str
+    """The base model's name, for example `Qwen/Qwen3-0.6B`."""
+    revision: str | None = None
+    """The base model's revision."""
+
+
+class ScalingAdapter(base.Model):
+    """The way for an autoscaler to set a service's replicas."""
+
+    enabled: bool = False
+    """Write a DynamoGraphDeploymentScalingAdapter for this service; its replicas are then no longer set from here."""
+
+
+class Multinode(base.Model):
+    """One instance of a service spread over several nodes."""
+
+    node_count: base.Int32 = Field(default=2, ge=2)
+    """How many nodes each instance takes. GPUs are counted per node."""
+
+
+class Plugin(base.Model):
+    """A plugin of the endpoint picker."""
+
+    type: str
+    """Which plugin."""
+    name: str | None = None
+    """What profiles call it; its type where no name is given."""
+    parameters: base.Anything | None = None
+    """The plugin's own settings."""
+
+
+class ProfilePlugin(base.Model):
+    """A plugin's part in a scheduling profile."""
+
+    plugin_ref: str
+    """The name of one of `plugins`."""
+    weight: int | None = None
+    """How much its score counts."""
+
+
+class SchedulingProfile(base.Model):
+    """How one kind of request is routed."""
+
+    name: str
+    """The profile's name."""
+    plugins: list[ProfilePlugin]
+    """The plugins that decide, in their order."""
+
+
+class SaturationDetector(base.Model):
+    """When an endpoint counts as full."""
+
+    queue_depth_threshold: int | None = None
+    """So many waiting requests."""
+    kv_cache_util_threshold: float | None = None
+    """So much of the key-value cache in use, from 0 to 1."""
+    metrics_staleness_threshold: str | None = None
+    """For how long an endpoint's figures are believed, for example `200ms`."""
+
+
+class EndpointPickerConfig(base.Model):
+    """The endpoint picker's configuration file. Fields beyond those here are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+    api_version: str | None = None
+    """Always replaced by the version that the endpoint picker reads."""
+    kind: str | None = None
+    """Always replaced by `EndpointPickerConfig`."""
+    feature_gates: list[str] | None = None
+    """Experimental features to switch on."""
+    plugins: list[Plugin]
+    """The plugins that profiles may use."""
+    scheduling_profiles: list[SchedulingProfile]
+    """How requests are routed."""
+    saturation_detector: SaturationDetector | None = None
+    """When an endpoint counts as full."""
+
+
+class EPPConfig(base.Model):
+    """Where the endpoint picker's configuration comes from: exactly one of the two."""
+
+    config_map_ref: native.ConfigMapKeySelector | None = None
+    """A key of an existing ConfigMap."""
+    config: EndpointPickerConfig | None = None
+    """The configuration itself; a ConfigMap is written from it."""
+
+
+class Component(base.Model):
+    """One component of a graph: what runs, how often, with which resources, and how it is reached."""
+
+    component_type: str | None = None
+    """What it does: `frontend`, `worker`, `prefill`, `decode`, `planner` or `epp`. Decides probes, ports and environment."""
+    sub_component_type: str | None = None
+    """A finer distinction within the type, for example `decode` among workers. Ends up as a pod label."""
+    service_name: str | None = None
+    """Deprecated: services go by their key in the graph."""
+    dynamo_namespace: str | None = None
+    """Deprecated and replaced by the namespace and name of the graph."""
+    global_dynamo_namespace: bool | None = None
+    """Join the Dynamo namespace `dynamo`, which all graphs of the cluster share, instead of the graph's own."""
+    replicas: base.Int32 | None = Field(default=None, ge=0)
+    """How many instances run: pods, or groups of pods for multinode services."""
+    multinode: Multinode | None = None
+    """Spread each instance over several nodes."""
+    resources: Resources | None = None
+    """Processors, memory and GPUs of each pod."""
+    autoscaling: Autoscaling | None = None
+    """Deprecated and without effect; use `scalingAdapter`."""
+    scaling_adapter: ScalingAdapter | None = None
+    """Let an autoscaler set the replicas."""
+    envs: list[native.EnvVar] | None = None
+    """Environment variables of the main container."""
+    env_from_secret: str | None = None
+    """A Secret whose keys become environment variables of the main container."""
+    volume_mounts: list[VolumeMount] | None = None
+    """Volumes in the main container."""
+    shared_memory: SharedMemory | None = None
+    """The memory that processes of one pod share."""
+    liveness_probe: native.Probe | None = None
+    """When to restart the main container, instead of the type's default."""
+    readiness_probe: native.Probe | None = None
+    """When to send requests to the main container, instead of the type's default."""
+    ingress: Ingress | None = None
+    """How the component is reached from outside the cluster."""
+    model_ref: ModelReference | None = None
+    """The model it serves, so that LoRA adapters find it."""
+    epp_config: EPPConfig | None = None
+    """The endpoint picker's configuration; only for components of type `epp`."""
+    annotations: base.Texts | None = None
+    """Annotations of the generated workload; some of them switch features."""
+    labels: base.Texts | None = None
+    """Labels of the generated workload."""
+    extra_pod_metadata: PodMetadata | None = None
+    """Annotations and labels of the pods."""
+    extra_pod_spec: ExtraPodSpec | None = None
+    """The main container's image and command, sidecars, and everything else that a pod can have."""

@@ -1,0 +1,40 @@
+"""Native Kubernetes parts inside our kinds, by the names of their OpenAPI definitions.
+
+Not its business: what such a definition holds; `krm_fn.api.generate` takes that from an API server.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+CORE = "io.k8s.api.core.v1."
+META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+_SCALING = "io.k8s.api.autoscaling.v2."
+
+
+class Native(NamedTuple):
+    """Marks a field whose schema is a native definition."""
+
+    definition: str
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Only the name: the definition itself stands in the table once."""
+        return {"x-native": self.definition}
+
+
+def extends(definition: str, *optional: str) -> ConfigDict:
+    """The configuration of a model that is a native definition with more fields; those named in `optional` are not required."""
+    return ConfigDict(extra="allow", json_schema_extra={"x-native": definition, "x-optional": list(optional)})
+
+
+Quantity = Annotated[int | str, Native("io.k8s.apimachinery.pkg.api.resource.Quantity")]
+Time = Annotated[str, Native(META + "Time")]
+ObjectMeta = Annotated[dict[str, Any], Native(META + "ObjectMeta")]
+EnvVar = Annotated[dict[str, Any], Native(CORE + "EnvVar")]
+Probe = Annotated[dict[str, Any], Native(CORE + "Probe")]
+ResourceClaim = Annotated[dict[str, Any], Native(CORE + "ResourceClaim")]
+ConfigMapKeySelector = Annotated[dict[str, Any], Native(CORE + "ConfigMapKeySelector")]
+MetricSpec = Annotated[dict[str, Any], Native(_SCALING + "MetricSpec")]
+HorizontalPodAutoscalerBehavior = Annotated[dict[str, Any], Native(_SCALING + "HorizontalPodAutoscalerBehavior")]
