@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from krm_fn import results
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from krm_fn.results import Ref, Result
+from krm_fn.results import Result
 
 Identity = tuple[str, str, str, str]
 Owner = tuple[str, str, str]
@@ -143,8 +143,8 @@ def _annotated(resource: Resource, notes: dict[str, Any]) -> Resource:
 def source(resource: Resource, notes: dict[str, str], mode: str) -> Iterator[Resource]:
     """What becomes of the Dynamo resource itself: kept with its notes, kept for the build only, or dropped.
 
-    kustomize marks a generator's own file as local and strips nothing else; a graph that is to reach the cluster loses both marks. Under kpt
-    dropping would delete the user's file, so there it stays local.
+    kustomize marks a generator's own file as local and strips nothing else; a graph that is to reach the cluster loses both marks. Under
+    kpt dropping would delete the user's file, so there it stays local.
     """
     written = labels.notes(resource)
     under_kpt = labels.PATH in written or labels.LEGACY_PATH in written

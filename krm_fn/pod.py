@@ -79,7 +79,7 @@ def _replace(holder: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _resources(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """The component's resources over the container's, key by key; claims add up (reference: section of GenerateBasePodSpec on resources)."""
+    """The component's resources over the container's, key by key; claims add up."""
     merged = merge.overlay(base, {key: over[key] for key in ("limits", "requests") if over.get(key)})
     if claims := [*(base.get("claims") or ()), *(over.get("claims") or ())]:
         merged["claims"] = claims

@@ -16,7 +16,7 @@ _DEADLINE = 600  # seconds: what Kubernetes gives a Deployment anyway
 _SLACK = 300  # seconds to schedule a pod and pull its image
 
 
-def http(path: str, port: str, *, period: int, timeout: int, failures: int, delay: int | None = None) -> Probe:
+def http(path: str, port: str, *, period: int, timeout: int, failures: int, delay: int | None = None) -> Probe:  # noqa: PLR0913 - its fields
     """An HTTP probe on a named port; times in seconds."""
     return merge.some(
         httpGet={"path": path, "port": port},

@@ -17,7 +17,7 @@ def names(package: ModuleType) -> tuple[str, ...]:
     found = {
         entry.removesuffix(".py")
         for folder in package.__path__
-        for entry in listdir(folder)
+        for entry in listdir(folder)  # noqa: PTH208 - pathlib would cost more than everything else here
         if entry.endswith(".py") and not entry.startswith("_")
     }
     return tuple(sorted(found))

@@ -128,7 +128,7 @@ def _lost(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
 def _names(plan: ComponentPlan) -> Iterator[Result]:
     if len(plan.name) > names.SERVICE_LIMIT:
         over = len(plan.name) - names.SERVICE_LIMIT
-        message = f"makes the name {plan.name}, {over} characters over the {names.SERVICE_LIMIT} of a Service; shorten the graph's or the service's name"
+        message = f"makes the name {plan.name}, {over} over the {names.SERVICE_LIMIT} characters of a Service; shorten graph or service"
         yield results.error("DYN140", message, plan.ref, plan.path)
     elif not names.SERVICE.fullmatch(plan.name):
         message = f"makes the name {plan.name}, which no Service can have; use letters, digits and dashes only"
@@ -169,7 +169,9 @@ def _volumes(plan: ComponentPlan) -> Iterator[Result]:
         seen.add("shared-memory")
     for index, mount in enumerate(plan.mounts):
         if mount.name in seen:
-            message = f"the pod would have two volumes named {mount.name}; mount the claim once, with mainContainer.volumeMounts for a second path"
+            message = (
+                f"the pod would have two volumes named {mount.name}; mount it once, and a second path under mainContainer.volumeMounts"
+            )
             yield results.error("DYN148", message, plan.ref, (*plan.path, "volumeMounts", index, "name"))
         seen.add(mount.name)
 
@@ -181,7 +183,9 @@ def _ingress(plan: ComponentPlan) -> Iterator[Result]:
     if not plan.ingress.host:
         yield results.error("DYN149", "is required when ingress is enabled; set it", plan.ref, (*at, "host"))
     if not ingress.makes_ingress(plan) and not ingress.makes_virtual_service(plan):
-        message = "opens nothing: set ingressControllerClassName, or useVirtualService and virtualServiceGateway with ingress.istioGateway configured"
+        message = (
+            "opens nothing; set ingressControllerClassName, or configure ingress.istioGateway and set useVirtualService with a gateway"
+        )
         yield results.warning("DYN150", message, plan.ref, at)
 
 
@@ -208,7 +212,8 @@ def _probes(plan: ComponentPlan) -> Iterator[Result]:
         if name == "startupProbe" or not default or not written or replaced.get(name) is not None:
             continue
         if merge.keeps_named_port(default, written):
-            message = f"a number does not replace the default port {default['httpGet']['port']}; set {name} on the service itself, or name the port"
+            port = default["httpGet"]["port"]
+            message = f"a number does not replace the default port {port}; set {name} on the service itself, or name the port"
             yield results.warning("DYN153", message, plan.ref, (*at, "httpGet", "port"))
         if {key for key in merge.HANDLERS if written.get(key)} - set(default):
             yield results.info("DYN300", "replaces the handler of the default probe; its times stay", plan.ref, at)
