@@ -34,6 +34,7 @@ tools: $(VENV)/runtime ## kustomize, etcd and Kubernetes, pinned: found, or buil
 	@$(BIN)/python tools/install.py
 
 venv: $(VENV)/dev ## .venv with everything a developer needs
+	@:
 
 generate: $(VENV)/dev tools ## write what is made from the models: the table the function checks with
 	$(BIN)/python -m krm_fn.api.generate
@@ -50,13 +51,15 @@ clean: ## remove what these targets made in this folder; the user's cache stays
 
 # Stamps: a changed setup.cfg is installed again.
 $(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo "installing into $(VENV) what a render needs"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@echo "installing into $(VENV) what a developer needs"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/runtime
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
