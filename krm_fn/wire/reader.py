@@ -65,7 +65,7 @@ def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
         done, wrong = attempt(partial(_documents, documents, file, start, lines), rest, file, lines)
         found.extend(wrong)
         start = None if done else _next_document(text, start, wrong[-1].line)
-    return documents, found
+    return documents, sorted(found, key=lambda result: (result.line, result.column))
 
 
 def attempt(take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0) -> tuple[T | None, list[Result]]:
