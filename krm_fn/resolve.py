@@ -94,7 +94,7 @@ def _claims(spec: dict[str, Any]) -> Iterator[Claim]:
 
 
 def _canonical(written: Any) -> str:
-    """A quantity that the schema has accepted."""
+    """A quantity, or nothing where the user wrote none."""
     return quantity.canonical(written) if written is not None else ""
 
 
@@ -214,7 +214,7 @@ def _resources(shared: _Graph, written: dict[str, Any], override: deployment_con
         native[side] = {}
         for name, (key, amount) in amounts.items():
             try:
-                native[side][name] = quantity.canonical(amount)
+                native[side][name] = quantity.parse(amount).text
             except ValueError as problem:
                 shared.found.append(
                     results.error("DYN123", f"{problem}; write for example 500m, 2 or 4Gi", shared.ref, (*path, "resources", side, *key))
@@ -235,7 +235,7 @@ def _amounts(written: dict[str, Any], over: dict[str, Any], *, gpus: bool) -> di
 def _gpus(written: dict[str, Any], native: dict[str, Any]) -> int:
     """How many GPUs one pod asks for, whoever asks."""
     amount = native.get("limits", {}).get(written.get("gpuType") or _GPU, "0")
-    return int(quantity.parse(amount).value)
+    return quantity.value(amount) // quantity.UNIT
 
 
 def _mounts(service: dict[str, Any]) -> Iterator[Mount]:
@@ -249,8 +249,7 @@ def _shared_memory(written: dict[str, Any] | None) -> str:
         return volumes.DEFAULT_SHARED_MEMORY
     if written.get("disabled"):
         return ""
-    size = _canonical(written.get("size"))
-    return size if size not in ("", "0") else volumes.DEFAULT_SHARED_MEMORY
+    return _canonical(written.get("size")) if quantity.value(written.get("size")) else volumes.DEFAULT_SHARED_MEMORY
 
 
 def _ingress(shared: _Graph, service: dict[str, Any], kind: str) -> Ingress:
