@@ -23,6 +23,7 @@ _OTHERS = {
     "DynamoComponentDeployment": "is not expanded on its own",
     "DynamoGraphDeploymentRequest": "is not expanded",
 }
+_SERVICE = len(("spec", "services", "name"))
 _UNTOUCHED = ("DynamoModel", "DynamoGraphDeploymentScalingAdapter", "DynamoWorkerMetadata")
 
 
@@ -69,13 +70,12 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
 
 def _graph(resource: Resource, config: Config, around: Surroundings, found: list[Result]) -> _Rendered:
     """One graph. Where it has errors nothing is rendered, but what can be read is judged all the same."""
-    checked = list(check.resource(resource, unknown=config.unknown_fields))
+    checked = list(check.resource(resource, unknown="warning" if config.unknown_fields == "warn" else "error"))
     broken = [result.path for result in checked if result.severity == "error"]
     readable = _without(check.without_nulls(resource), broken)
     plan, unreadable = resolve.graph(readable, config, around)
-    judged = list(validation.graph(plan, readable.get("spec") or {}, around))
+    judged = [*validation.graph(plan, readable.get("spec") or {}, around), *_namespace(resource, plan.namespace, config)]
     mine = [*checked, *(result for result in [*unreadable, *judged] if not _follows(result.path, broken))]
-    mine.extend(_namespace(resource, plan.namespace, config))
     found.extend(mine)
     if results.failed(mine):
         return _Rendered([resource], [])
@@ -114,12 +114,17 @@ def _in_namespace(resource: Resource, namespace: str) -> Resource:
 
 
 def _without(value: Any, broken: list[Path]) -> Any:
-    """A copy without the fields at these paths; entries of lists become empty, so that the others keep their places."""
+    """A copy without the fields at these paths.
+
+    Objects in lists become empty, so that the others keep their places; a list of texts with a broken one goes as a whole.
+    """
     here = [path for path in broken if path]
     if not here or not isinstance(value, dict | list):
         return value
     gone = {path[0] for path in here if len(path) == 1}
     if isinstance(value, list):
+        if gone and not any(isinstance(entry, dict) for place, entry in enumerate(value) if place not in gone):
+            return []
         return [{} if place in gone else _without(entry, _below(here, place)) for place, entry in enumerate(value)]
     return {key: _without(entry, _below(here, key)) for key, entry in value.items() if key not in gone}
 
@@ -129,8 +134,11 @@ def _below(paths: list[Path], step: str | int) -> list[Path]:
 
 
 def _follows(path: Path, broken: list[Path]) -> bool:
-    """Whether a finding only repeats, higher up or further down, that a field was unreadable."""
-    return any(path[: len(other)] == other or other[: len(path)] == path for other in broken)
+    """Whether a finding only repeats, further down or higher up, that a field was unreadable.
+
+    What is said of a service as a whole is about its name, which no field of it changes.
+    """
+    return any(path[: len(other)] == other or (other[: len(path)] == path and not len(path) <= _SERVICE < len(other)) for other in broken)
 
 
 def _once(found: list[Result]) -> list[Result]:

@@ -174,7 +174,7 @@ def _envs(
         if components.get(kind).is_entrance:
             envs[place] = {**envs[place], "value": deployment_config.with_port(content, name)}
         return envs, deployment_config.override(content, name)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         at = (*path, "envs") if any(variable.get("name") == deployment_config.NAME for variable in own) else ("spec", "envs")
         shared.found.append(
             results.error("DYN120", f"{deployment_config.NAME} cannot be read: {problem}; write a JSON object", shared.ref, at)
