@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,11 @@ def _locked(key: str) -> Iterator[int]:
     root().mkdir(parents=True, exist_ok=True)
     lock = os.open(root() / f"{key}.lock", os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"{key}: another process is making it; waiting", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield lock
     finally:
         os.close(lock)
