@@ -19,11 +19,9 @@ from krm_fn.surroundings import Surroundings
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
 GRAPH = "DynamoGraphDeployment"
-_OTHERS = {
-    "DynamoComponentDeployment": "is not expanded on its own",
-    "DynamoGraphDeploymentRequest": "is not expanded",
-}
-_UNTOUCHED = ("DynamoModel", "DynamoGraphDeploymentScalingAdapter", "DynamoWorkerMetadata")
+_RESOLVERS = {GRAPH: resolve.graph, "DynamoComponentDeployment": resolve.component}
+_OTHERS = {"DynamoGraphDeploymentRequest": "is not expanded"}
+_UNTOUCHED = ("DynamoComponentDeployment", "DynamoModel", "DynamoGraphDeploymentScalingAdapter", "DynamoWorkerMetadata")
 
 
 class Expansion(NamedTuple):
@@ -57,8 +55,8 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
             continue
         present.add((address.kind, address.name, surroundings.namespace(resource, config)))
         rendered = _Rendered([resource], [])
-        if (address.api_version, address.kind) == (API_VERSION, GRAPH):
-            rendered = _graph(resource, config, around, found)
+        if address.api_version == API_VERSION and address.kind in _RESOLVERS and not ownership.owners(resource):
+            rendered = _expanded(resource, config, around, found)
         else:
             found.extend(_other(address))
         kept.extend(rendered.kept)
@@ -67,12 +65,12 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     return Expansion(placed, sorted(_once([*found, *more]), key=results.order))
 
 
-def _graph(resource: Resource, config: Config, around: Surroundings, found: list[Result]) -> _Rendered:
-    """One graph. Where it has errors nothing is rendered, but what can be read is judged all the same."""
+def _expanded(resource: Resource, config: Config, around: Surroundings, found: list[Result]) -> _Rendered:
+    """One graph, or one component on its own. Where it has errors nothing is rendered, but what can be read is judged all the same."""
     checked = list(check.resource(resource, unknown=config.unknown_fields))
     broken = [result.path for result in checked if result.severity == "error"]
     readable = _without(check.without_nulls(resource), broken)
-    plan, unreadable = resolve.graph(readable, config, around)
+    plan, unreadable = _RESOLVERS[resource["kind"]](readable, config, around)
     judged = list(validation.graph(plan, readable.get("spec") or {}, around))
     mine = [*checked, *(result for result in [*unreadable, *judged] if not _follows(result.path, broken))]
     mine.extend(_namespace(resource, plan.namespace, config))

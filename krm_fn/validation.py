@@ -31,7 +31,8 @@ def graph(plan: GraphPlan, spec: dict[str, Any], around: Surroundings) -> Iterat
 
 def _component(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
     yield from components.get(plan.type).check(plan)
-    for rule in (_names, _carrier, _mounts, _volumes, _ingress, _selector, _probes):
+    yield from workloads.get(plan.workload).check(plan)
+    for rule in (_names, _mounts, _volumes, _ingress, _selector, _probes):
         yield from rule(plan)
     yield from _account(plan, around)
 
@@ -138,16 +139,6 @@ def _names(plan: ComponentPlan) -> Iterator[Result]:
             f"the Dynamo namespace {plan.dynamo_namespace} is over the {names.LABEL_LIMIT} characters of a label; shorten the graph's name"
         )
         yield results.error("DYN142", message, plan.ref, ("metadata", "name"))
-
-
-def _carrier(plan: ComponentPlan) -> Iterator[Result]:
-    if plan.workload not in workloads.names():
-        asked = f"{plan.nodes} nodes" if plan.nodes > 1 else f"orchestrator {plan.workload}"
-        message = f"{asked}: this version writes Deployments only; keep the service on one node and orchestrator: deployment"
-        yield results.error("DYN143", message, plan.ref, (*plan.path, "multinode") if plan.nodes > 1 else plan.path)
-    elif plan.workload == "deployment" and plan.nodes > 1:
-        message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
-        yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
 
 
 def _mounts(plan: ComponentPlan) -> Iterator[Result]:
