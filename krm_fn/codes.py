@@ -1,6 +1,7 @@
 """Every finding's code with its title: the one list that texts and documentation are made from.
 
-001-019 reading, 020-039 schema, 040-049 configuration, 050-059 items, 100-199 graphs, 200-299 pods, 300-399 notes.
+001-019 reading, 020-039 schema, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
+100-199 graphs, 200-299 pods, 300-399 notes.
 A code is never reused for another meaning.
 """
 
@@ -40,6 +41,14 @@ TITLES = {
     "DYN029": "A native field that is newer than the Kubernetes version known here, or misspelt",
     # 040-049: the configuration
     # 050-059: items
+    # 060-069: layers
+    "DYN060": "Namespace laid over generated objects",
+    "DYN061": "Name laid over generated objects",
+    "DYN062": "Label laid over generated objects",
+    # 070-079: files of the commands
+    "DYN070": "More than one configuration",
+    "DYN071": "Kustomization that is not built",
+    "DYN072": "File that holds no resource",
     # 100-199: graphs
     # 200-299: pods
     # 300-399: notes

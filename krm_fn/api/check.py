@@ -100,8 +100,10 @@ class _Walk:
             self.items(value, schema, path, name)
         else:
             for found in fault.find(value, schema, path, self._definitions):
-                severity = self._unknown if found.code == "DYN024" and self._is_native(name) else "error"
-                self._add(severity, found, path, value)
+                if found.code == "DYN024" and self._is_native(name):
+                    self._add(self._unknown, found._replace(message=self._or_newer(found.message)), path, value)
+                else:
+                    self._add("error", found, path, value)
 
     def fields(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
         """An object whose fields have names."""
@@ -122,7 +124,8 @@ class _Walk:
 
     def entries(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
         """A map from the user's own names to values of one type; an object of unknown shape has no such type and takes anything."""
-        self._limit(len(value), schema.get("maxProperties"), path)
+        if "maxProperties" in schema:
+            self._limit(sum(inner is not None for inner in value.values()), schema["maxProperties"], path)
         entry = schema.get("additionalProperties")
         if entry is None:
             return
@@ -134,7 +137,8 @@ class _Walk:
 
     def items(self, value: list[Any], schema: Schema, path: Path, name: str) -> None:
         """A list."""
-        self._limit(len(value), schema.get("maxItems"), path)
+        if "maxItems" in schema:
+            self._limit(len(value), schema["maxItems"], path)
         item = schema["items"]
         for index, inner in enumerate(value):
             self.value(inner, item, (*path, index), name)
@@ -142,24 +146,26 @@ class _Walk:
     def _is_native(self, name: str) -> bool:
         return name.startswith("io.k8s.") or "x-native" in self._definitions[name]
 
-    def _limit(self, length: int, most: int | None, path: Path) -> None:
-        if most is not None and length > most:
+    def _limit(self, length: int, most: int, path: Path) -> None:
+        if length > most:
             text = f"has {length} entries, and {most} are allowed; take out {length - most}"
             self._add("error", fault.Fault("DYN026", text), path)
 
+    def _or_newer(self, message: str) -> str:
+        """A mend for native parts: this Kubernetes version may be too old to know what was written."""
+        return f"{message}, or set unknownFields: warn if your Kubernetes knows it" if self._unknown == "error" else message
+
     def _add_unknown(self, key: str, path: Path, name: str) -> None:
         mend = hint.mend(name, key)
-        if not self._is_native(name):
-            self._add("error", fault.Fault("DYN023", f"unknown field; {mend}"), path)
-        elif self._unknown == "error":
-            more = f"{mend}, or set unknownFields: warn if your Kubernetes knows it"
-            self._add("error", fault.Fault("DYN029", f"unknown field in Kubernetes {table.load().kubernetes}; {more}"), path)
-        else:
-            text = f"unknown field in Kubernetes {table.load().kubernetes}, kept as written; {mend}"
+        if self._is_native(name):
+            text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {mend}")
             self._add(self._unknown, fault.Fault("DYN029", text), path)
+        else:
+            self._add("error", fault.Fault("DYN023", f"unknown field; {mend}"), path)
 
     def _add_null(self, path: Path) -> None:
-        self._add("warning", fault.Fault("DYN028", "null counts as absent; remove the line, because server-side apply refuses it"), path)
+        text = "null counts as absent; remove the line, because server-side apply refuses most nulls"
+        self._add("warning", fault.Fault("DYN028", text), path)
 
     def _add(self, severity: Severity, found: fault.Fault, path: Path, current: Any = None) -> None:
         scalar = None if isinstance(current, (dict, list)) else current

@@ -138,12 +138,14 @@ def _number(value: float, schema: Schema) -> Iterator[Fault]:
 def _mend(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
     """How to write what was probably meant, and that value where it is certain."""
     wanted = _type(schema)
+    if value is None:
+        return "remove the entry", None
     if wanted == "array":
         item: Schema = schema["items"]
         return _as_list(value, definitions.get(item.get("$ref", ""), item))
     if wanted == "object":
         return _as_object(value, schema), None
-    if wanted in ("string", "quantity", "int-or-string"):
+    if wanted in ("string", "quantity") or (wanted == "int-or-string" and not isinstance(value, float)):
         return _as_text(value, path)
     if wanted == "boolean":
         return _as_boolean(value)
@@ -154,7 +156,8 @@ def _as_text(value: Any, path: Path) -> tuple[str, Any]:
     listed = not path or isinstance(path[-1], int)
     key = "- " if listed else f"{path[-1]}: "
     if isinstance(value, bool):
-        return f"quote it: {key}{json.dumps(shown(value))}, or in quotes what stands there, where it is on, off, yes or no", None
+        others = "on, yes and y as true" if value else "off, no and n as false"
+        return f"quote it: {key}{json.dumps(shown(value))}, or in quotes what stands there, since YAML reads {others}", None
     if isinstance(value, (int, float)):
         return f"quote it: {key}{json.dumps(shown(value))}", shown(value)
     if isinstance(value, dict) and len(value) == 1 and listed:
@@ -163,7 +166,7 @@ def _as_text(value: Any, path: Path) -> tuple[str, Any]:
         return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {shown(whole)}", None
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         return f"take the brackets or the dash away: {key}{shown(value[0])}", value[0]
-    return "remove the entry" if value is None else "write a single text in quotes", None
+    return "write a single text in quotes", None
 
 
 def _as_boolean(value: Any) -> tuple[str, Any]:
@@ -180,17 +183,16 @@ def _as_number(value: Any, wanted: str) -> tuple[str, Any]:
         return f"write {number} without {'quotes' if isinstance(value, str) else 'a decimal point'}", number
     if wanted == "number" and re.fullmatch(r"[+-]?[0-9]{1,19}\.[0-9]{1,19}", text):
         return f"write {text} without quotes", float(text)
-    return "write a whole number" if wanted == "integer" else "write a number", None
+    return "write a number" if wanted == "number" else "write a whole number", None
 
 
 def _as_list(value: Any, item: Schema) -> tuple[str, Any]:
     if item.get("type") == "string" and isinstance(value, str):
         return f"write [{shown(value)}]", [value]
     if isinstance(value, dict) and item.get("type") == "object":
-        required = item.get("required", ("name",))
-        if all(key in value for key in required):
+        if all(key in item.get("properties", ()) for key in value):
             return "put a dash before its first line", [value]
-        return f"write a list whose entries begin with - {required[0]}:", None
+        return f"write a list of entries like - {item.get('required', ['name'])[0]}: …", None
     return "write a list, with a dash before each entry", None
 
 

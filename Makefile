@@ -1,0 +1,65 @@
+# Everything a person does here. Nothing but Python 3.11 is needed beforehand: each target sets up what it uses.
+
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help venv demo test check lint types imports tools generate golden bench clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+demo: $(VENV)/runtime ## render an example to the terminal: no Go, no cluster, no containers
+	@$(BIN)/python tools/demo.py examples/agg-vllm/graph.yaml
+
+check: lint types imports test ## lint, types, imports and test
+
+test: $(VENV)/dev tools ## all tests that need no container engine, with the real programs
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+lint: $(VENV)/dev ## ruff: rules and format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/dev ## mypy, strict
+	$(BIN)/mypy
+
+imports: $(VENV)/dev ## which module may import which ([importlinter] in setup.cfg)
+	$(BIN)/lint-imports
+
+tools: $(VENV)/runtime ## kustomize, etcd and Kubernetes, pinned: found, or built into the user's cache
+	@$(BIN)/python tools/install.py
+
+venv: $(VENV)/dev ## .venv with everything a developer needs
+	@:
+
+generate: $(VENV)/dev tools ## write what is made from the models: the table the function checks with
+	$(BIN)/python -m krm_fn.api.generate
+
+golden: $(VENV)/dev ## record the output of every example anew, to be reviewed as a diff
+	$(BIN)/python -m tests.golden
+
+bench: $(VENV)/dev tools ## time and memory, medians of one run
+	$(BIN)/python benchmarks/bench.py
+
+clean: ## remove what these targets made in this folder; the user's cache stays
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: a changed setup.cfg is installed again.
+$(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV) what a render needs"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
+	@echo "installing into $(VENV) what a developer needs"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/runtime
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,100 @@
+"""Unquoted YAML scalars: which value kubectl and the API server see, and which texts may stay unquoted.
+
+Not its business: documents, keys and quoting styles.
+The rules are those of go-yaml v2 `resolve()`, followed by the trip through JSON that `sigs.k8s.io/yaml` and the API server's decoder make:
+all booleans of YAML 1.1 (`y` and `n` too), integers with a base and underscores, no dates, no base 60.
+"""
+
+from __future__ import annotations
+
+import re
+
+Scalar = str | int | float | bool | None
+
+_WORDS: dict[str, Scalar] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+}
+_NOT_IN_JSON = {sign + word for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")} | {".nan", ".NaN", ".NAN"}
+_NUMERIC_START = frozenset("+-.0123456789")
+_DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
+_BASED = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_BETWEEN_DIGITS = re.compile(r"(?<=[0-9])_(?=[0-9])")
+_INT64 = range(-(2**63), 2**63)
+_UINT64 = range(2**64)
+
+_SPECIAL_WORDS = frozenset(word.lower() for word in _WORDS)
+_UNQUOTED = re.compile(
+    r"(?:[A-Za-z_/$]|--?[A-Za-z])"  # no reader takes these for a number, a mark or a tag
+    r"(?:[!-9;-~]|:(?=[!-~])|\x20+(?=[!\"$-~]))*"  # a colon before a space and a hash after one have a meaning
+    r"|[0-9][0-9.]*(?:[KMGTP]i?|[hkms])"  # quantities and durations
+)
+
+
+def resolve(text: str) -> Scalar:
+    """The value of an unquoted scalar. Integers beyond 64 bits become floats, as in the API server's decoder.
+
+    Raises ValueError for infinities and NaN, which JSON does not have.
+
+    >>> [resolve(text) for text in ("y", "0777", "1_000", "08", "1e3", "22:22", "2001-12-14", "~")]
+    [True, 511, 1000, 8, 1000, '22:22', '2001-12-14', None]
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in _NUMERIC_START:
+        return text
+    if text in _NOT_IN_JSON:
+        raise ValueError(text)
+    return _number(text)
+
+
+def integer(digits: str) -> int | float:
+    """The value of a decimal integer as a JSON decoder in Go holds it: 64 bits, else a float.
+
+    Raises ValueError where even a float is too small.
+    """
+    if len(digits) <= 20 and (value := int(digits)) in _INT64:
+        return value
+    return decimal(digits)
+
+
+def decimal(digits: str) -> int | float:
+    """The value of a number with a fraction or an exponent; a whole one is an integer, since Go writes it to JSON as one.
+
+    Raises ValueError where a float is too small.
+    """
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(digits)
+    return int(value) if value.is_integer() and -(2.0**63) < value < 2.0**63 else value
+
+
+def plain(text: str) -> bool:
+    """Whether a string may stand unquoted: every reader of YAML 1.1 and 1.2 then sees this string.
+
+    >>> [plain(text) for text in ("nvcr.io/x:1", "--model", "80Gi", "n", "1e3", "a: b", "2")]
+    [True, True, True, False, False, False, False]
+    """
+    return _UNQUOTED.fullmatch(text) is not None and text.lower() not in _SPECIAL_WORDS
+
+
+def _number(text: str) -> Scalar:
+    digits = _BETWEEN_DIGITS.sub("", text) if text[0] == "." else text.replace("_", "")
+    try:
+        if _DECIMAL.fullmatch(digits):
+            return integer(digits)
+        if (based := _BASED.fullmatch(digits)) and (value := _based(*based.groups(""))) is not None:
+            return value
+        return decimal(digits) if _FLOAT.fullmatch(digits) else text
+    except ValueError:
+        return text
+
+
+def _based(sign: str, hexadecimal: str, binary: str, octal: str) -> int | float | None:
+    """An integer that is not decimal, or None beyond 64 bits, where Go reads on as if it were none."""
+    value = int(sign + (hexadecimal or binary or octal), 16 if hexadecimal else 2 if binary else 8)
+    if value in _INT64:
+        return value
+    return float(value) if not sign and value in _UINT64 else None

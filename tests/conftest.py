@@ -1,0 +1,76 @@
+"""What every test may ask for: the real programs, and a real control plane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from tests.testbed import control_plane as planes
+from tests.testbed import programs, server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_ONE_WORKER = pytest.mark.xdist_group("control-plane")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests that share the control plane on one worker, so that it is started once."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            if "control_plane" in getattr(item, "fixturenames", ()):
+                item.add_marker(_ONE_WORKER)
+
+
+@pytest.fixture(scope="session")
+def kustomize() -> Path:
+    """The real kustomize, in the pinned version."""
+    return programs.path("kustomize")
+
+
+@pytest.fixture(scope="session")
+def kpt() -> Path:
+    """The real kpt."""
+    return programs.path("kpt")
+
+
+@pytest.fixture(scope="session")
+def kubectl() -> Path:
+    """The real kubectl, in the pinned version."""
+    return programs.path("kubectl")
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[planes.ControlPlane]:
+    """A real etcd and kube-apiserver, the same for all tests: use a namespace of your own, `control_plane.namespace(name)`."""
+    needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
+    with planes.running(tmp_path_factory.mktemp("control-plane"), needed) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def controllers(control_plane: planes.ControlPlane) -> Iterator[server.Server]:
+    """The real kube-controller-manager for the control plane; it works in all namespaces from then on."""
+    with planes.controllers(control_plane, programs.path("kube-controller-manager")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def crds(control_plane: planes.ControlPlane) -> list[dict[str, Any]]:
+    """The definitions of tests/crds, served by the control plane."""
+    definitions = [yaml.safe_load(file.read_text()) for file in sorted((programs.ROOT / "tests" / "crds").glob("*.yaml"))]
+    assert definitions
+    for definition in definitions:
+        answer = control_plane.apply(definition, dry_run=False)
+        assert answer.ok, answer.message
+        server.eventually(lambda: _served(control_plane, definition))  # noqa: B023 - called before the next turn
+    return definitions
+
+
+def _served(plane: planes.ControlPlane, definition: dict[str, Any]) -> bool:
+    spec = definition["spec"]
+    return all(plane.client.knows(f"{spec['group']}/{version['name']}", spec["names"]["kind"]) for version in spec["versions"])

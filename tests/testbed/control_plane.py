@@ -1,0 +1,150 @@
+"""A real Kubernetes control plane on the loopback interface: etcd, kube-apiserver and, where asked for, kube-controller-manager.
+
+Not its business: pods that run; nothing here starts a container.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.testbed import api, server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# What makes workloads out of workloads, and cleans up; nothing that needs a cloud, a node or a certificate.
+CONTROLLERS = ("deployment", "replicaset", "statefulset", "job", "endpoints", "endpointslice", "namespace", "garbage-collector")
+
+
+class Programs(NamedTuple):
+    """The programs of a control plane."""
+
+    etcd: Path
+    apiserver: Path
+    kubectl: Path
+
+
+class ControlPlane(NamedTuple):
+    """A control plane that answers. `folder` holds its logs; `client` may do everything."""
+
+    folder: Path
+    kubeconfig: Path
+    kubectl_program: Path
+    client: api.Client
+
+    def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
+        """What kubectl prints. Raises CalledProcessError, whose `stderr` says why."""
+        command = [str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), *arguments]
+        return subprocess.run(command, input=input, capture_output=True, text=True, check=True, timeout=60).stdout
+
+    def apply(self, resource: dict[str, Any], *, dry_run: bool = True) -> api.Answer:
+        """See `api.Client.apply`."""
+        return self.client.apply(resource, dry_run=dry_run)
+
+    def namespace(self, name: str) -> str:
+        """See `api.Client.namespace`."""
+        return self.client.namespace(name)
+
+
+@contextlib.contextmanager
+def running(folder: Path, programs: Programs) -> Iterator[ControlPlane]:
+    """A control plane with its files in an empty `folder`, ready for requests; its data goes when it stops."""
+    etcd_port, peer_port, port = server.free_ports(3)
+    token = secrets.token_hex(16)
+    (folder / "tokens.csv").write_text(f'{token},tests,tests,"system:masters"\n')
+    kubeconfig = _kubeconfig(folder, port, token)
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder / "etcd", ignore_errors=True)
+        stack.enter_context(server.running(_etcd(folder, programs.etcd, etcd_port, peer_port), folder / "etcd.log"))
+        command = _apiserver(folder, programs.apiserver, etcd_port, port)
+        apiserver = stack.enter_context(server.running(command, folder / "kube-apiserver.log"))
+        apiserver.wait((folder / "certs" / "apiserver.key").exists)  # written after the certificate
+        connection = stack.enter_context(contextlib.closing(api.Client(port, folder / "certs" / "apiserver.crt", token)))
+        apiserver.wait(lambda: _answers(connection))
+        yield ControlPlane(folder, kubeconfig, programs.kubectl, connection)
+
+
+@contextlib.contextmanager
+def controllers(plane: ControlPlane, program: Path) -> Iterator[server.Server]:
+    """The controllers of a control plane; they begin within a second or two, so what they do is to be waited for."""
+    command: list[str | Path] = [
+        program,
+        f"--kubeconfig={plane.kubeconfig}",
+        f"--controllers={','.join(f'{name}-controller' for name in CONTROLLERS)}",
+        f"--service-account-private-key-file={plane.folder / 'certs' / 'apiserver.key'}",
+        "--secure-port=0",
+        "--leader-elect=false",
+        "--use-service-account-credentials=false",
+        "--kube-api-qps=300",
+        "--kube-api-burst=400",
+        "--concurrent-deployment-syncs=10",
+    ]
+    with server.running(command, plane.folder / "kube-controller-manager.log") as running_controllers:
+        yield running_controllers
+
+
+def _etcd(folder: Path, program: Path, port: int, peer_port: int) -> list[str | Path]:
+    url, peer_url = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer_port}"
+    return [
+        program,
+        f"--data-dir={folder / 'etcd'}",
+        f"--listen-client-urls={url}",
+        f"--advertise-client-urls={url}",
+        f"--listen-peer-urls={peer_url}",
+        f"--initial-advertise-peer-urls={peer_url}",
+        f"--initial-cluster=default={peer_url}",
+        "--unsafe-no-fsync",
+        "--log-level=warn",
+    ]
+
+
+def _apiserver(folder: Path, program: Path, etcd_port: int, port: int) -> list[str | Path]:
+    """Its certificate is made by itself, for 127.0.0.1; the key of that certificate signs service account tokens too."""
+    key = folder / "certs" / "apiserver.key"
+    return [
+        program,
+        f"--etcd-servers=http://127.0.0.1:{etcd_port}",
+        "--bind-address=127.0.0.1",
+        "--advertise-address=127.0.0.1",
+        f"--secure-port={port}",
+        f"--cert-dir={key.parent}",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={key}",
+        f"--service-account-signing-key-file={key}",
+        f"--token-auth-file={folder / 'tokens.csv'}",
+        "--authorization-mode=RBAC",
+        "--service-cluster-ip-range=10.0.0.0/16",
+        "--endpoint-reconciler-type=none",
+        "--allow-privileged=true",
+        # Or every pod would need the account that a controller makes, and a token nobody mounts.
+        "--disable-admission-plugins=ServiceAccount",
+    ]
+
+
+def _kubeconfig(folder: Path, port: int, token: str) -> Path:
+    cluster = {"server": f"https://127.0.0.1:{port}", "certificate-authority": str(folder / "certs" / "apiserver.crt")}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "tests", "cluster": cluster}],
+        "users": [{"name": "tests", "user": {"token": token}}],
+        "contexts": [{"name": "tests", "context": {"cluster": "tests", "user": "tests"}}],
+        "current-context": "tests",
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(config))
+    return path
+
+
+def _answers(connection: api.Client) -> bool:
+    try:
+        return connection.request("GET", "/readyz").ok
+    except OSError:
+        connection.close()
+        return False

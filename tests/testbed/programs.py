@@ -1,0 +1,45 @@
+"""Where the real programs are, and what becomes of a test whose program is missing.
+
+Not its business: finding or building them; `tools/install.py` does.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def path(name: str) -> Path:
+    """The program. Where it is missing the test is skipped, or fails: see `verdict`."""
+    entry = where()[name]
+    if "path" in entry:
+        return Path(entry["path"])
+    fails, reason = verdict(name, entry, required=os.environ.get("KRM_FN_TOOLS") == "required", ci=os.environ.get("CI") == "true")
+    if fails:
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+def verdict(name: str, entry: dict[str, Any], *, required: bool, ci: bool) -> tuple[bool, str]:
+    """Whether a missing program is a failure rather than a skip, and the reason to give.
+
+    Under `make test` nothing that can be built is ever missing; in CI nothing is.
+    """
+    return ci or (required and entry["buildable"]), f"{name} is missing: {entry['missing']}"
+
+
+@functools.cache
+def where() -> dict[str, dict[str, Any]]:
+    """Every program by name, as `tools/install.py --where --json` has it."""
+    command = [sys.executable, str(ROOT / "tools" / "install.py"), "--where", "--json"]
+    found: dict[str, dict[str, Any]] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return found

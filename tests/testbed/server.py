@@ -1,0 +1,84 @@
+"""Servers that never outlive the tests: started in the background, watched while they start, stopped with whoever started them.
+
+Not its business: what a server is for (see `control_plane`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+# The server takes the shell's place and process id; beside it a reader waits for the end of a pipe that only the tests hold open.
+# It comes with their end, however they end, and takes the server along.
+_BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3 >/dev/null; kill $$ 2>/dev/null) & exec 3<&-; exec "$@"'
+
+
+class StartError(Exception):
+    """A server ended or did not get ready. The message ends with what it last wrote."""
+
+
+class Server(NamedTuple):
+    """A server that runs."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def wait(self, ready: Callable[[], bool], seconds: float = 60) -> None:
+        """Return once `ready()` holds. Raises StartError if the server ends or that takes too long."""
+        try:
+            eventually(lambda: self.process.poll() is not None or ready(), seconds)
+        except TimeoutError:
+            raise StartError(self._story(f"not ready after {seconds:.0f} s")) from None
+        if self.process.poll() is not None:
+            raise StartError(self._story(f"exit code {self.process.returncode}"))
+
+    def _story(self, what: str) -> str:
+        return "\n".join([f"{self.log.stem}: {what}", *self.log.read_text(errors="replace").splitlines()[-20:]])
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str | Path], log: Path) -> Iterator[Server]:
+    """A server with its output in `log`, stopped at the end: asked first, killed after 10 seconds."""
+    with log.open("wb") as sink:
+        bound = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *command]
+        process = subprocess.Popen(bound, stdin=subprocess.PIPE, stdout=sink, stderr=subprocess.STDOUT)
+    try:
+        yield Server(process, log)
+    finally:
+        _stop(process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdin:
+        process.stdin.close()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports on the loopback interface that nobody listens on now, all different."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
+    """Return once `holds()` is true, asked 20 times a second. Raises TimeoutError."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not so within {seconds:.0f} s")
+        time.sleep(0.05)

@@ -1,0 +1,159 @@
+"""The test bed tells good from bad: what it refuses and accepts is what a cluster refuses and accepts."""
+
+from __future__ import annotations
+
+import copy
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.testbed import programs, server
+
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "worker", "namespace": "testbed"},
+    "spec": {
+        "replicas": 1,
+        "selector": {"matchLabels": {"app": "worker"}},
+        "template": {
+            "metadata": {"labels": {"app": "worker"}},
+            "spec": {"containers": [{"name": "main", "image": "worker:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]},
+        },
+    },
+}
+VIRTUAL_SERVICE = {
+    "apiVersion": "networking.istio.io/v1beta1",
+    "kind": "VirtualService",
+    "metadata": {"name": "front", "namespace": "testbed"},
+    "spec": {
+        "gateways": ["istio-system/gateway"],
+        "hosts": ["chat.example.com"],
+        "http": [
+            {"match": [{"uri": {"prefix": "/"}}], "route": [{"destination": {"host": "front", "port": {"number": 8000}}}]},
+        ],
+    },
+}
+POOL = {
+    "apiVersion": "inference.networking.k8s.io/v1",
+    "kind": "InferencePool",
+    "metadata": {"name": "pool", "namespace": "testbed"},
+    "spec": {
+        "selector": {"matchLabels": {"app": "front"}},
+        "targetPorts": [{"number": 8000}],
+        "endpointPickerRef": {"kind": "Service", "name": "picker", "port": {"number": 9002}},
+    },
+}
+
+Change = tuple[tuple[str | int, ...], Any]
+POD = ("spec", "template", "spec")
+ROUTE = ("spec", "http", 0, "route", 0, "destination")
+PICKER = ("spec", "endpointPickerRef")
+
+REFUSED = [
+    ("a field unknown to Deployments", DEPLOYMENT, (("spec", "replica"), 1), "spec.replica:"),
+    ("a field unknown to containers", DEPLOYMENT, ((*POD, "containers", 0, "imag"), "x"), '[name="main"].imag:'),
+    ("a word where a number belongs", DEPLOYMENT, (("spec", "replicas"), "two"), "replicas"),
+    ("a selector that selects other pods", DEPLOYMENT, (("spec", "selector", "matchLabels"), {"app": "other"}), "does not match template"),
+    (
+        "a mount without its volume",
+        DEPLOYMENT,
+        ((*POD, "containers", 0, "volumeMounts"), [{"name": "v", "mountPath": "/v"}]),
+        "volumeMounts[0]",
+    ),
+    ("a field unknown to VirtualServices", VIRTUAL_SERVICE, (("spec", "gateway"), "g"), "spec.gateway"),
+    ("a field unknown to destinations", VIRTUAL_SERVICE, ((*ROUTE, "hosts"), ["front"]), "destination.hosts"),
+    ("a port by name", VIRTUAL_SERVICE, ((*ROUTE, "port", "number"), "http"), "port.number"),
+    ("no host", VIRTUAL_SERVICE, (("spec", "hosts"), []), "spec.hosts"),
+    ("a field unknown to pools", POOL, (("spec", "targetPortNumber"), 8000), "spec.targetPortNumber"),
+    ("a picker Service without a port", POOL, (PICKER, {"kind": "Service", "name": "picker"}), "a Service needs a port"),
+    ("the default kind without a port", POOL, (PICKER, {"name": "picker"}), "a Service needs a port"),
+    ("a port twice", POOL, (("spec", "targetPorts"), [{"number": 1}, {"number": 1}]), "each port number"),
+    ("a port out of range", POOL, (("spec", "targetPorts"), [{"number": 65536}]), "targetPorts[0].number"),
+    ("a label value with a space", POOL, (("spec", "selector", "matchLabels"), {"app": "a b"}), "matchLabels.app"),
+]
+ACCEPTED = [
+    ("a Deployment", DEPLOYMENT, (("spec", "replicas"), 2)),
+    ("a VirtualService with two hosts", VIRTUAL_SERVICE, (("spec", "hosts"), ["a", "b"])),
+    ("a pool whose picker is no Service", POOL, (PICKER, {"kind": "Picker", "name": "picker"})),
+    ("a pool with two ports", POOL, (("spec", "targetPorts"), [{"number": 1}, {"number": 2}])),
+]
+
+
+def changed(resource: dict[str, Any], change: Change) -> dict[str, Any]:
+    (*way, last), value = change
+    copied = copy.deepcopy(resource)
+    inner: Any = copied
+    for step in way:
+        inner = inner[step]
+    inner[last] = value
+    return copied
+
+
+@pytest.mark.parametrize(("reason", "resource", "change", "said"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_strict_dry_run_refuses(reason, resource, change, said, control_plane, crds):
+    control_plane.namespace("testbed")
+    answer = control_plane.apply(changed(resource, change))
+    assert not answer.ok
+    assert said in answer.message
+
+
+@pytest.mark.parametrize(("reason", "resource", "change"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
+def test_strict_dry_run_accepts_and_keeps_nothing(reason, resource, change, control_plane, crds):
+    control_plane.namespace("testbed")
+    answer = control_plane.apply(changed(resource, change))
+    assert answer.ok, answer.message
+    assert control_plane.client.request("GET", control_plane.client.path(resource)).status == 404
+
+
+def test_definitions_are_accepted_without_complaint(crds, control_plane):
+    """A definition that is not structural, or uses names reserved for others, is accepted with a condition that says so."""
+    for definition in crds:
+        conditions = control_plane.client.get(control_plane.client.path(definition))["status"]["conditions"]
+        states = {each["type"]: each["status"] for each in conditions}
+        assert states["Established"] == "True"
+        assert states["NamesAccepted"] == "True"
+        assert "NonStructuralSchema" not in states
+
+
+def test_kubectl_speaks_to_the_control_plane(control_plane):
+    assert "kube-system" in control_plane.kubectl("get", "namespaces", "-o", "name")
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        control_plane.kubectl("create", "-f", "-", input='{"apiVersion": "v1", "kind": "Nonsense", "metadata": {"name": "a"}}')
+    assert "Nonsense" in refused.value.stderr
+
+
+def test_controllers_make_pods_of_a_deployment(control_plane, controllers):
+    namespace = control_plane.namespace("testbed-controllers")
+    assert control_plane.apply(changed(DEPLOYMENT, (("metadata", "namespace"), namespace)), dry_run=False).ok
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    server.eventually(lambda: len(control_plane.client.get(pods)["items"]) == 1)
+
+
+def test_a_server_that_cannot_start_tells_why(tmp_path):
+    """The end of its log is the message, at once rather than after the time for starting is over."""
+    with (
+        server.running(["/bin/sh", "-c", "echo no such flag >&2; exit 3"], tmp_path / "thing.log") as thing,
+        pytest.raises(server.StartError, match=r"(?s)thing: exit code 3.*no such flag"),
+    ):
+        thing.wait(lambda: False)
+
+
+def test_a_server_ends_with_whoever_started_it(tmp_path):
+    """Killed without a chance to clean up, the starter takes its server along."""
+    (tmp_path / "serve.sh").write_text("trap 'echo gone; exit' TERM\necho there\nwhile :; do sleep 0.1; done\n")
+    log = tmp_path / "log"
+    program = f"""
+import os, pathlib, signal
+from tests.testbed import server
+log = pathlib.Path({str(log)!r})
+with server.running(["/bin/sh", log.with_name("serve.sh")], log) as thing:
+    thing.wait(lambda: "there" in log.read_text())
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    starter = subprocess.run([sys.executable, "-c", program], cwd=programs.ROOT, check=False)
+    assert starter.returncode == -signal.SIGKILL
+    server.eventually(lambda: log.read_text().split() == ["there", "gone"], 10)

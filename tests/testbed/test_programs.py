@@ -1,0 +1,53 @@
+"""Programs are the pinned ones, and a missing one never goes unnoticed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.testbed import programs
+
+PINNED = [
+    ("kustomize", ("version",), "v5.8.2"),
+    ("etcd", ("--version",), "3.6.8"),
+    ("kube-apiserver", ("--version",), "v1.36.3"),
+    ("kube-controller-manager", ("--version",), "v1.36.3"),
+]
+
+
+@pytest.mark.parametrize(("name", "asks", "version"), PINNED, ids=[row[0] for row in PINNED])
+def test_version_is_the_pinned_one(name, asks, version):
+    said = subprocess.run([programs.path(name), *asks], capture_output=True, text=True, check=True).stdout
+    assert version in said.split()[:3]
+
+
+def test_kubectl_knows_its_version(kubectl):
+    """Built from a module it would call itself v0.0.0, and warn about every server."""
+    said = subprocess.run([kubectl, "version", "--client", "-o", "json"], capture_output=True, text=True, check=True).stdout
+    assert json.loads(said)["clientVersion"]["gitVersion"] == "v1.36.3"
+
+
+def test_kpt_is_new_enough(kpt):
+    """The first release whose `fn render` leaves a second run nothing to change is 1.0.0-beta.56."""
+    said = subprocess.run([kpt, "version"], capture_output=True, text=True, check=True).stdout
+    assert said.strip().removeprefix("v") >= "1.0.0-beta.56"
+
+
+BUILDABLE = {"buildable": True, "missing": "not there; `make tools` builds it"}
+NOT_BUILDABLE = {"buildable": False, "missing": "not there; install it from https://example.com"}
+
+MISSING = [
+    ("by hand, buildable: skipped", BUILDABLE, {"required": False, "ci": False}, False),
+    ("by hand, not buildable: skipped", NOT_BUILDABLE, {"required": False, "ci": False}, False),
+    ("make test, buildable: fails", BUILDABLE, {"required": True, "ci": False}, True),
+    ("make test, not buildable: skipped", NOT_BUILDABLE, {"required": True, "ci": False}, False),
+    ("CI, buildable: fails", BUILDABLE, {"required": True, "ci": True}, True),
+    ("CI, not buildable: fails", NOT_BUILDABLE, {"required": True, "ci": True}, True),
+]
+
+
+@pytest.mark.parametrize(("reason", "entry", "setting", "fails"), MISSING, ids=[row[0] for row in MISSING])
+def test_missing_program(reason, entry, setting, fails):
+    assert programs.verdict("thing", entry, **setting) == (fails, f"thing is missing: {entry['missing']}")

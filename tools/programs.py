@@ -1,0 +1,161 @@
+"""What the programs are: their pinned versions, the packages they are built from, and where one of them already lies.
+
+Not its business: building them (see `golang`) or the folder that keeps them (see `cache`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+
+KPT_RELEASES = "https://github.com/kptdev/kpt/releases"
+KPT_OLDEST = "v1.0.0-beta.56"
+
+_FLAGS = ("-trimpath",)
+_LINK_FLAGS = ("-s", "-w")
+_ANY_VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[a-z]+\.\d+)?)")
+
+
+class Program(NamedTuple):
+    """A program that tests need. `folder` names the Go module that pins it; a program without one cannot be built."""
+
+    name: str
+    asks: tuple[str, ...]
+    folder: str = ""
+    module: str = ""
+    package: str = ""
+
+
+class Found(NamedTuple):
+    """A program that is there. `source` is assets, path or cache."""
+
+    path: Path
+    version: str
+    source: str
+
+
+class Missing(NamedTuple):
+    """A program that is not there. `passed_over` says which others were seen and why they did not do."""
+
+    reason: str
+    passed_over: tuple[str, ...] = ()
+
+
+_KUBERNETES = "k8s.io/kubernetes"
+
+ALL = (
+    Program("kustomize", ("version",), "kustomize", "sigs.k8s.io/kustomize/kustomize/v5", ""),
+    Program("etcd", ("--version",), "etcd", "go.etcd.io/etcd/server/v3", ""),
+    Program("kube-apiserver", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-apiserver"),
+    Program("kube-controller-manager", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-controller-manager"),
+    Program("kubectl", ("version", "--client"), "kubernetes", _KUBERNETES, "/cmd/kubectl"),
+    Program("kpt", ("version",)),
+)
+
+
+def version(program: Program) -> str:
+    """The pinned version, `v1.2.3`: what the module's go.mod requires; for kpt the oldest that will do."""
+    if not program.folder:
+        return KPT_OLDEST
+    return _required(_go_mod(program), program.module)
+
+
+def go_version(program: Program) -> str:
+    """The oldest Go that can build the program, `1.26.0`: the `go` line of its go.mod."""
+    return _required(_go_mod(program), "go")
+
+
+def key(program: Program) -> str:
+    """What the program's folder in the cache is called: another pin, flag or platform is another folder."""
+    sums = HERE / program.folder / "go.sum"
+    made_of = [_go_mod(program), sums.read_text(), *build_flags(program), sys.platform, platform.machine()]
+    digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
+    return f"{program.name}-{version(program)}-{digest[:12]}"
+
+
+def build_flags(program: Program) -> tuple[str, ...]:
+    """The arguments of `go build`, without output and package."""
+    return (*_FLAGS, "-ldflags", " ".join((*_LINK_FLAGS, *_stamps(program))))
+
+
+def installed(program: Program) -> Found | Missing:
+    """The program that the machine offers: in the folder KUBEBUILDER_ASSETS names, else on PATH, in the right version."""
+    passed_over = []
+    for source, path in _candidates(program.name):
+        said = _said_version(path, program.asks)
+        if _will_do(program, said):
+            return Found(path, f"v{said}", source)
+        passed_over.append(f"{path} is {said or 'of no version it would tell'}")
+    wanted = version(program) + ("" if program.folder else " or newer")
+    return Missing(f"{wanted} is neither on PATH nor in the cache", tuple(passed_over))
+
+
+def _go_mod(program: Program) -> str:
+    return (HERE / program.folder / "go.mod").read_text()
+
+
+def _required(go_mod: str, name: str) -> str:
+    """The version behind `name` in a go.mod."""
+    found = re.search(rf"^\s*(?:require\s+)?{re.escape(name)}\s+(\S+)", go_mod, re.MULTILINE)
+    if not found:
+        raise LookupError(f"no version of {name} in go.mod")
+    return found[1]
+
+
+def _stamps(program: Program) -> tuple[str, ...]:
+    """Linker flags that tell a Kubernetes program its version; built from a module, it would not know."""
+    if program.folder != "kubernetes":
+        return ()
+    pinned = version(program)
+    major, minor, _ = pinned.removeprefix("v").split(".")
+    values = {"gitVersion": pinned, "gitMajor": major, "gitMinor": minor}
+    return tuple(f"-X=k8s.io/component-base/version.{name}={value}" for name, value in values.items())
+
+
+def _candidates(name: str) -> list[tuple[str, Path]]:
+    assets = os.environ.get("KUBEBUILDER_ASSETS")
+    places = [("assets", shutil.which(name, path=assets) if assets else None), ("path", shutil.which(name))]
+    return [(source, Path(path)) for source, path in places if path]
+
+
+def _said_version(path: Path, asks: tuple[str, ...]) -> str:
+    """The first thing in the program's answer that looks like a version, without a leading v; empty if it gives none."""
+    try:
+        answer = subprocess.run([path, *asks], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = _ANY_VERSION.search(answer.stdout)
+    return found[1] if found else ""
+
+
+def _will_do(program: Program, said: str) -> bool:
+    if not said:
+        return False
+    if program.folder:
+        return f"v{said}" == version(program)
+    return order(said) >= order(version(program))
+
+
+def order(text: str) -> tuple[int, int, int, int, int]:
+    """A version as something to compare; a pre-release comes before its release.
+
+    >>> order("v1.0.0-beta.56") < order("1.0.0-beta.60") < order("1.0.0") < order("1.0.1")
+    True
+    >>> order("go1.26.8") > order("1.26.0")
+    True
+    """
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?(?:-?(alpha|beta|rc)\.?(\d+))?", text)
+    if not found:
+        raise ValueError(f"{text!r} is not a version")
+    major, minor, patch, stage, count = found.groups()
+    rank = ("alpha", "beta", "rc", None).index(stage)
+    return int(major), int(minor), int(patch or 0), rank, int(count or 0)
