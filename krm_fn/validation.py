@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import backends, components, ingress, results, workloads
-from krm_fn.kube import labels, merge, names
+from krm_fn import backends, components, ingress, pod, results, workloads
+from krm_fn.kube import admission, labels, merge, names
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan
@@ -32,7 +32,7 @@ def graph(plan: GraphPlan, spec: dict[str, Any], around: Surroundings) -> Iterat
 def _component(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
     yield from components.get(plan.type).check(plan)
     yield from workloads.get(plan.workload).check(plan)
-    for rule in (_names, _mounts, _volumes, _ingress, _selector, _probes):
+    for rule in (_names, _mounts, _volumes, _ingress, _selector, _probes, _pods, _metadata):
         yield from rule(plan)
     yield from _account(plan, around)
 
@@ -182,7 +182,7 @@ def _ingress(plan: ComponentPlan) -> Iterator[Result]:
 
 def _selector(plan: ComponentPlan) -> Iterator[Result]:
     """Labels by which Kubernetes finds the pods must stay what they are."""
-    expected = {labels.SELECTOR: plan.name, labels.COMPONENT_TYPE: plan.type, labels.NAMESPACE: plan.dynamo_namespace}
+    expected = {labels.SELECTOR: plan.name, labels.COMPONENT_TYPE: plan.type, labels.NAMESPACE: plan.selected_namespace}
     for key, value in plan.pod_labels.items():
         at = (*plan.path, "extraPodMetadata", "labels", key)
         if key == labels.SELECTOR and value != expected[key]:
@@ -197,8 +197,6 @@ def _probes(plan: ComponentPlan) -> Iterator[Result]:
     replaced = {"livenessProbe": plan.liveness, "readinessProbe": plan.readiness}
     for name in merge.PROBES:
         at = (*plan.path, "extraPodSpec", "mainContainer", name)
-        yield from _handlers(plan, plan.container.get(name), at)
-        yield from _handlers(plan, replaced.get(name), (*plan.path, name))
         default, written = defaults.get(name), plan.container.get(name)
         if name == "startupProbe" or not default or not written or replaced.get(name) is not None:
             continue
@@ -210,10 +208,49 @@ def _probes(plan: ComponentPlan) -> Iterator[Result]:
             yield results.info("DYN300", "replaces the handler of the default probe; its times stay", plan.ref, at)
 
 
-def _handlers(plan: ComponentPlan, probe: dict[str, Any] | None, at: Path) -> Iterator[Result]:
-    found = [key for key in merge.HANDLERS if (probe or {}).get(key) is not None]
-    if len(found) > 1:
-        yield results.error("DYN154", f"has the handlers {' and '.join(found)}; keep one", plan.ref, at)
+def _pods(plan: ComponentPlan) -> Iterator[Result]:
+    """What an API server would refuse in the pods, at the field where the user can mend it."""
+    carrier = workloads.get(plan.workload)
+    mine = {mount.name for mount in plan.mounts}
+    for role in carrier.roles(plan):
+        spec = pod.spec(role)
+        for fault in admission.pod(spec):
+            if fault.code == "DYN207" and fault.path[0] == "volumes" and spec["volumes"][fault.path[1]].get("name") in mine:
+                continue  # said already, of the mount
+            yield results.error(fault.code, fault.message, plan.ref, _written(plan, fault.path))
+        policy = spec.get("restartPolicy")
+        if carrier.only_always and policy != "Always":
+            message = f"{policy!r} does not fit pods that are to stay; write Always, or remove it"
+            yield results.error("DYN223", message, plan.ref, (*plan.path, "extraPodSpec", "restartPolicy"))
+
+
+def _written(plan: ComponentPlan, path: Path) -> Path:
+    """Where in the user's resource a field of the finished pod comes from."""
+    extra: Path = (*plan.path, "extraPodSpec")
+    if path[:2] != ("containers", len(plan.pod.get("containers") or ())):
+        return (*extra, *path)
+    rest, main = path[2:], (*extra, "mainContainer")
+    if rest[:1] == ("livenessProbe",) and plan.liveness is not None or rest[:1] == ("readinessProbe",) and plan.readiness is not None:
+        return (*plan.path, *rest)
+    if rest[:1] == ("resources",) and not plan.container.get("resources"):
+        return (*plan.path, *rest)
+    if rest[:1] == ("env",):
+        return (*plan.path, "envs")
+    return (*main, *rest)
+
+
+def _metadata(plan: ComponentPlan) -> Iterator[Result]:
+    """Labels and annotations that Kubernetes would not take."""
+    where: Path = (*plan.path, "extraPodMetadata")
+    checks = (
+        (admission.labels(plan.pod_labels), (*where, "labels")),
+        (admission.annotation_keys(plan.pod_annotations), (*where, "annotations")),
+        (admission.annotation_keys(plan.annotations), (*plan.path, "annotations")),
+        (admission.labels(plan.service_labels if plan.by_graph else {}), (*plan.path, "labels")),
+    )
+    for faults, at in checks:
+        for fault in faults:
+            yield results.error(fault.code, fault.message, plan.ref, (*at, *fault.path))
 
 
 def _account(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
     from krm_fn.results import Result
 
 
@@ -32,6 +32,9 @@ class Summary(NamedTuple):
 class Workload:
     """What the expander asks of a carrier. The answers here are those of one object per component."""
 
+    only_always = True
+    """Whether its pods must always be restarted."""
+
     by_graph = False
     """Whether one object carries a whole graph, so that there is nothing between it and the graph (reference: the Grove pathway)."""
 
@@ -45,6 +48,10 @@ class Workload:
 
     def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """The workloads whose readiness is the component's."""
+        raise NotImplementedError
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """The pod templates it writes for a component."""
         raise NotImplementedError
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:

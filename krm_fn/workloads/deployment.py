@@ -30,9 +30,15 @@ class Deployment(Workload):
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
         """The Deployment, and the one that steals its traffic while somebody debugs."""
         for plan in plans:
-            yield _deployment(RolePlan(plan, plan.name), None if plan.autoscaled else plan.replicas)
-            if plan.says(labels.STEALING_DEBUG):
-                yield _deployment(RolePlan(plan, names.debug(plan.name), debug=True), 1)
+            for role in self.roles(plan):
+                owned = None if plan.autoscaled else plan.replicas
+                yield _deployment(role, 1 if role.debug else owned)
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """One, or two while somebody debugs."""
+        yield RolePlan(plan, plan.name)
+        if plan.says(labels.STEALING_DEBUG):
+            yield RolePlan(plan, names.debug(plan.name), debug=True)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """One pod is one node."""

@@ -26,6 +26,7 @@ class Grove(Workload):
     """The carrier of everything where Grove is installed."""
 
     by_graph = True
+    only_always = False
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """Grove puts the names of group and Service into the environment; Kubernetes expands them."""
@@ -36,7 +37,7 @@ class Grove(Workload):
 
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
         """One set, its cliques in the order of the spec."""
-        cliques = [_clique(graph, role) for plan in plans for role in self._roles(plan)]
+        cliques = [_clique(graph, role) for plan in plans for role in self.roles(plan)]
         groups = [_scaling_group(plan) for plan in plans if plan.nodes > 1]
         explicit = any(clique["spec"].get("startsAfter") for clique in cliques)
         template = merge.some(
@@ -59,6 +60,15 @@ class Grove(Workload):
         replicas = None if plan.autoscaled else _replicas(plan)
         yield Summary(plan.service, "grove.io/v1alpha1", kind, f"{graph.name}-0-{plan.service.lower()}", replicas)
 
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """One clique, or one for each side of a group."""
+        if plan.nodes == 1:
+            yield RolePlan(plan, plan.name)
+        else:
+            addressing = self.addressing(plan)
+            yield RolePlan(plan, plan.name, "leader", addressing=addressing)
+            yield RolePlan(plan, plan.name, "worker", addressing=addressing)
+
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What Grove's admission refuses."""
         service = plan.service.lower()
@@ -71,14 +81,6 @@ class Grove(Workload):
         if plan.nodes > 1 and plan.replicas == 0:
             message = "Grove keeps at least one group of several nodes and refuses the set; write 1"
             yield results.warning("DYN164", message, plan.ref, (*plan.path, "replicas"))
-
-    def _roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        if plan.nodes == 1:
-            yield RolePlan(plan, plan.name)
-        else:
-            addressing = self.addressing(plan)
-            yield RolePlan(plan, plan.name, "leader", addressing=addressing)
-            yield RolePlan(plan, plan.name, "worker", addressing=addressing)
 
 
 def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:

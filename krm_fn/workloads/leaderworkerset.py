@@ -16,7 +16,7 @@ from krm_fn.workloads import Summary, Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.kube.types import PodTemplate, Resource, Role
+    from krm_fn.kube.types import PodTemplate, Resource
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
@@ -45,7 +45,13 @@ class LeaderWorkerSet(Workload):
         for plan in plans:
             for index in range(_replicas(plan)):
                 yield _pod_group(plan, index)
-                yield self._set(plan, index)
+                yield _set(plan, index, *self.roles(plan))
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """A leader and its workers."""
+        addressing = self.addressing(plan)
+        yield RolePlan(plan, plan.name, "leader", addressing=addressing)
+        yield RolePlan(plan, plan.name, "worker", addressing=addressing)
 
     def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """Every set is one group."""
@@ -66,33 +72,38 @@ class LeaderWorkerSet(Workload):
             message = "a group on several nodes needs to know the GPUs of one node; set it"
             yield results.error("DYN162", message, plan.ref, (*plan.path, "resources", "limits", "gpu"))
 
-    def _set(self, plan: ComponentPlan, index: int) -> Resource:
-        marks = {**services.workload_labels(plan), labels.INSTANCE: f"{index}"}
-        return {
-            "apiVersion": "leaderworkerset.x-k8s.io/v1",
-            "kind": "LeaderWorkerSet",
-            "metadata": {"name": names.instance(plan.name, index), "namespace": plan.namespace, "labels": marks},
-            "spec": {
-                "replicas": 1,
-                "startupPolicy": "LeaderCreated",
-                "leaderWorkerTemplate": {
-                    "size": plan.nodes,
-                    "leaderTemplate": self._template(plan, "leader", index),
-                    "workerTemplate": self._template(plan, "worker", index),
-                },
-            },
-        }
 
-    def _template(self, plan: ComponentPlan, role: Role, index: int) -> PodTemplate:
-        """The pods of one role; who they are beats what the user writes, and the group is scheduled as one."""
-        template = pod.template(RolePlan(plan, plan.name, role, addressing=self.addressing(plan)))
-        marks = {**services.workload_labels(plan), labels.ROLE: role, labels.INSTANCE: f"{index}"}
-        kept = {key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}
-        notes = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.name, index)}
-        return {
-            "metadata": {"labels": {**kept, **marks}, "annotations": notes},
-            "spec": {**template["spec"], "schedulerName": _SCHEDULER},
-        }
+def _set(plan: ComponentPlan, index: int, leader: RolePlan, worker: RolePlan) -> Resource:
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {
+            "name": names.instance(plan.name, index),
+            "namespace": plan.namespace,
+            "labels": {**services.workload_labels(plan), labels.INSTANCE: f"{index}"},
+        },
+        "spec": {
+            "replicas": 1,
+            "startupPolicy": "LeaderCreated",
+            "leaderWorkerTemplate": {
+                "size": plan.nodes,
+                "leaderTemplate": _template(leader, index),
+                "workerTemplate": _template(worker, index),
+            },
+        },
+    }
+
+
+def _template(role: RolePlan, index: int) -> PodTemplate:
+    """The pods of one role; who they are beats what the user writes, and the group is scheduled as one."""
+    plan, template = role.component, pod.template(role)
+    marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
+    kept = {key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}
+    notes = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.name, index)}
+    return {
+        "metadata": {"labels": {**kept, **marks}, "annotations": notes},
+        "spec": {**template["spec"], "schedulerName": _SCHEDULER},
+    }
 
 
 def _replicas(plan: ComponentPlan) -> int:
