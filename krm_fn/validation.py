@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import backends, components, ingress, pod, results, workloads
-from krm_fn.kube import admission, labels, merge, names
+from krm_fn.kube import admission, labels, merge, names, quantity
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan
@@ -63,7 +63,7 @@ def _claims(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
         seen.add(claim.get("name") or "")
         if claim.get("create"):
             for field, example in (("storageClass", "standard"), ("size", "100Gi"), ("volumeAccessMode", "ReadWriteMany")):
-                if claim.get(field) in (None, "", 0, "0"):
+                if not (quantity.value(claim.get(field)) if field == "size" else claim.get(field)):
                     message = f"is required when create is true; set it, for example to {example}"
                     yield results.error("DYN105", message, plan.ref, (*at, field))
 
@@ -121,7 +121,7 @@ def _lost(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
                 message = "reaches no pod, Kubernetes takes the request from the limit; write it under resources.limits"
                 yield results.warning("DYN115", message, plan.ref, (*path, "resources", "requests", field))
         memory = service.get("sharedMemory")
-        if memory is not None and not memory.get("disabled") and memory.get("size") in (None, "", 0, "0"):
+        if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
             message = "is required when disabled is false; set a size such as 16Gi, or disabled: true"
             yield results.error("DYN116", message, plan.ref, (*path, "sharedMemory", "size"))
 

@@ -116,7 +116,7 @@ def _resources(resources: dict[str, Any], claims: set[Any]) -> Iterator[Fault]:
         for name, amount in (resources.get(side) or {}).items():
             if _amount(amount) < 0:
                 yield Fault("DYN212", ("resources", side, name), f"{amount} is below zero; write an amount")
-            elif not _overcommits(name) and _amount(amount) % 1:
+            elif not _overcommits(name) and _amount(amount) % quantity.UNIT:
                 yield Fault("DYN212", ("resources", side, name), f"{amount} is not a whole number of {name}; write one")
     for index, claim in enumerate(resources.get("claims") or ()):
         if claim.get("name") not in claims:
@@ -130,7 +130,7 @@ def _overcommits(name: str) -> bool:
 
 
 def _amount(written: Any) -> Any:
-    return quantity.parse(written).value
+    return quantity.value(written)
 
 
 def _probe(name: str, probe: dict[str, Any]) -> Iterator[Fault]:

@@ -44,13 +44,13 @@ def _variable(variable: dict[str, Any]) -> dict[str, Any]:
     field = source.get("resourceFieldRef") or {}
     if field.get("divisor") is None:
         return variable
-    return {**variable, "valueFrom": {**source, "resourceFieldRef": {**field, "divisor": _canonical(field["divisor"])}}}
+    return {**variable, "valueFrom": {**source, "resourceFieldRef": {**field, "divisor": quantity.canonical(field["divisor"])}}}
 
 
 def _volume(volume: dict[str, Any]) -> dict[str, Any]:
     empty, ephemeral = volume.get("emptyDir") or {}, volume.get("ephemeral") or {}
     if empty.get("sizeLimit") is not None:
-        return {**volume, "emptyDir": {**empty, "sizeLimit": _canonical(empty["sizeLimit"])}}
+        return {**volume, "emptyDir": {**empty, "sizeLimit": quantity.canonical(empty["sizeLimit"])}}
     template = ephemeral.get("volumeClaimTemplate") or {}
     claim = template.get("spec") or {}
     if claim.get("resources"):
@@ -65,9 +65,4 @@ def _resources(resources: dict[str, Any]) -> dict[str, Any]:
 
 
 def _amounts(amounts: dict[str, Any]) -> dict[str, str]:
-    return {name: _canonical(amount) for name, amount in amounts.items()}
-
-
-def _canonical(written: Any) -> str:
-    """A quantity that the schema has accepted."""
-    return quantity.canonical(written)
+    return {name: quantity.canonical(amount) for name, amount in amounts.items()}

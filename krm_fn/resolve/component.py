@@ -149,8 +149,7 @@ def _shared_memory(written: dict[str, Any] | None) -> str:
         return volumes.DEFAULT_SHARED_MEMORY
     if written.get("disabled"):
         return ""
-    size = quantity.canonical(written["size"]) if written.get("size") is not None else "0"
-    return volumes.DEFAULT_SHARED_MEMORY if size == "0" else size
+    return quantity.canonical(written["size"]) if quantity.value(written.get("size")) else volumes.DEFAULT_SHARED_MEMORY
 
 
 def _ingress(facts: Shared, written: dict[str, Any], kind: str, *, by_graph: bool) -> Ingress:

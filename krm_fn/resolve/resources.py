@@ -18,7 +18,7 @@ def native(written: dict[str, Any], ref: Ref, path: Path, found: list[Result]) -
         sides[side] = {}
         for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():
             try:
-                sides[side][name] = quantity.canonical(amount)
+                sides[side][name] = quantity.parse(amount).text
             except ValueError as problem:
                 message = f"{problem}; write for example 500m, 2 or 4Gi"
                 found.append(results.error("DYN123", message, ref, (*path, "resources", side, *field)))
@@ -35,7 +35,7 @@ def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 def gpus(written: dict[str, Any], merged: dict[str, Any]) -> int:
     """How many GPUs one pod asks for, whoever asks. `merged` are the main container's native resources."""
     name = (written.get("limits") or {}).get("gpuType") or _GPU
-    return int(quantity.parse(merged.get("limits", {}).get(name, "0")).value)
+    return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT
 
 
 def _amounts(written: dict[str, Any], *, gpus: bool) -> dict[str, tuple[Path, str]]:
