@@ -69,7 +69,7 @@ def _pod(plan: ComponentPlan, main: Container) -> PodSpec:
         pod = component.enforce(pod)
     if not pod.get("serviceAccountName"):
         pod.pop("serviceAccountName", None)
-        if plan.discovery == "kubernetes":
+        if plan.discovery == "kubernetes" and plan.graph:
             pod["serviceAccountName"] = names.discovery(plan.graph)
     pod["containers"] = [*(plan.pod.get("containers") or ()), main]
     if found := [*(pod.get("volumes") or ()), *volumes.pod_volumes(plan)]:

@@ -98,9 +98,8 @@ def _restart(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
 
 
 def _deprecated(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
-    for component in plan.components:
-        service = (spec.get("services") or {}).get(component.service) or {}
-        if service.get("dynamoNamespace"):
+    for component, service in _written(plan, spec):
+        if service.get("dynamoNamespace") and not plan.alone:
             message = f"is deprecated and ignored: the value is {component.dynamo_namespace}; remove the field"
             yield results.warning("DYN112", message, plan.ref, (*component.path, "dynamoNamespace"))
         if service.get("autoscaling") is not None:
@@ -108,11 +107,18 @@ def _deprecated(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
             yield results.warning("DYN113", message, plan.ref, (*component.path, "autoscaling"))
 
 
+def _written(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[tuple[ComponentPlan, dict[str, Any]]]:
+    """Each component with what the user wrote of it."""
+    services = spec.get("services") or {}
+    for component in plan.components:
+        yield component, spec if plan.alone else services.get(component.service) or {}
+
+
 def _lost(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
     """What the reference drops without a word."""
-    for component in plan.components:
-        service, path = (spec.get("services") or {}).get(component.service) or {}, component.path
-        if service.get("labels") and component.workload != "grove":
+    for component, service in _written(plan, spec):
+        path = component.path
+        if service.get("labels") and not component.by_graph and not plan.alone:
             message = "reach no pod in deployment mode; write them under extraPodMetadata.labels"
             yield results.warning("DYN114", message, plan.ref, (*path, "labels"))
         requests = (service.get("resources") or {}).get("requests") or {}
@@ -217,14 +223,14 @@ def _pods(plan: ComponentPlan) -> Iterator[Result]:
         for fault in admission.pod(spec):
             if fault.code == "DYN207" and fault.path[0] == "volumes" and spec["volumes"][fault.path[1]].get("name") in mine:
                 continue  # said already, of the mount
-            yield results.error(fault.code, fault.message, plan.ref, _written(plan, fault.path))
+            yield results.error(fault.code, fault.message, plan.ref, _origin(plan, fault.path))
         policy = spec.get("restartPolicy")
         if carrier.only_always and policy != "Always":
             message = f"{policy!r} does not fit pods that are to stay; write Always, or remove it"
             yield results.error("DYN223", message, plan.ref, (*plan.path, "extraPodSpec", "restartPolicy"))
 
 
-def _written(plan: ComponentPlan, path: Path) -> Path:
+def _origin(plan: ComponentPlan, path: Path) -> Path:
     """Where in the user's resource a field of the finished pod comes from."""
     extra: Path = (*plan.path, "extraPodSpec")
     if path[:2] != ("containers", len(plan.pod.get("containers") or ())):
@@ -256,10 +262,14 @@ def _metadata(plan: ComponentPlan) -> Iterator[Result]:
 def _account(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
     """A discovery annotation on a service alone points its pods at an account that the graph does not make."""
     account = names.discovery(plan.graph)
-    if plan.discovery != "kubernetes" or plan.graph_discovery == "kubernetes":
+    if plan.discovery != "kubernetes" or (plan.graph_discovery == "kubernetes" and plan.graph):
         return
     own = components.get(plan.type).enforce(merge.overlay(components.get(plan.type).pod(plan), plan.pod))
     if own.get("serviceAccountName") or account in around.accounts.get(plan.namespace, ()):
+        return
+    if not plan.graph:
+        message = "discovery through Kubernetes needs an account, and there is no graph to make one; name one, or annotate the backend etcd"
+        yield results.error("DYN156", message, plan.ref, (*plan.path, "extraPodSpec", "serviceAccountName"))
         return
     message = f"needs the service account {account}, which nobody makes; set the annotation on the graph instead"
     yield results.error("DYN155", message, plan.ref, (*plan.path, "annotations", labels.DISCOVERY_BACKEND))

@@ -74,13 +74,19 @@ class Grove(Workload):
         service = plan.service.lower()
         length = len(plan.graph) + (len(service) * 2 + len("-ldr") if plan.nodes > 1 else len(service))
         if length > names.GROVE_LIMIT:
-            message = f"graph, group and clique names have {length} of {names.GROVE_LIMIT} characters; shorten graph or service by {length - names.GROVE_LIMIT}"
-            if plan.nodes > 1:
-                message = f"{message}, where the service's name counts twice"
-            yield results.error("DYN163", message, plan.ref, plan.path)
+            message = f"graph, group and clique names have {length} characters, Grove takes {names.GROVE_LIMIT}; {_shorter(plan, length)}"
+            yield results.warning("DYN163", message, plan.ref, plan.path)
         if plan.nodes > 1 and plan.replicas == 0:
             message = "Grove keeps at least one group of several nodes and refuses the set; write 1"
             yield results.warning("DYN164", message, plan.ref, (*plan.path, "replicas"))
+
+
+def _shorter(plan: ComponentPlan, length: int) -> str:
+    """What would fit."""
+    over = length - names.GROVE_LIMIT
+    if plan.nodes == 1:
+        return f"shorten the graph's or the service's name by {over}"
+    return f"shorten the graph's name by {over}, or the service's, which counts twice, by {(over + 1) // 2}"
 
 
 def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:

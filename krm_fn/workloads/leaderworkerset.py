@@ -48,7 +48,9 @@ class LeaderWorkerSet(Workload):
                 yield _set(plan, index, *self.roles(plan))
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """A leader and its workers."""
+        """A leader and its workers; without replicas there is no set, and so no pod."""
+        if _replicas(plan) == 0:
+            return
         addressing = self.addressing(plan)
         yield RolePlan(plan, plan.name, "leader", addressing=addressing)
         yield RolePlan(plan, plan.name, "worker", addressing=addressing)
@@ -60,6 +62,8 @@ class LeaderWorkerSet(Workload):
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""
+        if _replicas(plan) == 0:
+            return
         where = (*plan.path, "extraPodSpec", "mainContainer")
         main = pod.container(plan)
         if main["name"] != pod.MAIN:
