@@ -161,7 +161,7 @@ def _value(kind: type, steps: results.Path, text: Any) -> Any:
         return {"true": True, "false": False}.get(text, text)
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

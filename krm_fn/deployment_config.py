@@ -6,6 +6,7 @@ Follows the reference's `internal/dynamo/graph.go` updateDynDeploymentConfig and
 from __future__ import annotations
 
 import json
+from math import isinf
 from typing import Any, NamedTuple
 
 NAME = "DYN_DEPLOYMENT_CONFIG"
@@ -22,8 +23,8 @@ class Override(NamedTuple):
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The variable's value. Raises ValueError where it is not a JSON object."""
-    content = json.loads(text, parse_constant=_no_constant)
+    """The variable's value. Raises ValueError where it is not a JSON object, and RecursionError where it is nested too deep."""
+    content = json.loads(text, parse_constant=_no_constant, parse_int=_integer, parse_float=_finite)
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -38,8 +39,8 @@ def override(content: dict[str, Any], service: str) -> Override:
     """
     arguments = _member(_object(content.get(service), service), "serviceargs", service)
     workers = arguments.get("workers")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or not -_INT32 <= workers < _INT32):
-        raise ValueError(f"workers of {service} must be a whole number")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or not 0 <= workers < _INT32):
+        raise ValueError(f"workers of {service} must be a whole number, not below zero")
     resources = _member(arguments, "resources", service)
     amounts: dict[str, Any] = {name: resources[name] for name in ("cpu", "memory", "gpu") if resources.get(name) is not None}
     for name, amount in amounts.items():
@@ -62,7 +63,7 @@ def with_port(content: dict[str, Any], service: str) -> str:
 
 def _member(holder: dict[str, Any], name: str, service: str) -> dict[str, Any]:
     found = next((value for key, value in holder.items() if key.lower() == name), None)
-    return {key.lower() if key.lower() != "custom" else "custom": value for key, value in _object(found, f"{name} of {service}").items()}
+    return {key.lower(): value for key, value in _object(found, f"{name} of {service}").items()}
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:
@@ -77,15 +78,29 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
+def _integer(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    """A number that a 64-bit float holds, as Go wants it."""
+    number = float(digits)
+    if isinf(number):
+        raise ValueError("a number in it is too large")
+    return number
+
+
 def _go(value: Any) -> str:
-    """JSON as Go's encoder writes it: sorted keys, all numbers through a 64-bit float, HTML characters escaped."""
+    """JSON as Go's encoder writes it: sorted keys, all numbers through a 64-bit float, HTML characters and half surrogates replaced."""
     if isinstance(value, dict):
-        return "{" + ",".join(f"{_go(str(key))}:{_go(value[key])}" for key in sorted(value)) + "}"
+        return "{" + ",".join(f"{_go(key)}:{_go(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
         return "[" + ",".join(_go(entry) for entry in value) + "]"
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).translate(_ESCAPES)
-    return _number(float(value))
+    if isinstance(value, str):
+        whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return json.dumps(whole, ensure_ascii=False).translate(_ESCAPES)
+    return json.dumps(value) if isinstance(value, bool) or value is None else _number(float(value))
 
 
 def _number(value: float) -> str:

@@ -14,7 +14,7 @@ from krm_fn.api import check, older, partial
 from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.kube.types import Resource
 from krm_fn.ownership import Generated
-from krm_fn.results import Result
+from krm_fn.results import Result, Severity
 from krm_fn.surroundings import Surroundings
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
@@ -72,12 +72,12 @@ def _item(resource: Resource, config: Config, around: Surroundings, images: dict
 
 def _expanded(resource: Resource, config: Config, around: Surroundings, notes: list[Result]) -> _Expanded:
     """One graph or component. Where it has errors nothing is rendered, but what can be read is judged all the same."""
-    checked = [*notes, *check.resource(resource, unknown=config.unknown_fields)]
+    checked = [*notes, *check.resource(resource, unknown=_unknown(config))]
     broken = [result.path for result in checked if result.severity == "error"]
     readable = partial.without(check.without_nulls(resource), broken)
     plan, unreadable = _RESOLVERS[resource["kind"]](readable, config, around)
-    judged = validation.graph(plan, readable.get("spec") or {}, around)
-    found = [*checked, *partial.news([*unreadable, *judged], broken), *_namespace(resource, plan.namespace, config)]
+    judged = [*validation.graph(plan, readable.get("spec") or {}, around), *_namespace(resource, plan.namespace, config)]
+    found = [*checked, *partial.news([*unreadable, *judged], broken)]
     if results.failed(found):
         return _Expanded([resource], [], found)
     placed = _in_namespace(resource, plan.namespace)
@@ -88,10 +88,15 @@ def _expanded(resource: Resource, config: Config, around: Surroundings, notes: l
 
 def _passing(resource: Resource, config: Config) -> Iterator[Result]:
     """Kinds that are not expanded pass through; those with a schema are checked, other products' kinds of this group are not ours."""
-    yield from check.resource(resource, unknown=config.unknown_fields)
+    yield from check.resource(resource, unknown=_unknown(config))
     address = results.ref(resource)
     if address.kind == _REQUEST:
         yield results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",))
+
+
+def _unknown(config: Config) -> Severity:
+    """How native fields newer than our Kubernetes count."""
+    return "warning" if config.unknown_fields == "warn" else "error"
 
 
 def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[Result]:

@@ -21,7 +21,11 @@ _DOCKER_CONFIG = ".dockerconfigjson"
 
 
 class Surroundings(NamedTuple):
-    """`secrets` maps namespace and registry host to Secret names; `accounts` a namespace to its ServiceAccounts, marked ones first."""
+    """What is there beside the graphs.
+
+    `secrets` maps namespace and registry host to Secret names, `everywhere` a host alone; `accounts` maps a namespace to its
+    ServiceAccounts, `fallback` to the one that is marked for pods without an account of their own.
+    """
 
     secrets: dict[tuple[str, str], tuple[str, ...]] = {}
     everywhere: dict[str, tuple[str, ...]] = {}
@@ -45,13 +49,16 @@ def namespace(resource: Resource, config: Config) -> str:
 def read(resources: Sequence[Resource], config: Config) -> tuple[Surroundings, list[Result]]:
     """The facts among the items, and the Secrets that cannot be read.
 
-    One unreadable Secret makes the reference forget all of them; here it is a warning and the others count.
+    One unreadable Secret makes the reference forget all of them; here it is a warning and the others count. What an earlier run wrote
+    does not count: it may be about to go.
     """
     found: list[Result] = []
     secrets: dict[tuple[str, str], list[str]] = {}
     accounts: dict[str, list[str]] = {}
     fallback: dict[str, str] = {}
     for resource in sorted(resources, key=lambda item: results.ref(item).name):
+        if labels.OWNER in labels.notes(resource):
+            continue
         address, place = results.ref(resource), namespace(resource, config)
         if (address.api_version, address.kind) == ("v1", "ServiceAccount"):
             accounts.setdefault(place, []).append(address.name)
@@ -92,8 +99,9 @@ def _hosts(secret: Resource) -> Iterator[str]:
         if isinstance(plain, dict) and isinstance(plain.get(_DOCKER_CONFIG), str):
             content = json.loads(plain[_DOCKER_CONFIG])
         else:
-            content = json.loads(b64decode(data[_DOCKER_CONFIG], validate=True)) if isinstance(data, dict) else None
-    except (KeyError, TypeError, ValueError) as problem:
+            lines = data[_DOCKER_CONFIG].split() if isinstance(data, dict) else []
+            content = json.loads(b64decode("".join(lines), validate=True))
+    except (KeyError, AttributeError, ValueError, RecursionError) as problem:
         raise ValueError(f"it holds no readable {_DOCKER_CONFIG}") from problem
     auths = content.get("auths") if isinstance(content, dict) else None
     for key in auths if isinstance(auths, dict) else ():

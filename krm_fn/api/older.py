@@ -113,7 +113,9 @@ class _Conversion(NamedTuple):
     def _announce_image(self, name: Any, path: Path) -> None:
         image = self.known.get(name) if isinstance(name, str) else None
         if image is None:
-            message = f"no DynamoComponent among the items names {name}; write the image under extraPodSpec.mainContainer.image of each service"
+            message = (
+                f"no DynamoComponent among the items names {name}; write the image under extraPodSpec.mainContainer.image of each service"
+            )
             self.found.append(results.error("DYN033", message, self.ref, path))
         elif image.image:
             message = f"is an older form; write extraPodSpec: {{mainContainer: {{image: {image.image}}}}} on each service instead"

@@ -45,8 +45,8 @@ def _multinode(container: Container, role: RolePlan) -> Container:
 def _flag(container: Container, name: str) -> int:
     """The number after a flag among the arguments, else 1; only the long form with a space counts, as in the reference."""
     words = [word for argument in container.get("args") or () for word in argument.split()]
-    after = next((following for word, following in zip(words, words[1:], strict=False) if word == name), "")
-    number = _commands.integer(after)
+    after = words[words.index(name) + 1 :][:1] if name in words else []
+    number = _commands.integer(after[0]) if after else None
     return 1 if number is None else number
 
 

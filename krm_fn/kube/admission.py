@@ -84,7 +84,9 @@ def _names(spec: PodSpec, kind: str, seen: set[Any]) -> Iterator[Fault]:
     for index, entry in enumerate(spec.get(kind) or ()):
         name = entry.get("name")
         if not isinstance(name, str) or not DNS_LABEL.fullmatch(name):
-            yield Fault("DYN206", (kind, index, "name"), f"{name or ''!r} is no name; use lower-case letters, digits and dashes, at most 63")
+            yield Fault(
+                "DYN206", (kind, index, "name"), f"{name or ''!r} is no name; use lower-case letters, digits and dashes, at most 63"
+            )
         elif name in seen:
             yield Fault("DYN207", (kind, index, "name"), f"{name} is taken by another one in this pod; rename one of them")
         seen.add(name)
@@ -104,14 +106,7 @@ def _mounts(container: Container, volumes: set[Any]) -> Iterator[Fault]:
 def _resources(resources: dict[str, Any], claims: set[Any]) -> Iterator[Fault]:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, amount in requests.items():
-        limit = limits.get(name)
-        if limit is None and not _overcommits(name):
-            message = f"{name} is requested but not limited, and cannot be overcommitted; set the same amount under limits"
-            yield Fault("DYN210", ("resources", "limits", name), message)
-        elif limit is not None and _amount(amount) > _amount(limit):
-            yield Fault("DYN211", ("resources", "requests", name), f"{amount} is more than the limit {limit}; lower it, or raise the limit")
-        elif limit is not None and not _overcommits(name) and _amount(amount) != _amount(limit):
-            yield Fault("DYN211", ("resources", "requests", name), f"{amount} must equal the limit {limit}; write the same amount")
+        yield from _request(name, amount, limits.get(name))
     for side in ("limits", "requests"):
         for name, amount in (resources.get(side) or {}).items():
             if _amount(amount) < 0:
@@ -122,6 +117,19 @@ def _resources(resources: dict[str, Any], claims: set[Any]) -> Iterator[Fault]:
         if claim.get("name") not in claims:
             message = f"the pod has no resource claim {claim.get('name')}; add it under extraPodSpec.resourceClaims"
             yield Fault("DYN213", ("resources", "claims", index, "name"), message)
+
+
+def _request(name: str, amount: Any, limit: Any) -> Iterator[Fault]:
+    """A request against its limit."""
+    at: Path = ("resources", "requests", name)
+    if limit is None:
+        if not _overcommits(name):
+            message = f"{name} is requested but not limited, and cannot be overcommitted; set the same amount under limits"
+            yield Fault("DYN210", ("resources", "limits", name), message)
+    elif _amount(amount) > _amount(limit):
+        yield Fault("DYN211", at, f"{amount} is more than the limit {limit}; lower it, or raise the limit")
+    elif _amount(amount) != _amount(limit) and not _overcommits(name):
+        yield Fault("DYN211", at, f"{amount} must equal the limit {limit}; write the same amount")
 
 
 def _overcommits(name: str) -> bool:
@@ -174,5 +182,3 @@ def _env(container: Container) -> Iterator[Fault]:
         if variable.get("value") and variable.get("valueFrom"):
             yield Fault("DYN222", ("env", index, "valueFrom"), "stands beside a value; keep one of them")
         seen.add(name)
-
-

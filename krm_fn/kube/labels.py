@@ -63,6 +63,9 @@ LOCAL_CONFIG = "config.kubernetes.io/local-config"
 PATH = "internal.config.kubernetes.io/path"
 LEGACY_PATH = "config.kubernetes.io/path"
 INDEX = "internal.config.kubernetes.io/index"
+LEGACY_INDEX = "config.kubernetes.io/index"
+ORIGIN = "config.kubernetes.io/origin"
+SEQINDENT = "internal.config.kubernetes.io/seqindent"
 PACKAGE_PATH = "internal.config.kubernetes.io/package-path"
 INTERNAL = (
     "internal.config.kubernetes.io/",

@@ -16,6 +16,7 @@ _BINARY_NAMES = {exponent: name for name, exponent in _BINARY.items()}
 _DIGITS = 18  # what the reference's 64-bit fast path holds
 _LONGEST = 256  # characters; nobody means more, and long numbers cost time
 _EXPONENT = re.compile(r"[eE][-+]?[0-9]{1,3}")
+_SHOWN = 40
 UNIT = 10**9  # the smallest amount is a billionth
 _LARGEST = (2**63 - 1) * UNIT
 
@@ -38,7 +39,7 @@ def parse(written: str | float) -> Quantity:
     source = f"{written}".strip()
     match = _SHAPE.fullmatch(source) if len(source) <= _LONGEST else None
     if not match:
-        raise ValueError(f"{source[:_LONGEST]!r} is not a quantity")
+        raise ValueError(f"{source[:_SHOWN]!r} is not a quantity")
     sign, whole, fraction, suffix = match[1], match[2] or "0", match[3] or "", match[4]
     base, exponent, scientific = _suffix(suffix, source)
     value = _billionths(whole, fraction, base, exponent) * (-1 if sign == "-" else 1)
@@ -71,7 +72,7 @@ def _suffix(suffix: str, source: str) -> tuple[int, int, bool]:
         return 2, _BINARY[suffix], False
     if _EXPONENT.fullmatch(suffix):
         return 10, int(suffix[1:]), True
-    raise ValueError(f"{source!r} has no suffix that Kubernetes knows")
+    raise ValueError(f"{source[:_SHOWN]!r} has no suffix that Kubernetes knows")
 
 
 def _billionths(whole: str, fraction: str, base: int, exponent: int) -> int:

@@ -116,7 +116,7 @@ def _envs(facts: Shared, who: Identity, written: dict[str, Any], kind: str) -> t
         if components.get(kind).is_entrance:
             envs[place] = {**envs[place], "value": deployment_config.with_port(content, who.service)}
         return envs, deployment_config.override(content, who.service)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         at = (*who.path, "envs") if any(variable.get("name") == deployment_config.NAME for variable in own) else ("spec", "envs")
         message = f"{deployment_config.NAME} cannot be read: {problem}; write a JSON object"
         facts.found.append(results.error("DYN120", message, facts.ref, at))

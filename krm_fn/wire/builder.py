@@ -57,7 +57,8 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
         """The next event; like libyaml, this parser refuses halves of surrogate pairs."""
         event: Any = super().get_event()  # type: ignore[no-untyped-call]
         if type(event) is ScalarEvent and _HALF_PAIR.search(event.value):
-            raise yaml.scanner.ScannerError(None, None, "found invalid Unicode character escape code", event.start_mark)
+            mark: Any = event.start_mark
+            raise yaml.scanner.ScannerError(None, None, "found invalid Unicode character escape code", mark)
         return event
 
 

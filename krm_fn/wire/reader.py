@@ -55,7 +55,7 @@ def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
 
     `file` is the name that findings carry. Never raises for what the text is.
     """
-    if _JSON.match(text) and (value := json_value(text)) is not None:
+    if (value := json_value(text)) is not None:
         return [Document(value, file, 0, 1, 0, len(text))], []
     documents: list[Document] = []
     found: list[Result] = []
@@ -85,6 +85,8 @@ def json_value(text: str) -> Any:
 
     None for whatever is not plain sailing (no JSON, a key twice, too deep): read as YAML it gives the same value or a finding with a place.
     """
+    if not _JSON.match(text):
+        return None
     import json  # noqa: PLC0415 - orchestrators write YAML
 
     try:

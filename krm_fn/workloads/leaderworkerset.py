@@ -71,7 +71,9 @@ class LeaderWorkerSet(Workload):
             yield results.error("DYN160", message, plan.ref, (*where, "name"))
         for field in ("command", "args"):
             if not main.get(field):
-                yield results.error("DYN161", "a group on several nodes needs it, to add how the nodes find each other; set it", plan.ref, (*where, field))
+                yield results.error(
+                    "DYN161", "a group on several nodes needs it, to add how the nodes find each other; set it", plan.ref, (*where, field)
+                )
         if not plan.gpu_limit:
             message = "a group on several nodes needs to know the GPUs of one node; set it"
             yield results.error("DYN162", message, plan.ref, (*plan.path, "resources", "limits", "gpu"))

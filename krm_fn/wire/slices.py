@@ -1,0 +1,45 @@
+"""Which lines of a ResourceList's text belong to which of its parts, so that they can leave as they came.
+
+Not its business: values. A comment right above an item or a key belongs to it.
+"""
+
+from __future__ import annotations
+
+Span = tuple[int, int]
+
+
+def top(text: str, starts: list[int], end: int) -> list[Span]:
+    """The lines of each top-level key, given where the keys start and where the document ends."""
+    cuts = [_with_comments(text, text.rfind("\n", 0, start) + 1, 0) for start in starts]
+    return _between(cuts, end)
+
+
+def items(text: str, starts: list[int], column: int, end: int) -> list[Span]:
+    """The lines of each item of a block list, given where the items' values start, in which column the dashes are, and where the list ends.
+
+    Empty where the dashes cannot be found: a text may break lines in ways that nobody uses.
+    """
+    dashes = [text.rfind(f"\n{' ' * column}-", 0, start) + 1 for start in starts]
+    if any(later <= earlier for earlier, later in zip([0, *dashes], dashes, strict=False)):
+        return []
+    return _between([_with_comments(text, dash, column) for dash in dashes], end)
+
+
+def _between(cuts: list[int], end: int) -> list[Span]:
+    return list(zip(cuts, [*cuts[1:], end], strict=True))
+
+
+def _with_comments(text: str, line: int, column: int) -> int:
+    """The offset of the comments right above a line, or of the line itself.
+
+    What is indented deeper may be text in a block, and a line with a quote in it may be the end of a quoted text.
+    """
+    first = line
+    while line > 0:
+        above = text.rfind("\n", 0, line - 1) + 1
+        words = text[above:line].strip()
+        if words and (words[0] != "#" or '"' in words or "'" in words or text.find("#", above) > above + column):
+            return first
+        line = above
+        first = above if words else first
+    return first
