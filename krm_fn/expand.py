@@ -7,24 +7,19 @@ changes what it was given.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from krm_fn import graph, ownership, resolve, results, surroundings, validation
-from krm_fn.api import check
+from krm_fn import graph, inventory, ownership, resolve, results, surroundings, validation
+from krm_fn.api import check, older, partial
 from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.kube.types import Resource
-from krm_fn.ownership import Generated, Owner
-from krm_fn.results import Path, Result
+from krm_fn.ownership import Generated
+from krm_fn.results import Result, Severity
 from krm_fn.surroundings import Surroundings
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
-GRAPH = "DynamoGraphDeployment"
-_OTHERS = {
-    "DynamoComponentDeployment": "is not expanded on its own",
-    "DynamoGraphDeploymentRequest": "is not expanded",
-}
-_SERVICE = len(("spec", "services", "name"))
-_UNTOUCHED = ("DynamoModel", "DynamoGraphDeploymentScalingAdapter", "DynamoWorkerMetadata")
+_RESOLVERS = {"DynamoGraphDeployment": resolve.graph, "DynamoComponentDeployment": resolve.component}
+_REQUEST = "DynamoGraphDeploymentRequest"
 
 
 class Expansion(NamedTuple):
@@ -34,11 +29,12 @@ class Expansion(NamedTuple):
     results: list[Result]
 
 
-class _Rendered(NamedTuple):
-    """One graph: what became of it and what it stands for."""
+class _Expanded(NamedTuple):
+    """One item: what becomes of it, what it stands for, and what there is to say."""
 
     kept: list[Resource]
     generated: list[Generated]
+    results: list[Result]
 
 
 def expand(resources: Sequence[Resource], config: Config) -> Expansion:
@@ -48,61 +44,66 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     keep the others from being judged.
     """
     around, found = surroundings.read(resources, config)
-    kept: list[Resource] = []
-    generated: list[Generated] = []
-    present: set[Owner] = set()
-    for resource in resources:
-        address = results.ref(resource)
-        if address.api_version.partition("/")[0] != DYNAMO_GROUP:
-            kept.append(resource)
-            continue
-        present.add((address.kind, address.name, surroundings.namespace(resource, config)))
-        rendered = _Rendered([resource], [])
-        if (address.api_version, address.kind) == (API_VERSION, GRAPH):
-            rendered = _graph(resource, config, around, found)
-        else:
-            found.extend(_other(address))
-        kept.extend(rendered.kept)
-        generated.extend(rendered.generated)
-    placed, more = ownership.place(kept, generated, present)
-    return Expansion(placed, sorted(_once([*found, *more]), key=results.order))
+    images, unreadable = older.images(resources)
+    items = [_item(resource, config, around, images) for resource in resources]
+    kept = [resource for item in items for resource in item.kept]
+    generated = [entry for item in items for entry in item.generated]
+    present = {ownership.owner(resource, surroundings.namespace(resource, config)) for resource in resources if _is_dynamo(resource)}
+    placed, misplaced = ownership.place(kept, generated, present)
+    said = [*found, *unreadable, *(result for item in items for result in item.results), *misplaced]
+    return Expansion(placed, sorted(_once(said), key=results.order))
 
 
-def _graph(resource: Resource, config: Config, around: Surroundings, found: list[Result]) -> _Rendered:
-    """One graph. Where it has errors nothing is rendered, but what can be read is judged all the same."""
-    checked = list(check.resource(resource, unknown="warning" if config.unknown_fields == "warn" else "error"))
+def _is_dynamo(resource: Resource) -> bool:
+    return results.ref(resource).api_version.partition("/")[0] == DYNAMO_GROUP
+
+
+def _item(resource: Resource, config: Config, around: Surroundings, images: dict[str, older.Image]) -> _Expanded:
+    """One item. Only graphs, and components that no graph of ours made, are expanded."""
+    address = results.ref(resource)
+    if not _is_dynamo(resource):
+        return _Expanded([resource], [], [])
+    if address.api_version == API_VERSION and address.kind in _RESOLVERS and not ownership.owners(resource):
+        converted, notes = older.convert(resource, images)
+        item = _expanded(converted, config, around, notes)
+        return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
+    return _Expanded([resource], [], list(_passing(resource, config)))
+
+
+def _expanded(resource: Resource, config: Config, around: Surroundings, notes: list[Result]) -> _Expanded:
+    """One graph or component. Where it has errors nothing is rendered, but what can be read is judged all the same."""
+    checked = [*notes, *check.resource(resource, unknown=_unknown(config))]
     broken = [result.path for result in checked if result.severity == "error"]
-    readable = _without(check.without_nulls(resource), broken)
-    plan, unreadable = resolve.graph(readable, config, around)
+    readable = partial.without(check.without_nulls(resource), broken)
+    plan, unreadable = _RESOLVERS[resource["kind"]](readable, config, around)
     judged = [*validation.graph(plan, readable.get("spec") or {}, around), *_namespace(resource, plan.namespace, config)]
-    mine = [*checked, *(result for result in [*unreadable, *judged] if not _follows(result.path, broken))]
-    found.extend(mine)
-    if results.failed(mine):
-        return _Rendered([resource], [])
-    notes = graph.notes(plan, resource.get("spec"))
+    found = [*checked, *partial.news([*unreadable, *judged], broken)]
+    if results.failed(found):
+        return _Expanded([resource], [], found)
     placed = _in_namespace(resource, plan.namespace)
-    objects = [Generated(placed, made) for made in graph.render(plan)]
-    return _Rendered(list(ownership.source(placed, notes, config.source)), objects)
+    made = [*graph.render(plan), *inventory.components(plan, readable.get("spec") or {})]
+    kept = ownership.source(placed, graph.notes(plan, resource.get("spec")), config.source)
+    return _Expanded(list(kept), [Generated(placed, entry) for entry in made], found)
 
 
-def _other(address: results.Ref) -> Iterator[Result]:
-    """Dynamo's other kinds pass through."""
-    if address.api_version != API_VERSION:
-        message = f"{address.api_version} is not a version this function knows; write {API_VERSION}"
-        yield results.error("DYN054", message, address, ("apiVersion",))
-    elif address.kind in _OTHERS:
-        yield results.warning("DYN055", f"{_OTHERS[address.kind]} by this version; it leaves as it came", address, ("kind",))
-    elif address.kind not in _UNTOUCHED:
-        yield results.error("DYN056", f"{address.kind} is not a kind of {API_VERSION}; write {GRAPH}", address, ("kind",))
+def _passing(resource: Resource, config: Config) -> Iterator[Result]:
+    """Kinds that are not expanded pass through; those with a schema are checked, other products' kinds of this group are not ours."""
+    yield from check.resource(resource, unknown=_unknown(config))
+    address = results.ref(resource)
+    if address.kind == _REQUEST:
+        yield results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",))
+
+
+def _unknown(config: Config) -> Severity:
+    """How native fields newer than our Kubernetes count."""
+    return "warning" if config.unknown_fields == "warn" else "error"
 
 
 def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[Result]:
     """Pods carry their namespace in their environment, so it must be known now."""
     address = results.ref(resource)
     if not address.namespace and not config.namespace:
-        message = (
-            f"is not set and counts as {namespace}; set it here, in the layer that holds the function, or as namespace in the configuration"
-        )
+        message = f"is not set and counts as {namespace}; set it here, in the layer that holds the function, or in the configuration"
         yield results.warning("DYN057", message, address, ("metadata", "namespace"))
 
 
@@ -111,34 +112,6 @@ def _in_namespace(resource: Resource, namespace: str) -> Resource:
     if results.ref(resource).namespace:
         return resource
     return {**resource, "metadata": {**resource["metadata"], "namespace": namespace}}
-
-
-def _without(value: Any, broken: list[Path]) -> Any:
-    """A copy without the fields at these paths.
-
-    Objects in lists become empty, so that the others keep their places; a list of texts with a broken one goes as a whole.
-    """
-    here = [path for path in broken if path]
-    if not here or not isinstance(value, dict | list):
-        return value
-    gone = {path[0] for path in here if len(path) == 1}
-    if isinstance(value, list):
-        if gone and not any(isinstance(entry, dict) for place, entry in enumerate(value) if place not in gone):
-            return []
-        return [{} if place in gone else _without(entry, _below(here, place)) for place, entry in enumerate(value)]
-    return {key: _without(entry, _below(here, key)) for key, entry in value.items() if key not in gone}
-
-
-def _below(paths: list[Path], step: str | int) -> list[Path]:
-    return [path[1:] for path in paths if path[0] == step]
-
-
-def _follows(path: Path, broken: list[Path]) -> bool:
-    """Whether a finding only repeats, further down or higher up, that a field was unreadable.
-
-    What is said of a service as a whole is about its name, which no field of it changes.
-    """
-    return any(path[: len(other)] == other or (other[: len(path)] == path and not len(path) <= _SERVICE < len(other)) for other in broken)
 
 
 def _once(found: list[Result]) -> list[Result]:

@@ -17,26 +17,30 @@ from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
-    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.plan import GraphPlan
 
 
 def render(plan: GraphPlan) -> Iterator[Resource]:
     """Everything the graph stands for, in the order of the spec."""
+    if not plan.alone:
+        yield from _shared(plan)
+    for carrier in dict.fromkeys(component.workload for component in plan.components):
+        yield from workloads.get(carrier).render(plan, [component for component in plan.components if component.workload == carrier])
+    for component in plan.components:
+        kind = components.get(component.type)
+        yield from services.of(component, kind.service_port, entrance=kind.is_entrance)
+        yield from ingress.of(component)
+    yield from models.services(plan)
+
+
+def _shared(plan: GraphPlan) -> Iterator[Resource]:
+    """What the components of a graph have in common; the reference makes none of it for a component on its own."""
     yield from volumes.claims(plan)
     yield from scaling.adapters(plan)
     if plan.discovery == "kubernetes":
         yield from rbac.discovery(plan)
     for component in plan.components:
-        yield from _component(component)
-    yield from models.services(plan)
-
-
-def _component(plan: ComponentPlan) -> Iterator[Resource]:
-    kind = components.get(plan.type)
-    yield from kind.objects(plan)
-    yield from workloads.get(plan.workload).render(plan)
-    yield from services.of(plan, kind.service_port, entrance=kind.is_entrance)
-    yield from ingress.of(plan)
+        yield from components.get(component.type).objects(component)
 
 
 def notes(plan: GraphPlan, spec: Any) -> Labels:
@@ -44,7 +48,7 @@ def notes(plan: GraphPlan, spec: Any) -> Labels:
 
     The workloads annotation is the contract with the status syncer.
     """
-    entries = [entry for component in plan.components for entry in workloads.get(component.workload).summaries(component)]
+    entries = [entry for component in plan.components for entry in workloads.get(component.workload).summaries(plan, component)]
     listed = [
         {"service": entry.service, "apiVersion": entry.api_version, "kind": entry.kind, "name": entry.name}
         | ({} if entry.replicas is None else {"replicas": entry.replicas})

@@ -32,6 +32,12 @@ def identity(resource: Resource) -> Identity:
     return group, address.kind, address.namespace, address.name
 
 
+def owner(resource: Resource, namespace: str) -> Owner:
+    """What an owner is known by: kind, name and the namespace it counts for."""
+    address = results.ref(resource)
+    return address.kind, address.name, namespace
+
+
 def owners(resource: Resource) -> list[str]:
     """The owners of a resource as `<Kind>/<name>`; none where it is not ours."""
     written = labels.notes(resource).get(labels.OWNER)
@@ -42,7 +48,7 @@ def place(resources: Sequence[Resource], generated: Iterable[Generated], present
     """The items with the generated objects among them.
 
     An object of ours that is there already is replaced where it stands, one that nobody wants any more is dropped, a foreign one in our
-    place is an error. `present` holds kind, namespace and name of every owner among the items; objects of others stay.
+    place is an error. `present` holds every owner among the items; objects of others stay.
     """
     found: list[Result] = []
     wanted = _joined(generated, found)

@@ -62,8 +62,25 @@ class Restart(NamedTuple):
     ordered: bool = False
 
 
+class Addressing(NamedTuple):
+    """How the pods of a multinode group find each other: all an engine ever learns about the orchestrator.
+
+    `leader` is the leader's host as shell text, `leader_word` as a word of a command that no shell reads; `rank` is a worker's rank as
+    shell text.
+    """
+
+    leader: str = ""
+    leader_word: str = ""
+    workers: tuple[str, ...] = ()
+    rank: str = ""
+    waits_for_dns: bool = False
+
+
 class ComponentPlan(NamedTuple):
-    """One service of a graph."""
+    """One service of a graph, or a component `alone`.
+
+    Pods are told `dynamo_namespace`, Services select by `selected_namespace`; only a component alone can tell them apart.
+    """
 
     service: str
     name: str
@@ -76,7 +93,11 @@ class ComponentPlan(NamedTuple):
     sub_type: str = ""
     backend: str = "noop"
     workload: str = "deployment"
+    by_graph: bool = False
+    alone: bool = False
     dynamo_namespace: str = ""
+    selected_namespace: str = ""
+    graph_label: str = ""
     discovery: str = "kubernetes"
     graph_discovery: str = "kubernetes"
     replicas: int | None = None
@@ -84,6 +105,8 @@ class ComponentPlan(NamedTuple):
     nodes: int = 1
     labels: Labels = {}
     annotations: Labels = {}
+    service_labels: Labels = {}
+    metrics: bool = True
     pod_labels: Labels = {}
     pod_annotations: Labels = {}
     envs: tuple[EnvVar, ...] = ()
@@ -92,6 +115,8 @@ class ComponentPlan(NamedTuple):
     readiness: Probe | None = None
     resources: dict[str, Any] = {}
     gpus: int = 0
+    gpu_limit: str = ""
+    gpu_request: str = ""
     mounts: tuple[Mount, ...] = ()
     shared_memory: str = ""
     pod: PodSpec = {}
@@ -114,10 +139,11 @@ class RolePlan(NamedTuple):
     target: str
     role: Role = "main"
     debug: bool = False
+    addressing: Addressing = Addressing()
 
 
 class GraphPlan(NamedTuple):
-    """One graph: what its components share, and the components in the order of the spec."""
+    """One graph: what its components share, and the components in the order of the spec. `alone`: a component without a graph."""
 
     name: str
     namespace: str
@@ -126,5 +152,7 @@ class GraphPlan(NamedTuple):
     orchestrator: str = "deployment"
     discovery: str = "kubernetes"
     components: tuple[ComponentPlan, ...] = ()
+    annotations: Labels = {}
     claims: tuple[Claim, ...] = ()
     restart: Restart | None = None
+    alone: bool = False

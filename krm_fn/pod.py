@@ -21,14 +21,18 @@ _FS_GROUP = 1000  # what the images' cache folders belong to
 
 
 def template(role: RolePlan) -> PodTemplate:
-    """The pods of one role. Later layers win."""
-    plan, backend = role.component, backends.get(role.component.backend)
-    main = backend.container(container(plan), role)
-    spec = backend.pod(_pod(plan, main), role)
+    """The pods of one role as a component carries them. Later layers win."""
+    plan, written = role.component, spec(role)
     if role.debug or plan.says(labels.DEBUG):
-        spec = _with_debugger(spec, plan.config.debugger_image)
-    spec.setdefault("serviceAccountName", plan.fallback_account)
-    return {"metadata": merge.some(labels=_labels(role), annotations=_annotations(plan) or None), "spec": spec}
+        written = _with_debugger(written, plan.config.debugger_image)
+    written.setdefault("serviceAccountName", plan.fallback_account)
+    return {"metadata": merge.some(labels=_labels(role), annotations=notes(plan) or None), "spec": written}
+
+
+def spec(role: RolePlan) -> PodSpec:
+    """The pod of one role, whatever carries it."""
+    plan, backend = role.component, backends.get(role.component.backend)
+    return backend.pod(_pod(plan, backend.container(container(plan), role)), role)
 
 
 def main_container(template: PodTemplate) -> Container:
@@ -58,18 +62,19 @@ def container(plan: ComponentPlan) -> Container:
 def _pod(plan: ComponentPlan, main: Container) -> PodSpec:
     """The pod around the main container, which comes after the user's own containers."""
     component = components.get(plan.type)
-    spec = merge.overlay(component.pod(plan), {key: value for key, value in plan.pod.items() if key != "containers"})
-    if spec.get("securityContext") is None:
-        spec["securityContext"] = {"fsGroup": _FS_GROUP}
-    spec = component.enforce(spec)
-    if not spec.get("serviceAccountName"):
-        spec.pop("serviceAccountName", None)
-        if plan.discovery == "kubernetes":
-            spec["serviceAccountName"] = names.discovery(plan.graph)
-    spec["containers"] = [*(plan.pod.get("containers") or ()), main]
-    if found := [*(spec.get("volumes") or ()), *volumes.pod_volumes(plan)]:
-        spec["volumes"] = found
-    return _with_pull_secrets(spec, plan.pull_secrets)
+    pod = merge.overlay(component.pod(plan), {key: value for key, value in plan.pod.items() if key != "containers"})
+    if pod.get("securityContext") is None:
+        pod["securityContext"] = {"fsGroup": _FS_GROUP}
+    if not plan.by_graph and not plan.alone:
+        pod = component.enforce(pod)
+    if not pod.get("serviceAccountName"):
+        pod.pop("serviceAccountName", None)
+        if plan.discovery == "kubernetes" and plan.graph:
+            pod["serviceAccountName"] = names.discovery(plan.graph)
+    pod["containers"] = [*(plan.pod.get("containers") or ()), main]
+    if found := [*(pod.get("volumes") or ()), *volumes.pod_volumes(plan)]:
+        pod["volumes"] = found
+    return _with_pull_secrets(pod, plan.pull_secrets)
 
 
 def _replace(holder: dict[str, Any], key: str, value: Any) -> None:
@@ -97,17 +102,22 @@ def _with_pull_secrets(spec: PodSpec, found: tuple[str, ...]) -> PodSpec:
 def _labels(role: RolePlan) -> Labels:
     """Labels of the pods; what the user adds can override all of them, and `krm_fn.validation` says where that breaks something."""
     plan = role.component
-    optional = {
-        labels.TARGET_TYPE: "debug" if role.debug else "",
-        labels.METRICS_ENABLED: "" if plan.annotations.get(labels.ENABLE_METRICS) == "false" else "true",
+    debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
+    who = {labels.GRAPH: plan.graph_label, labels.SELECTOR: role.target}
+    return {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **plan.pod_labels}
+
+
+def kind_labels(plan: ComponentPlan) -> Labels:
+    """What kind of pods these are, where there is something to say."""
+    said = {
+        labels.METRICS_ENABLED: "true" if plan.metrics else "",
         labels.COMPONENT_TYPE: plan.type,
         labels.SUB_COMPONENT_TYPE: plan.sub_type,
-        labels.SELECTOR: role.target,
     }
-    return {**services.workload_labels(plan), **{key: value for key, value in optional.items() if value}, **plan.pod_labels}
+    return {key: value for key, value in said.items() if value}
 
 
-def _annotations(plan: ComponentPlan) -> Labels:
+def notes(plan: ComponentPlan) -> Labels:
     """The user's, and the restart that was asked for; no other annotation of a service reaches its pods."""
     return {**plan.pod_annotations, **{key: plan.annotations[key] for key in (labels.RESTART_AT,) if key in plan.annotations}}
 

@@ -23,8 +23,10 @@ def of(plan: ComponentPlan, port: dict[str, Any], *, entrance: bool) -> Iterator
 
     The reference makes the latter two for every component, though nobody uses them.
     """
+    if plan.by_graph and plan.graph_discovery != "kubernetes" and not entrance:
+        return
     yield _service(plan, plan.name, port, {}, entrance=entrance)
-    if plan.says(labels.STEALING_DEBUG):
+    if not plan.by_graph and plan.says(labels.STEALING_DEBUG):
         yield _service(plan, names.production(plan.name), port, {}, entrance=entrance)
         yield _service(plan, names.debug(plan.name), port, _DEBUG, entrance=entrance)
 
@@ -36,8 +38,8 @@ def _service(plan: ComponentPlan, name: str, port: dict[str, Any], extra: Labels
         "metadata": merge.some(
             name=name,
             namespace=plan.namespace,
-            labels={**workload_labels(plan), **_discovery(plan, entrance=entrance)},
-            annotations=workload_annotations(plan) or None,
+            labels={**(plan.service_labels if plan.by_graph else workload_labels(plan)), **_discovery(plan, entrance=entrance)} or None,
+            annotations=None if plan.by_graph else workload_annotations(plan) or None,
         ),
         "spec": {"selector": {**_selector(plan), **extra}, "ports": [dict(port)]},
     }
@@ -56,12 +58,19 @@ def workload_annotations(plan: ComponentPlan) -> Labels:
 
 
 def _selector(plan: ComponentPlan) -> Labels:
-    """All pods of this type in this Dynamo namespace; of a multinode group only the leader."""
-    leader = {"role": "leader"} if plan.nodes > 1 else {}
-    return {labels.COMPONENT_TYPE: plan.type, labels.NAMESPACE: plan.dynamo_namespace, **leader}
+    """All pods of this type in this Dynamo namespace; of a multinode group only the leader.
+
+    The pods of a component alone carry the namespace only where the user wrote it, so that the reference's selector finds none of them.
+    """
+    leader = {labels.ROLE: "leader"} if plan.nodes > 1 and not plan.by_graph else {}
+    wanted = {labels.COMPONENT_TYPE: plan.type, labels.NAMESPACE: plan.selected_namespace}
+    carried = {**plan.labels, **({labels.COMPONENT_TYPE: plan.type} if plan.type else {}), **plan.pod_labels}
+    kept = {key: value for key, value in wanted.items() if carried.get(key) == value}
+    return {**(kept if plan.alone and kept else wanted), **leader}
 
 
 def _discovery(plan: ComponentPlan, *, entrance: bool) -> Labels:
-    if plan.discovery != "kubernetes":
+    if (plan.graph_discovery if plan.by_graph else plan.discovery) != "kubernetes":
         return {}
-    return {labels.DISCOVERY_BACKEND: "kubernetes", **({} if entrance else {labels.DISCOVERY_ENABLED: "true"})}
+    hidden = entrance and not plan.by_graph
+    return {labels.DISCOVERY_BACKEND: "kubernetes", **({} if hidden else {labels.DISCOVERY_ENABLED: "true"})}

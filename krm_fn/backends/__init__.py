@@ -14,7 +14,7 @@ from krm_fn import registry
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container, PodSpec
-    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.plan import RolePlan
 
 
 class Backend:
@@ -26,6 +26,9 @@ class Backend:
     cache_dir = ""
     """Where the engine keeps compiled kernels, for cache mounts without a path."""
 
+    leader_starts_last = False
+    """Whether, on several nodes, the leader must find its followers up."""
+
     def container(self, container: Container, role: RolePlan) -> Container:
         """The main container as this engine wants it."""
         return container
@@ -33,10 +36,6 @@ class Backend:
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """The whole pod as this engine wants it."""
         return pod
-
-    def gpus(self, component: ComponentPlan) -> int:
-        """How many GPUs the engine believes one pod to have."""
-        return 0
 
 
 def names() -> tuple[str, ...]:

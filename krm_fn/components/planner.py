@@ -28,8 +28,12 @@ class Planner(Component):
             "env": [env.value("PLANNER_PROMETHEUS_PORT", f"{PORT}")],
         }
 
+    def pod(self, plan: ComponentPlan) -> PodSpec:
+        """Everybody's pod with the planner's account."""
+        return {**super().pod(plan), "serviceAccountName": names.PLANNER_ACCOUNT}
+
     def enforce(self, pod: PodSpec) -> PodSpec:
-        """The account is forced (reference: graph.go GenerateDynamoComponentsDeployments)."""
+        """Between a graph and its Deployments the account is forced (reference: graph.go GenerateDynamoComponentsDeployments)."""
         return {**pod, "serviceAccountName": names.PLANNER_ACCOUNT}
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:

@@ -33,6 +33,13 @@ MAX_UNAVAILABLE = "nvidia.com/deployment-rolling-update-max-unavailable"
 DEBUG = "nvidia.com/enable-debug-mode"
 STEALING_DEBUG = "nvidia.com/enable-stealing-traffic-debug-mode"
 COMPONENT_POD = "nvidia.com/dynamo-component-pod"
+KAI_QUEUE_NAME = "nvidia.com/kai-scheduler-queue"
+
+# groups of pods on several nodes
+ROLE = "role"
+INSTANCE = "instance-id"
+POD_GROUP = "scheduling.k8s.io/group-name"
+KAI_QUEUE = "kai.scheduler/queue"
 
 # Kubernetes' recommended labels
 MANAGED_BY = "app.kubernetes.io/managed-by"

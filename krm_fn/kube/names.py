@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
+from krm_fn.kube.types import Role
+
 SERVICE_LIMIT = 63  # DNS-1035 label
 LABEL_LIMIT = 63  # label value
+GROVE_LIMIT = 45  # graph, scaling group and clique together
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 GLOBAL_NAMESPACE = "dynamo"
+_CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr"}
 PLANNER_ACCOUNT = "planner-serviceaccount"
 EPP_ACCOUNT = "epp-serviceaccount"
 
@@ -36,6 +40,16 @@ def production(name: str) -> str:
 def debug(name: str) -> str:
     """The debug Deployment and its Service."""
     return f"{name}-d"
+
+
+def instance(name: str, index: int) -> str:
+    """One replica of a multinode component, and its PodGroup."""
+    return f"{name}-{index}"
+
+
+def clique(service: str, role: Role) -> str:
+    """A Grove clique: the service's name, and for several nodes which side of it."""
+    return f"{service.lower()}{_CLIQUE_SUFFIX[role]}"
 
 
 def discovery(graph: str) -> str:

@@ -1,4 +1,4 @@
-"""What carries pods: a file here is a kind of workload, with `render` to write it.
+"""What carries pods: a file here is a kind of workload, its `WORKLOAD` writes it.
 
 Not its business: the pods themselves (`krm_fn.pod`).
 """
@@ -6,15 +6,17 @@ Not its business: the pods themselves (`krm_fn.pod`).
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn import registry
+from krm_fn.plan import Addressing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.plan import ComponentPlan
+    from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
+    from krm_fn.results import Result
 
 
 class Summary(NamedTuple):
@@ -27,14 +29,34 @@ class Summary(NamedTuple):
     replicas: int | None
 
 
-class Workload(Protocol):
-    """What the expander asks of a carrier."""
+class Workload:
+    """What the expander asks of a carrier. The answers here are those of one object per component."""
 
-    def render(self, plan: ComponentPlan) -> Iterator[Resource]:
-        """The objects that carry one component's pods."""
+    only_always = True
+    """Whether its pods must always be restarted."""
 
-    def summaries(self, plan: ComponentPlan) -> Iterator[Summary]:
+    by_graph = False
+    """Whether one object carries a whole graph, so that there is nothing between it and the graph (reference: the Grove pathway)."""
+
+    def addressing(self, plan: ComponentPlan) -> Addressing:
+        """How the pods of a multinode group find each other."""
+        return Addressing()
+
+    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
+        """The objects that carry these components."""
+        raise NotImplementedError
+
+    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """The workloads whose readiness is the component's."""
+        raise NotImplementedError
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """The pod templates it writes for a component."""
+        raise NotImplementedError
+
+    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+        """What this carrier cannot carry."""
+        yield from ()
 
 
 def names() -> tuple[str, ...]:

@@ -8,31 +8,45 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import pod, probes, services
+from krm_fn import pod, probes, results, services
 from krm_fn.kube import labels, merge, names
 from krm_fn.plan import RolePlan
-from krm_fn.workloads import Summary
+from krm_fn.workloads import Summary, Workload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.plan import ComponentPlan
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Result
 
 _DEFAULT_STEP = "25%"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 
 
-class Deployment:
+class Deployment(Workload):
     """The carrier of single-node components."""
 
-    def render(self, plan: ComponentPlan) -> Iterator[Resource]:
+    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
         """The Deployment, and the one that steals its traffic while somebody debugs."""
-        yield _deployment(RolePlan(plan, plan.name), None if plan.autoscaled else plan.replicas)
-        if plan.says(labels.STEALING_DEBUG):
-            yield _deployment(RolePlan(plan, names.debug(plan.name), debug=True), 1)
+        for plan in plans:
+            for role in self.roles(plan):
+                owned = None if plan.autoscaled else plan.replicas
+                yield _deployment(role, 1 if role.debug else owned)
 
-    def summaries(self, plan: ComponentPlan) -> Iterator[Summary]:
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """One, or two while somebody debugs."""
+        yield RolePlan(plan, plan.name)
+        if plan.says(labels.STEALING_DEBUG):
+            yield RolePlan(plan, names.debug(plan.name), debug=True)
+
+    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+        """One pod is one node."""
+        if plan.nodes > 1:
+            message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
+            yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
+
+    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """The main Deployment; a debug one is not part of the service."""
         replicas = 1 if plan.replicas is None else plan.replicas
         yield Summary(plan.service, "apps/v1", "Deployment", plan.name, None if plan.autoscaled else replicas)

@@ -1,0 +1,41 @@
+"""DynamoComponentDeployment: one component on its own.
+
+Not its business: the component itself (`krm_fn.api.component`). Follows the reference's dynamocomponentdeployment_types.go.
+"""
+
+from typing import Literal
+
+from krm_fn.api import base, component
+
+
+class ComponentDeploymentSpec(component.Component):
+    """What should run: a component, and its engine."""
+
+    backend_framework: component.Framework | None = None
+    """The engine. Where it is not given, the command tells."""
+
+
+class ComponentDeploymentStatus(base.Model):
+    """What runs."""
+
+    observed_generation: base.Int64 | None = None
+    """The `metadata.generation` that this was said about."""
+    conditions: list[base.Condition]
+    """The aspects of the state; `Available` is the one to wait for."""
+    pod_selector: base.Texts | None = None
+    """The labels of its pods."""
+    service: base.ServiceReplicaStatus | None = None
+    """Its replicas."""
+
+
+class DynamoComponentDeployment(base.Kind):
+    """One component of an inference graph, with everything that makes it run."""
+
+    api_version: Literal["nvidia.com/v1alpha1"]
+    """Group and version."""
+    kind: Literal["DynamoComponentDeployment"]
+    """The kind."""
+    spec: ComponentDeploymentSpec | None = None
+    """What should run."""
+    status: ComponentDeploymentStatus | None = None
+    """What runs, as the cluster reports it."""

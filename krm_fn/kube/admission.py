@@ -1,0 +1,184 @@
+"""What an API server refuses in a pod, beyond types and unknown fields.
+
+Not its business: where the user wrote it (`krm_fn.validation` knows). Follows Kubernetes' `pkg/apis/core/validation/validation.go`, the
+rules that a pod written by hand trips over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from krm_fn.kube import merge, quantity
+from krm_fn.kube.types import Container, PodSpec
+from krm_fn.results import Path
+
+DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+DNS_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]([a-z0-9]|-(?!-))*(?<!-)")
+_NATIVE = ("cpu", "memory", "ephemeral-storage")
+
+
+class Fault(NamedTuple):
+    """One reason to refuse. `path` is inside the pod spec."""
+
+    code: str
+    path: Path
+    message: str
+
+
+def pod(spec: PodSpec) -> Iterator[Fault]:
+    """Everything that a pod would be refused for."""
+    volumes = [volume.get("name") for volume in spec.get("volumes") or ()]
+    claims = {claim.get("name") for claim in spec.get("resourceClaims") or ()}
+    yield from _names(spec, "volumes", set())
+    seen: set[Any] = set()
+    for kind in ("initContainers", "containers"):
+        yield from _names(spec, kind, seen)
+        for index, container in enumerate(spec.get(kind) or ()):
+            for fault in _container(container, set(volumes), claims):
+                yield fault._replace(path=(kind, index, *fault.path))
+    if spec.get("ephemeralContainers"):
+        yield Fault("DYN200", ("ephemeralContainers",), "cannot be part of a template; remove them")
+    if spec.get("activeDeadlineSeconds") is not None:
+        yield Fault("DYN201", ("activeDeadlineSeconds",), "cannot be set on pods that are to stay; remove it")
+    account = spec.get("serviceAccountName")
+    if account and not DNS_SUBDOMAIN.fullmatch(account):
+        yield Fault("DYN202", ("serviceAccountName",), f"{account!r} is no name that Kubernetes takes; write an account's name")
+
+
+def labels(found: dict[str, str]) -> Iterator[Fault]:
+    """Labels whose key or value Kubernetes does not take."""
+    for key, value in found.items():
+        yield from annotation_keys({key: value})
+        if not _LABEL_VALUE.fullmatch(value):
+            yield Fault("DYN204", (key,), f"{value!r} is no label value; use at most 63 letters, digits, dashes, underscores and dots")
+
+
+def annotation_keys(found: dict[str, str]) -> Iterator[Fault]:
+    """Keys that are no qualified names."""
+    for key in found:
+        prefix, slash, name = key.rpartition("/")
+        if not _QUALIFIED.fullmatch(name) or (slash and not DNS_SUBDOMAIN.fullmatch(prefix)):
+            yield Fault("DYN203", (key,), "is no key that Kubernetes takes; write name or domain/name")
+
+
+def _container(container: Container, volumes: set[Any], claims: set[Any]) -> Iterator[Fault]:
+    if not container.get("image"):
+        yield Fault("DYN205", ("image",), "is required; name the image to run")
+    yield from _mounts(container, volumes)
+    yield from _resources(container.get("resources") or {}, claims)
+    for name in merge.PROBES:
+        if container.get(name) is not None:
+            for fault in _probe(name, container[name]):
+                yield fault._replace(path=(name, *fault.path))
+    yield from _ports(container)
+    yield from _env(container)
+
+
+def _names(spec: PodSpec, kind: str, seen: set[Any]) -> Iterator[Fault]:
+    """Names are there, are DNS labels, and stand once."""
+    for index, entry in enumerate(spec.get(kind) or ()):
+        name = entry.get("name")
+        if not isinstance(name, str) or not DNS_LABEL.fullmatch(name):
+            yield Fault(
+                "DYN206", (kind, index, "name"), f"{name or ''!r} is no name; use lower-case letters, digits and dashes, at most 63"
+            )
+        elif name in seen:
+            yield Fault("DYN207", (kind, index, "name"), f"{name} is taken by another one in this pod; rename one of them")
+        seen.add(name)
+
+
+def _mounts(container: Container, volumes: set[Any]) -> Iterator[Fault]:
+    taken: set[Any] = set()
+    for index, mount in enumerate(container.get("volumeMounts") or ()):
+        name, place = mount.get("name"), mount.get("mountPath")
+        if name not in volumes:
+            yield Fault("DYN208", ("volumeMounts", index, "name"), f"the pod has no volume {name}; add it under extraPodSpec.volumes")
+        if place in taken:
+            yield Fault("DYN209", ("volumeMounts", index, "mountPath"), f"{place} is mounted twice; mount one of them elsewhere")
+        taken.add(place)
+
+
+def _resources(resources: dict[str, Any], claims: set[Any]) -> Iterator[Fault]:
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for name, amount in requests.items():
+        yield from _request(name, amount, limits.get(name))
+    for side in ("limits", "requests"):
+        for name, amount in (resources.get(side) or {}).items():
+            if _amount(amount) < 0:
+                yield Fault("DYN212", ("resources", side, name), f"{amount} is below zero; write an amount")
+            elif not _overcommits(name) and _amount(amount) % quantity.UNIT:
+                yield Fault("DYN212", ("resources", side, name), f"{amount} is not a whole number of {name}; write one")
+    for index, claim in enumerate(resources.get("claims") or ()):
+        if claim.get("name") not in claims:
+            message = f"the pod has no resource claim {claim.get('name')}; add it under extraPodSpec.resourceClaims"
+            yield Fault("DYN213", ("resources", "claims", index, "name"), message)
+
+
+def _request(name: str, amount: Any, limit: Any) -> Iterator[Fault]:
+    """A request against its limit."""
+    at: Path = ("resources", "requests", name)
+    if limit is None:
+        if not _overcommits(name):
+            message = f"{name} is requested but not limited, and cannot be overcommitted; set the same amount under limits"
+            yield Fault("DYN210", ("resources", "limits", name), message)
+    elif _amount(amount) > _amount(limit):
+        yield Fault("DYN211", at, f"{amount} is more than the limit {limit}; lower it, or raise the limit")
+    elif _amount(amount) != _amount(limit) and not _overcommits(name):
+        yield Fault("DYN211", at, f"{amount} must equal the limit {limit}; write the same amount")
+
+
+def _overcommits(name: str) -> bool:
+    """Whether a node may promise more of it than it has: native resources other than huge pages."""
+    return name in _NATIVE or (("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-"))
+
+
+def _amount(written: Any) -> Any:
+    return quantity.value(written)
+
+
+def _probe(name: str, probe: dict[str, Any]) -> Iterator[Fault]:
+    handlers = [key for key in merge.HANDLERS if probe.get(key) is not None]
+    if not handlers:
+        yield Fault("DYN214", (), f"does nothing; give it one of {', '.join(merge.HANDLERS)}, or remove it")
+    elif len(handlers) > 1:
+        yield Fault("DYN215", (), f"has the handlers {' and '.join(handlers)}; keep one")
+    for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"):
+        if (probe.get(field) or 0) < 0:
+            yield Fault("DYN216", (field,), f"{probe[field]} is below zero; write a count or a number of seconds")
+    if name != "readinessProbe" and probe.get("successThreshold") not in (None, 0, 1):
+        yield Fault("DYN217", ("successThreshold",), "must be 1 here; remove it")
+    if name == "readinessProbe" and probe.get("terminationGracePeriodSeconds") is not None:
+        yield Fault("DYN217", ("terminationGracePeriodSeconds",), "a readiness probe ends nothing; remove it")
+
+
+def _ports(container: Container) -> Iterator[Fault]:
+    seen: set[Any] = set()
+    for index, port in enumerate(container.get("ports") or ()):
+        name, number = port.get("name"), port.get("containerPort")
+        if not isinstance(number, int) or not 0 < number < 65536:
+            yield Fault("DYN218", ("ports", index, "containerPort"), f"{number} is no port; write a number from 1 to 65535")
+        if name and not _PORT_NAME.fullmatch(name):
+            message = f"{name!r} is no port name; use at most 15 lower-case letters, digits and dashes, one letter at least"
+            yield Fault("DYN219", ("ports", index, "name"), message)
+        if name and name in seen:
+            yield Fault("DYN219", ("ports", index, "name"), f"{name} names two ports; rename one of them")
+        seen.add(name)
+
+
+def _env(container: Container) -> Iterator[Fault]:
+    """Server-side apply takes each variable once."""
+    seen: set[Any] = set()
+    for index, variable in enumerate(container.get("env") or ()):
+        name = variable.get("name")
+        if not name or "=" in name:
+            yield Fault("DYN220", ("env", index, "name"), f"{name or ''!r} is no name of a variable; write one")
+        elif name in seen:
+            yield Fault("DYN221", ("env", index, "name"), f"{name} is set twice; keep one")
+        if variable.get("value") and variable.get("valueFrom"):
+            yield Fault("DYN222", ("env", index, "valueFrom"), "stands beside a value; keep one of them")
+        seen.add(name)

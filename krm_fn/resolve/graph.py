@@ -1,0 +1,103 @@
+"""A DynamoGraphDeployment, or anything like it, as a plan.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from krm_fn import restart, results, surroundings
+from krm_fn.config import Config
+from krm_fn.kube import labels, names, quantity
+from krm_fn.kube.types import Labels, Resource
+from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Restart
+from krm_fn.resolve import carriers
+from krm_fn.resolve.component import Identity, Shared, component
+from krm_fn.results import Result
+from krm_fn.surroundings import Surroundings
+
+_HANDED_DOWN = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
+
+
+def graph(resource: Resource, config: Config, around: Surroundings) -> tuple[GraphPlan, list[Result]]:
+    """The plan of a DynamoGraphDeployment, and what in it cannot be read.
+
+    `resource` must be well-formed: `krm_fn.api.check` found no error in it, or what it found has been taken out.
+    """
+    spec, notes = resource.get("spec") or {}, labels.notes(resource)
+    asked = _restart(spec.get("restart") or {})
+    facts = Shared(
+        name=results.ref(resource).name,
+        namespace=surroundings.namespace(resource, config),
+        ref=results.ref(resource),
+        config=config,
+        around=around,
+        orchestrator=_orchestrator(notes, config),
+        framework=spec.get("backendFramework") or "",
+        envs=spec.get("envs") or [],
+        discovery=notes.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
+        found=[],
+    )
+    stamp = {labels.RESTART_AT: restart.stamp(asked, config)} if restart.stamp(asked, config) else {}
+    components = tuple(_component(facts, name, service or {}, notes, stamp) for name, service in (spec.get("services") or {}).items())
+    plan = GraphPlan(
+        name=facts.name,
+        namespace=facts.namespace,
+        config=config,
+        ref=facts.ref,
+        orchestrator=facts.orchestrator,
+        discovery=facts.discovery,
+        components=components,
+        annotations=notes,
+        claims=tuple(_claims(spec)),
+        restart=asked,
+    )
+    return plan, facts.found
+
+
+def _orchestrator(notes: dict[str, str], config: Config) -> str:
+    """Grove where it is installed, unless the graph opts out."""
+    return "deployment" if notes.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
+
+
+def _restart(written: dict[str, Any]) -> Restart | None:
+    if not written.get("id"):
+        return None
+    strategy = written.get("strategy") or {}
+    return Restart(written["id"], ordered=bool(strategy.get("order")) or strategy.get("type") == "Sequential")
+
+
+def _claims(spec: dict[str, Any]) -> Iterator[Claim]:
+    for claim in spec.get("pvcs") or ():
+        if claim.get("name"):
+            yield Claim(
+                name=claim["name"],
+                create=bool(claim.get("create")),
+                size=quantity.canonical(claim["size"]) if claim.get("size") is not None else "",
+                storage_class=claim.get("storageClass") or "",
+                access_mode=claim.get("volumeAccessMode") or "",
+            )
+
+
+def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels, stamp: Labels) -> ComponentPlan:
+    """One service, and what the graph decides about it."""
+    by_graph = carriers.by_graph(facts, service)
+    if by_graph:
+        handed = {labels.DISCOVERY_BACKEND: facts.discovery} if facts.discovery else {}
+    else:
+        handed = {key: notes[key] for key in _HANDED_DOWN if key in notes}
+    annotations = {**(service.get("annotations") or {}), **handed, **stamp}
+    dynamo_namespace = names.dynamo_namespace(facts.namespace, facts.name, shared=bool(service.get("globalDynamoNamespace")))
+    who = Identity(
+        service=name,
+        name=names.component(facts.name, name),
+        path=("spec", "services", name),
+        dynamo_namespace=dynamo_namespace,
+        labels={labels.COMPONENT: name, labels.NAMESPACE: dynamo_namespace, labels.GRAPH: facts.name},
+        annotations=annotations,
+        graph_label=facts.name,
+        metrics=(notes if by_graph else annotations).get(labels.ENABLE_METRICS) != "false",
+    )
+    return component(facts, who, service)

@@ -1,0 +1,47 @@
+"""Dynamo's resources as native ones. Follows the reference's `internal/controller_common/resource.go` GetResourcesConfig."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn import results
+from krm_fn.kube import quantity
+from krm_fn.results import Path, Ref, Result
+
+_GPU = "nvidia.com/gpu"
+
+
+def native(written: dict[str, Any], ref: Ref, path: Path, found: list[Result]) -> dict[str, Any]:
+    """Limits, requests and claims; what is no quantity goes to `found`."""
+    sides: dict[str, Any] = {}
+    for side in ("limits", "requests"):
+        sides[side] = {}
+        for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():
+            try:
+                sides[side][name] = quantity.parse(amount).text
+            except ValueError as problem:
+                message = f"{problem}; write for example 500m, 2 or 4Gi"
+                found.append(results.error("DYN123", message, ref, (*path, "resources", side, *field)))
+    return {**sides, "claims": written.get("claims") or []}
+
+
+def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """The resources with what `DYN_DEPLOYMENT_CONFIG` sets, on both sides."""
+    if not over:
+        return written
+    return {**written, **{side: {**(written.get(side) or {}), **over} for side in ("limits", "requests")}}
+
+
+def gpus(written: dict[str, Any], merged: dict[str, Any]) -> int:
+    """How many GPUs one pod asks for, whoever asks. `merged` are the main container's native resources."""
+    name = (written.get("limits") or {}).get("gpuType") or _GPU
+    return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT
+
+
+def _amounts(written: dict[str, Any], *, gpus: bool) -> dict[str, tuple[Path, str]]:
+    """Native resource names with the user's field and amount. GPUs count as limits only; Kubernetes derives the request."""
+    named = {"cpu": "cpu", "memory": "memory", **({"gpu": written.get("gpuType") or _GPU} if gpus else {})}
+    amounts: dict[str, tuple[Path, str]] = {named[field]: ((field,), written[field]) for field in named if written.get(field)}
+    for name, amount in (written.get("custom") or {}).items():
+        amounts[name] = (("custom", name), amount)
+    return amounts

@@ -1,0 +1,50 @@
+"""Rules that span facts: each is a small generator of findings over a plan.
+
+Not its business: types and unknown fields (`krm_fn.api.check`), and what concerns one component type or carrier only (its `check`).
+Follows the reference's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, with the errors it finds at run time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import components as kinds
+from krm_fn import workloads
+from krm_fn.validation import components, fields, graphs, pods
+
+if TYPE_CHECKING:
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Result
+    from krm_fn.surroundings import Surroundings
+
+_RULES = (
+    components.check_names,
+    components.check_mounts,
+    components.check_volumes,
+    components.check_ingress,
+    components.check_selector,
+    components.check_probes,
+    pods.check_pods,
+    pods.check_metadata,
+)
+
+
+def graph(plan: GraphPlan, spec: dict[str, Any], around: Surroundings) -> Iterator[Result]:
+    """Everything wrong with a graph or a component alone, not only the first. `spec` is the resource's, for what no plan keeps."""
+    if not plan.alone:
+        yield from graphs.check_services(plan)
+        yield from graphs.check_claims(plan, spec)
+        yield from graphs.check_restart(plan, spec)
+    yield from fields.check_deprecated(plan, spec)
+    yield from fields.check_lost(plan, spec)
+    for component in plan.components:
+        yield from _component(component, around)
+
+
+def _component(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
+    yield from kinds.get(plan.type).check(plan)
+    yield from workloads.get(plan.workload).check(plan)
+    for rule in _RULES:
+        yield from rule(plan)
+    yield from components.check_account(plan, around)
