@@ -39,7 +39,7 @@ venv: $(VENV)/dev ## .venv with everything a developer needs
 generate: $(VENV)/dev tools ## write what is made from the models: the table the function checks with
 	$(BIN)/python -m krm_fn.api.generate
 
-golden: $(VENV)/dev ## record the output of every example anew, to be reviewed as a diff
+golden: $(VENV)/dev tools ## record the output of every example anew, to be reviewed as a diff
 	$(BIN)/python -m tests.golden
 
 bench: $(VENV)/dev tools ## time and memory, medians of one run
