@@ -1,0 +1,32 @@
+"""`krm-fn completion`: prints the script with which a shell completes verbs, options and files.
+
+Not its business: the completion itself, which is click's.
+"""
+
+from __future__ import annotations
+
+import click
+from click import shell_completion
+
+from krm_fn import cli
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(_SHELLS))
+def completion(shell: str) -> None:
+    r"""Print a completion script for bash, zsh or fish.
+
+    \b
+    Add one of these to the shell's start-up file:
+      eval "$(krm-fn completion bash)"          # ~/.bashrc
+      eval "$(krm-fn completion zsh)"           # ~/.zshrc
+      krm-fn completion fish | source           # ~/.config/fish/config.fish
+    """
+    kind = shell_completion.get_completion_class(shell)
+    assert kind  # noqa: S101 - the argument's choices are click's own shells
+    click.echo(kind(cli.group, {}, cli.PROGRAM, cli.COMPLETE_VARIABLE).source())
+
+
+COMMAND = completion

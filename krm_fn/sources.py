@@ -1,0 +1,170 @@
+"""What the commands are given: resources to render, the configuration among them, and where both stand.
+
+Not its business: what resources say. A folder is read as it is; a Kustomization in it is not built.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from krm_fn import config, ownership, results
+from krm_fn.config import Config
+from krm_fn.kube import labels
+from krm_fn.wire import files, origin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Ref, Result
+    from krm_fn.wire.files import Source
+
+_KUSTOMIZE, _KPT = "kustomize.config.k8s.io", "kpt.dev"
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
+
+
+class Sources(NamedTuple):
+    """What was read: sound resources, the configurations of which the first counts, and what is wrong. `stdin` is its text."""
+
+    resources: list[Source]
+    configs: list[Source]
+    config: Config
+    results: list[Result]
+    stdin: str = ""
+
+    @property
+    def values(self) -> list[Resource]:
+        """The resources alone."""
+        return [source.value for source in self.resources]
+
+
+def load(paths: Sequence[str], config_file: str | None = None, without: Path | None = None) -> Sources:
+    """Everything that files, folders and `-` hold, with everything that is wrong with the files.
+
+    The configuration is that of `config_file`, else the only DynamoRender among what was read, else the settings on a graph that is
+    its own functionConfig. `without` is a folder that is not read.
+    """
+    found: list[Result] = []
+    given: list[Source] = []
+    configs: list[Source] = []
+    stdin = ""
+    for path, in_folder in files.listed(paths, without):
+        file = files.read(path)
+        found.extend(file.results)
+        configs.extend(source for source in file.sources if _is_config(source))
+        given.extend(source for source in file.sources if not _is_config(source) and not _left_out(source, found, in_folder=in_folder))
+        stdin = file.text if path == files.STDIN else stdin
+    resources = _sound(given, found)
+    if not resources and not results.failed(found):
+        found.append(results.error("DYN001", f"there is no resource in {', '.join(paths)}"))
+    if config_file is not None:
+        configs = _named_config(config_file, found)
+    configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]
+    settings, wrong = _settings(configs)
+    return Sources(resources, configs, settings, [*found, *wrong], stdin)
+
+
+def _named_config(path: str, found: list[Result]) -> list[Source]:
+    file = files.read(path)
+    found.extend(file.results)
+    if not file.sources and not file.results:
+        found.append(results.error("DYN001", "holds no configuration", file=path))
+    return file.sources
+
+
+def _is_config(source: Source) -> bool:
+    return source.address.kind == config.KIND or source.at == ("functionConfig",)
+
+
+def _left_out(source: Source, found: list[Result], *, in_folder: bool) -> bool:
+    """Whether a document is no resource to render: it configures a tool, or is somebody else's file in a folder."""
+    address = source.address
+    group, notes = address.api_version.partition("/")[0], labels.notes(source.value) if address.kind else {}
+    if Path(source.file).name in _KUSTOMIZATIONS or (group == _KUSTOMIZE and address.kind == "Kustomization"):
+        message = "is not built here, what lies beside it is taken as it is; to have it built, pipe `kustomize build` into this command"
+        found.append(results.info("DYN071", message, **source.place()))
+        return True
+    if in_folder and not address.api_version and not address.kind:
+        found.append(results.warning("DYN072", "has no apiVersion and no kind and is left out", **source.place()))
+        return True
+    is_tools = group in (_KUSTOMIZE, _KPT) or labels.FUNCTION in notes or notes.get(labels.LOCAL_CONFIG) == "true"
+    return is_tools and group != config.DYNAMO_GROUP
+
+
+def _sound(sources: Iterable[Source], found: list[Result]) -> list[Source]:
+    """The documents that are resources, each object once; what keeps the others from it is added to `found`."""
+    sound: dict[ownership.Identity, Source] = {}
+    for source in sources:
+        address = source.address
+        parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
+        missing = [part for part, text in parts.items() if not text]
+        if not isinstance(source.value, dict):
+            found.append(results.error("DYN014", "is no mapping; every document is a resource", **source.place()))
+        elif missing:
+            message = f"has no {' and no '.join(missing)}; every resource has them, as texts"
+            found.append(results.error("DYN015", message, address, **source.place()))
+        elif (other := sound.setdefault(ownership.identity(source.value), source)) is not source:
+            message = f"is the same object as the one in {_spot(other)}; rename or remove one of the two"
+            found.append(results.error("DYN016", message, address, **source.place()))
+    return list(sound.values())
+
+
+def _spot(source: Source) -> str:
+    place = source.place()
+    return f"{place['file']}:{place['line']}"
+
+
+def _distinct(sources: Iterable[Source]) -> list[Source]:
+    """Each value once: kpt hands over the functionConfig among the items too."""
+    distinct: list[Source] = []
+    for source in sources:
+        if all(source.value != other.value for other in distinct):
+            distinct.append(source)
+    return distinct
+
+
+def _configures_itself(source: Source) -> bool:
+    """Whether a Dynamo resource is a functionConfig with settings on it (kustomize `generators:`)."""
+    notes = labels.notes(source.value) if source.address.kind else {}
+    settings = [name for name in notes if name.startswith(labels.PREFIX) and name not in labels.WRITTEN]
+    return source.address.api_version.startswith(f"{config.DYNAMO_GROUP}/") and labels.FUNCTION in notes and bool(settings)
+
+
+def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
+    if len(configs) > 1:
+        message = f"is a configuration, and so is {_spot(configs[0])}; say with --config which one counts"
+        return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].place())]
+    if configs and not isinstance(configs[0].value, dict):
+        return Config(), [
+            results.error("DYN018", "is no resource; write a mapping with apiVersion, kind and metadata", **configs[0].place())
+        ]
+    settings, found = config.read(configs[0].value if configs else None)
+    return settings, [result._replace(**configs[0].place(result.path)) for result in found]
+
+
+def placed(found: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
+    """Findings with file, line and column of the fields they are about, in the order in which they are shown.
+
+    What came in on stdin from kustomize or kpt counts as of the file that they note on it. Lines of that file are only known where it is
+    read again, below `root`.
+    """
+    known: dict[Ref, Source] = {}
+    for source in sources:
+        known.setdefault(source.address, source)
+    done = [_placed(result, known[result.ref], root) if result.ref in known and not result.file else result for result in found]
+    return sorted(done, key=results.order)
+
+
+def _placed(result: Result, source: Source, root: Path | None) -> Result:
+    path, number = origin.file(source.value)
+    if not path or (root is None and source.file != files.STDIN_NAME):
+        return result._replace(**source.place(result.path))
+    again = _again(root / path, number, source) if root else None
+    return result._replace(**(again.place(result.path) if again else {"file": path, "document": number}))
+
+
+def _again(path: Path, number: int, source: Source) -> Source | None:
+    """The document that became a resource: the one of its kind in the file; where there are more, the one in its place."""
+    alike = [each for each in files.read(str(path)).sources if each.address.kind == source.address.kind]
+    return next((each for each in alike if each.document == number), alike[0] if alike else None)
