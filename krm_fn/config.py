@@ -139,17 +139,24 @@ def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> 
             nested = inner.setdefault(step, {})
             inner = nested if isinstance(nested, dict) else {}
         inner[steps[-1]] = _value(Config, steps, text)
-    typed = {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "texts"}, "spec": spec}
-    config, found = _typed(typed)
-    return config, list(_moved(found, results.ref(holder), at, spelled))
+    address = results.ref(holder)
+    config, found = _typed({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "texts"}, "spec": spec})
+    return config, [*_moved(found, address, at, spelled), *_twice(address, at, spelled)]
 
 
 def _moved(found: list[Result], address: results.Ref, at: results.Path, spelled: dict[results.Path, str]) -> Iterator[Result]:
     """Findings about the typed form, at the place where the user wrote the text."""
     for result in found:
         steps = tuple(str(step) for step in result.path[1:])
-        name = next((spelled[steps[:length]] for length in range(len(steps), 0, -1) if steps[:length] in spelled), "")
+        name = next((name for key, name in spelled.items() if key[: len(steps)] == steps[: len(key)]), "")
         yield result._replace(ref=address, path=(*at, name) if name else at)
+
+
+def _twice(address: results.Ref, at: results.Path, spelled: dict[results.Path, str]) -> Iterator[Result]:
+    """Settings below one that is also written as a whole: the order of keys must not decide."""
+    for steps, name in spelled.items():
+        for whole in (spelled[steps[:length]] for length in range(1, len(steps)) if steps[:length] in spelled):
+            yield results.error("DYN041", f"{whole} sets it as a whole; keep one of the two", address, (*at, name))
 
 
 def _value(kind: type, steps: results.Path, text: Any) -> Any:

@@ -1,0 +1,189 @@
+"""Settings are read from a DynamoRender, a ConfigMap or a Dynamo resource; a typo in any of them is an error at its place."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from krm_fn import config, graph, results
+from krm_fn.api import config as model
+from krm_fn.config import Config
+from krm_fn.kube import labels
+from tests import given
+
+EVERYTHING = {
+    "orchestrator": "grove",
+    "leaderWorkerSet": {"enabled": False},
+    "grove": {"terminationDelay": "1h", "kaiScheduler": {"enabled": True, "queue": "fast"}},
+    "discoveryBackend": "etcd",
+    "natsAddress": "nats://nats:4222",
+    "etcdAddress": "etcd:2379",
+    "modelExpressURL": "http://express:8001",
+    "prometheusEndpoint": "http://prometheus:9090",
+    "mpiSecretName": "ssh",
+    "namespace": "prod",
+    "ingress": {"className": "nginx", "tlsSecretName": "tls", "hostSuffix": "example.org", "istioGateway": "istio/gateway"},
+    "rbac": {"plannerRole": "p", "eppRole": "e", "profilingRole": ""},
+    "imagePullSecrets": [{"registry": "nvcr.io", "name": "nvcr"}, {"registry": "reg.example:5000", "name": "own"}],
+    "debuggerImage": "debug:1",
+    "retainVolumes": False,
+    "source": "drop",
+    "components": True,
+    "unknownFields": "warn",
+    "restart": "sync",
+}
+READ = Config(
+    orchestrator="grove",
+    leader_worker_set=config.LeaderWorkerSet(enabled=False),
+    grove=config.Grove("1h", config.KaiScheduler(enabled=True, queue="fast")),
+    discovery_backend="etcd",
+    nats_address="nats://nats:4222",
+    etcd_address="etcd:2379",
+    model_express_url="http://express:8001",
+    prometheus_endpoint="http://prometheus:9090",
+    mpi_secret_name="ssh",  # noqa: S106 - the name of a Secret
+    namespace="prod",
+    ingress=config.Ingress("nginx", "tls", "example.org", "istio/gateway"),
+    rbac=config.Rbac("p", "e", ""),
+    image_pull_secrets=(config.PullSecret("nvcr.io", "nvcr"), config.PullSecret("reg.example:5000", "own")),
+    debugger_image="debug:1",
+    retain_volumes=False,
+    source="drop",
+    components=True,
+    unknown_fields="warn",
+    restart="sync",
+)
+
+
+def render(spec=None):
+    written = {"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}}
+    return written if spec is None else {**written, "spec": spec}
+
+
+def config_map(data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "render"}, "data": data}
+
+
+def texts(spec, prefix=""):
+    """Settings as kpt and annotations have them: every value a text, levels parted by dots."""
+    found = {}
+    for key, value in spec.items():
+        if isinstance(value, dict):
+            found.update(texts(value, f"{prefix}{key}."))
+        else:
+            found[f"{prefix}{key}"] = value if isinstance(value, str) else json.dumps(value)
+    return found
+
+
+FORMS = [
+    ("a DynamoRender", render(EVERYTHING)),
+    ("a ConfigMap with dots", config_map(texts(EVERYTHING))),
+    (
+        "a ConfigMap with JSON",
+        config_map({key: value if isinstance(value, str) else json.dumps(value) for key, value in EVERYTHING.items()}),
+    ),
+    ("annotations of a graph", given.graph(annotations=texts(EVERYTHING, labels.PREFIX))),
+]
+
+
+@pytest.mark.parametrize("function_config", [row[1] for row in FORMS], ids=[row[0] for row in FORMS])
+def test_every_setting_can_be_written_in_every_form(function_config):
+    assert config.read(function_config) == (READ, [])
+
+
+def test_every_setting_of_the_test_differs_from_its_default():
+    assert all(value != getattr(Config(), name) for name, value in READ._asdict().items())
+
+
+DEFAULTS = [
+    ("no configuration", None),
+    ("a DynamoRender without settings", render()),
+    ("an empty spec", render({})),
+    ("an empty level", render({"ingress": {}, "grove": {"kaiScheduler": {}}})),
+    ("a ConfigMap without settings", config_map({})),
+    ("a ConfigMap without data", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "render"}}),
+    ("a graph without annotations", given.graph()),
+    ("a graph with annotations of others", given.graph(annotations={"example.org/orchestrator": "grove", labels.ENABLE_GROVE: "false"})),
+]
+
+
+@pytest.mark.parametrize("function_config", [row[1] for row in DEFAULTS], ids=[row[0] for row in DEFAULTS])
+def test_what_is_not_set_has_its_default(function_config):
+    assert config.read(function_config) == (Config(), [])
+
+
+def test_defaults_are_those_of_the_schema():
+    """`krm_fn.api.config` says them too, for people and editors."""
+    written = model.RenderSpec().model_dump(by_alias=True)
+    assert config.read(render(written)) == (Config(), [])
+    assert {config.key(name) for name in Config._fields} == set(written)
+
+
+def test_null_keeps_the_default_and_is_a_warning():
+    found, said = config.read(render({"natsAddress": None, "grove": {"terminationDelay": None}}))
+    assert found == Config()
+    assert given.findings(said) == [("DYN028", "spec.natsAddress"), ("DYN028", "spec.grove.terminationDelay")]
+
+
+def test_what_the_function_notes_on_a_graph_is_no_setting():
+    """A rendered graph may be the functionConfig of the next run."""
+    written = given.graph()
+    notes = graph.notes(given.plan(written)[0], written["spec"])
+    assert config.read(given.graph(annotations=dict(notes))) == (Config(), [])
+
+
+WRONG = [
+    ("an unknown key", render({"natsAdress": "x"}), "DYN023", "spec.natsAdress"),
+    ("a value of the wrong type", render({"retainVolumes": "true"}), "DYN021", "spec.retainVolumes"),
+    ("a word that is none of those allowed", render({"source": "lose"}), "DYN024", "spec.source"),
+    ("a spec that is no object", render([]), "DYN021", "spec"),
+    ("another version of the kind", {**render(), "apiVersion": "dynamo.krm-fn.io/v2"}, "DYN024", "apiVersion"),
+    ("another group", {**render(), "apiVersion": "example.org/v1"}, "DYN024", "apiVersion"),
+    ("another kind of the group", {**render(), "kind": "DynamoRendr"}, "DYN024", "kind"),
+    ("an unknown key in a ConfigMap", config_map({"natsAdress": "x"}), "DYN023", "data.natsAdress"),
+    ("an unknown key below a level", config_map({"ingress.class": "x"}), "DYN023", "data['ingress.class']"),
+    ("a level below a text", config_map({"natsAddress.port": "x"}), "DYN021", "data['natsAddress.port']"),
+    (
+        "a level beside its whole",
+        config_map({"ingress.className": "nginx", "ingress": '{"hostSuffix": "example.org"}'}),
+        "DYN041",
+        "data['ingress.className']",
+    ),
+    (
+        "a level beside its whole, in the other order",
+        config_map({"ingress": '{"hostSuffix": "example.org"}', "ingress.className": "nginx"}),
+        "DYN041",
+        "data['ingress.className']",
+    ),
+    ("a boolean in a ConfigMap that is none", config_map({"retainVolumes": "yes"}), "DYN021", "data.retainVolumes"),
+    ("JSON in a ConfigMap that is broken", config_map({"imagePullSecrets": "[{"}), "DYN021", "data.imagePullSecrets"),
+    ("JSON without end", config_map({"imagePullSecrets": "[" * 100_000}), "DYN021", "data.imagePullSecrets"),
+    ("JSON of the wrong shape", config_map({"imagePullSecrets": '["nvcr.io"]'}), "DYN021", "data.imagePullSecrets"),
+    ("a value in a ConfigMap that is no text", config_map({"natsAddress": 5}), "DYN021", "data.natsAddress"),
+    (
+        "an unknown key in an annotation",
+        given.graph(annotations={labels.PREFIX + "natsAdress": "x"}),
+        "DYN023",
+        f"metadata.annotations['{labels.PREFIX}natsAdress']",
+    ),
+    ("a kind that holds no settings", given.item("Service", "a"), "DYN040", ""),
+    ("no kind at all", {"metadata": {"name": "a"}}, "DYN040", ""),
+]
+
+
+@pytest.mark.parametrize(("function_config", "code", "field"), [row[1:] for row in WRONG], ids=[row[0] for row in WRONG])
+def test_a_mistake_is_an_error_at_its_place(function_config, code, field):
+    said = config.read(function_config)[1]
+    assert given.findings(said) == [(code, field)]
+    assert said[0].severity == "error"
+    assert said[0].ref == results.ref(function_config)
+
+
+def test_every_mistake_is_named():
+    said = config.read(config_map({"natsAdress": "x", "retainVolumes": "maybe", "ingress.class": "y"}))[1]
+    assert {field for _, field in given.findings(said)} == {"data.natsAdress", "data.retainVolumes", "data['ingress.class']"}
+
+
+def test_with_a_mistake_nothing_is_set():
+    assert config.read(render({"natsAddress": "nats://nats:4222", "natsAdress": "x"}))[0] == Config()
