@@ -6,7 +6,6 @@ The events come from PyYAML's C parser; depth and aliases are counted while they
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -32,7 +31,6 @@ DEPTH = 200
 ALIASED = 100_000
 FINDINGS = 100
 
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _STANDARD = "tag:yaml.org,2002:"
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "null": (type(None),)}
 
@@ -56,7 +54,7 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
     def get_event(self) -> Any:
         """The next event; like libyaml, this parser refuses halves of surrogate pairs."""
         event: Any = super().get_event()  # type: ignore[no-untyped-call]
-        if type(event) is ScalarEvent and _HALF_PAIR.search(event.value):
+        if type(event) is ScalarEvent and any("\ud800" <= character <= "\udfff" for character in event.value):
             mark: Any = event.start_mark
             raise yaml.scanner.ScannerError(None, None, "found invalid Unicode character escape code", mark)
         return event

@@ -13,10 +13,7 @@ from typing import Any
 from krm_fn.wire import scalars
 
 _LONGEST_KEY = 800  # readers look for a key's colon within 1024 characters
-_SAFE = "\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
-_ONE_LINE = re.compile(f"[{_SAFE}]*")
-_LINES = re.compile(f"[{_SAFE}\t\n]*")
-_ESCAPED = re.compile(f'[^{_SAFE}]|["\\\\]')
+_NOT_ASCII_TEXT = re.compile(r"[^ !#-\[\]-~]")
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -96,21 +93,23 @@ def _scalar(value: Any, pad: str) -> str:
 def _one_line(value: str) -> str:
     if scalars.plain(value):
         return value
-    if ('"' in value or "\\" in value) and _ONE_LINE.fullmatch(value):
+    if ('"' in value or "\\" in value) and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
-    return f'"{_ESCAPED.sub(_escape, value)}"'
+    return f'"{_NOT_ASCII_TEXT.sub(_escape, value)}"'
 
 
 def _escape(match: re.Match[str]) -> str:
     character = match[0]
+    if character in _ESCAPES or character.isprintable():
+        return _ESCAPES.get(character, character)
     code = ord(character)
-    return _ESCAPES.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _fits_literal(value: str) -> bool:
     """Whether a text of several lines can stand as it is: it holds nothing invisible that an editor or a reader may lose."""
     starts_or_ends_blank = value[0] in " \t\n" or value[-1] in " \t"
-    return not (starts_or_ends_blank or " \n" in value or "\t\n" in value) and _LINES.fullmatch(value) is not None
+    return not (starts_or_ends_blank or " \n" in value or "\t\n" in value) and value.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _literal(value: str, pad: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn import ownership, results
+from krm_fn import results
 from krm_fn.kube import labels
 from krm_fn.wire import origin
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krm_fn.kube.types import Resource
-    from krm_fn.ownership import Identity
-    from krm_fn.results import Path, Result
+    from krm_fn.results import Ref, Result
 
 API_VERSIONS = ("config.kubernetes.io/v1", "config.kubernetes.io/v1beta1")
 KIND = "ResourceList"
@@ -50,34 +49,38 @@ def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
     config = fields.get("functionConfig")
     if config is not None and not isinstance(config, dict):
         yield results.error("DYN018", "is no resource; write a mapping with apiVersion, kind and metadata", path=("functionConfig",))
-    seen: dict[Identity, _Item] = {}
+    seen: dict[tuple[str, ...], _Item] = {}
     for number, value in enumerate(fields["items"]):
         if not isinstance(value, dict):
             yield results.error("DYN014", "is no mapping; every item is a resource", path=("items", number))
             continue
         item = _Item(number, value, lines.get(id(value), 0))
-        if missing := _missing(value):
-            yield _finding("DYN015", f"items[{number}] has no {' and no '.join(missing)}; every resource has them, as texts", item)
-        elif not _local(value) and (other := seen.setdefault(ownership.identity(value), item)) is not item:
-            yield _finding("DYN016", f"is the same object as {_where(other)}; rename or remove one of the two", item, ("metadata", "name"))
+        address = results.ref(value)
+        if not all(address[:3]):
+            yield from _nameless(item, address)
+        elif not _local(value) and (other := seen.setdefault(_identity(address), item)) is not item:
+            message = f"is the same object as {_where(other)}; rename or remove one of the two"
+            yield results.error("DYN016", message, address, ("metadata", "name"), **origin.place(value, item.line))
 
 
-def _missing(item: Resource) -> list[str]:
-    """The parts of its address that an item lacks. Lists of resources have no names."""
-    address = results.ref(item)
+def _identity(address: Ref) -> tuple[str, ...]:
+    """Resources that differ in their version only are one object."""
+    return address.api_version.rpartition("/")[0], *address[1:]
+
+
+def _nameless(item: _Item, address: Ref) -> Iterator[Result]:
+    """An error for an item that lacks part of its address. Lists of resources need no name."""
+    if address.api_version and address.kind.endswith("List") and isinstance(item.value.get("items"), list):
+        return
     parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
-    if address.kind.endswith("List") and isinstance(item.get("items"), list):
-        del parts["metadata.name"]
-    return [part for part, text in parts.items() if not text]
+    missing = " and no ".join(part for part, text in parts.items() if not text)
+    message = f"{address.kind or 'the item'} has no {missing}; every resource has all three, as texts"
+    yield results.error("DYN015", message, path=("items", item.number), **origin.place(item.value, item.line))
 
 
 def _local(item: Resource) -> bool:
-    """Whether an item never reaches a cluster, or is a list without a name: then it is nobody's double."""
-    return labels.notes(item).get(labels.LOCAL_CONFIG) == "true" or not results.ref(item).name
-
-
-def _finding(code: str, message: str, item: _Item, path: Path = ()) -> Result:
-    return results.error(code, message, results.ref(item.value), path, **origin.place(item.value, item.line))
+    """Whether an item never reaches a cluster."""
+    return labels.notes(item).get(labels.LOCAL_CONFIG) == "true"
 
 
 def _where(item: _Item) -> str:

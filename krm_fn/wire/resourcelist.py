@@ -9,12 +9,12 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import results
-from krm_fn.wire import emitter, envelope, reader
+from krm_fn.wire import emitter, envelope, locate, origin, reader
 from krm_fn.wire.layout import Layout
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+    from krm_fn.results import Path, Result
 
 _BLOCK = re.compile(r"[|>][-+1-9]*[ \t\r]*(?:#.*)?$", re.MULTILINE)
 
@@ -77,6 +77,17 @@ def render(received: ResourceList, resources: list[Any], found: list[Result]) ->
     if said := [*(result for result in _earlier(fields.get("results")) if result not in new), *new]:
         parts.append(emitter.text({"results": said}))
     return "".join(parts).encode()
+
+
+def place(received: ResourceList, resource: Resource, path: Path) -> dict[str, Any]:
+    """Where a field of an item or of the functionConfig stands: its file, or else line and column in what came in."""
+    at = origin.place(resource, received.layout.lines.get(id(resource), 0))
+    text = _verbatim(received, resource)
+    if "file" in at or not at or not text:
+        return at
+    before = received.text.count("\n", 0, received.layout.spans[id(resource)][0])
+    line, column = locate.position(text, ("functionConfig" if resource is received.function_config else 0, *path))
+    return {"line": before + line, "column": column}
 
 
 def _verbatim(received: ResourceList, value: Any) -> str:
