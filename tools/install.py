@@ -13,7 +13,6 @@ import json
 import sys
 import time
 
-import cache
 import golang
 import programs
 
@@ -41,7 +40,7 @@ def install() -> None:
     """Have every program that can be had; one line each."""
     for program in programs.ALL:
         started = time.monotonic()
-        found = find(program)
+        found = programs.find(program)
         if isinstance(found, programs.Found):
             say(program, found)
         elif program.folder:
@@ -53,7 +52,7 @@ def install() -> None:
 
 def where(*, as_json: bool) -> int:
     """Print `name=path` lines on stdout and what is missing on stderr, or all of it as JSON on stdout."""
-    everything = {program: find(program) for program in programs.ALL}
+    everything = {program: programs.find(program) for program in programs.ALL}
     if as_json:
         print(json.dumps({program.name: described(program, found) for program, found in everything.items()}, indent=2))
         return 0
@@ -63,16 +62,6 @@ def where(*, as_json: bool) -> int:
         else:
             say(program, found)
     return 0
-
-
-def find(program: programs.Program) -> programs.Found | programs.Missing:
-    """The program as the machine or else the cache has it."""
-    found = programs.installed(program)
-    if isinstance(found, programs.Missing) and program.folder:
-        kept = cache.entry(programs.key(program)) / program.name
-        if kept.exists():
-            return programs.Found(kept, programs.version(program), "cache")
-    return found
 
 
 def described(program: programs.Program, found: programs.Found | programs.Missing) -> dict[str, object]:

@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import cache
+
 HERE = Path(__file__).resolve().parent
 
 KPT_RELEASES = "https://github.com/kptdev/kpt/releases"
@@ -85,6 +87,16 @@ def key(program: Program) -> str:
 def build_flags(program: Program) -> tuple[str, ...]:
     """The arguments of `go build`, without output and package."""
     return (*_FLAGS, "-ldflags", " ".join((*_LINK_FLAGS, *_stamps(program))))
+
+
+def find(program: Program) -> Found | Missing:
+    """The program as the machine or else the cache has it."""
+    found = installed(program)
+    if isinstance(found, Missing) and program.folder:
+        kept = cache.entry(key(program)) / program.name
+        if kept.exists():
+            return Found(kept, version(program), "cache")
+    return found
 
 
 def installed(program: Program) -> Found | Missing:
