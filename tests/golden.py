@@ -1,0 +1,112 @@
+"""The recorded output of examples and layouts: `python -m tests.golden` records it anew, to be reviewed as a diff.
+
+Not its business: what makes an output right; the tests compare with what is recorded here and judge it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from krm_fn import codes
+from tests import markdown
+from tests.testbed import programs
+
+EXAMPLES = programs.ROOT / "examples"
+PACKAGE = EXAMPLES / "layout-d-kpt" / "package"
+RENDERED = PACKAGE.with_name("rendered")
+CODES = programs.ROOT / "docs" / "errors.md"
+COMMANDS = programs.ROOT / "docs" / "commands.md"
+_HELP = re.compile(r"^\$ (krm-fn[^\n]* --help)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_MAKERS = ("krm-fn render ", "kustomize build ")
+
+
+class Recording(NamedTuple):
+    """A command as the README of its folder gives it, for the root of a clone, and where its output is recorded."""
+
+    name: str
+    command: str
+    expected: Path
+
+
+def folders() -> list[Path]:
+    """All examples and layouts: every folder there is."""
+    return sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+
+
+def recordings() -> list[Recording]:
+    """Every command in the READMEs that prints objects to the terminal."""
+    return [recording for folder in folders() for recording in of(folder)]
+
+
+def of(folder: Path) -> list[Recording]:
+    """The commands of one folder. A build of a layout is recorded under the name of its overlay."""
+    text = (folder / "README.md").read_text() if (folder / "README.md").exists() else ""
+    found = []
+    for command in (command.typed for block in markdown.consoles(text) for command in block):
+        if command.startswith(_MAKERS) and not set("|>") & set(command) and " -o " not in command:
+            target = (programs.ROOT / command.split()[-1]).resolve()
+            overlay = f"-{target.name}" if target.is_dir() and target != folder else ""
+            found.append(Recording(folder.name + overlay, command, folder / f"expected{overlay}.yaml"))
+    return found
+
+
+def environment(*names: str) -> dict[str, str]:
+    """The environment with our command, and the named programs, on PATH."""
+    where = [str(Path(sys.executable).parent), *(str(programs.path(name).parent) for name in names)]
+    return {**os.environ, "PATH": os.pathsep.join([*where, os.environ["PATH"]]), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def output(recording: Recording, root: Path = programs.ROOT, **variables: str) -> str:
+    """What a recorded command prints on stdout. Raises CalledProcessError, whose `stderr` says why."""
+    needed = {**environment(*recording.command.split()[:1] if recording.command.startswith("kustomize") else ()), **variables}
+    return subprocess.run(recording.command.split(), cwd=root, env=needed, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def render(package: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Let kpt render a package in place, with our command found on PATH. Raises CalledProcessError."""
+    command = [str(programs.path("kpt")), "fn", "render", str(package), "--allow-exec"]
+    return subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, check=True, timeout=60)
+
+
+def listed(page: str) -> str:
+    """A page whose last table lists every code of a finding."""
+    head, rows = page.rpartition("| code | |\n|---|---|\n")[:2]
+    return head + rows + "".join(f"| `{code}` | {title} |\n" for code, title in sorted(codes.TITLES.items()))
+
+
+def helped(page: str) -> str:
+    """A page whose `--help` blocks say what the program says."""
+    shell = {**environment(), "COLUMNS": "80"}
+
+    def said(block: re.Match[str]) -> str:
+        ran = subprocess.run(block[1].split(), env=shell, capture_output=True, text=True, check=True, timeout=60)
+        return f"$ {block[1]}\n{ran.stdout}```"
+
+    return _HELP.sub(said, page)
+
+
+def main() -> None:
+    """Write every record. Raises CalledProcessError for a command that fails."""
+    for recording in recordings():
+        recording.expected.write_text(output(recording))
+        print(recording.expected.relative_to(programs.ROOT))  # noqa: T201 - for whoever records
+    for page, renew in ((CODES, listed), (COMMANDS, helped)):
+        page.write_text(renew(page.read_text()))
+        print(page.relative_to(programs.ROOT))  # noqa: T201 - as above
+    with tempfile.TemporaryDirectory() as folder:
+        package = shutil.copytree(PACKAGE, Path(folder) / "package")
+        render(package)
+        shutil.rmtree(RENDERED, ignore_errors=True)
+        shutil.copytree(package, RENDERED)
+    print(RENDERED.relative_to(programs.ROOT))  # noqa: T201 - as above
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Console blocks in Markdown: what a reader types, and what the page says comes out.
+
+Not its business: what the commands do. A block is fenced as `console`; `$ ` begins a command, a backslash at a line's end continues it, the
+lines up to the next command are its output, and `...` alone on a line stands for any lines. A block with a file name after its language
+(```` ```yaml graph.yaml ````) is that file.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_FENCE = re.compile(r"^( *)```(\w*) ?([^\n]*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+ANY_LINES = "..."
+
+
+class Command(NamedTuple):
+    """One command of a page. `line` counts from 1."""
+
+    line: int
+    typed: str
+    output: str
+
+
+class Answer(NamedTuple):
+    """What came out, stdout and stderr as a terminal shows them."""
+
+    code: int
+    output: str
+
+
+def fenced(text: str, language: str) -> list[tuple[int, str]]:
+    """The blocks of one language, each with the line it begins at."""
+    return [(text.count("\n", 0, block.start()) + 2, block[4]) for block in _FENCE.finditer(text) if block[2] == language]
+
+
+def files(text: str) -> dict[str, str]:
+    """The files that a page asks its reader to write."""
+    return {block[3]: block[4] for block in _FENCE.finditer(text) if block[3]}
+
+
+def consoles(text: str) -> list[list[Command]]:
+    """The commands of a page, block by block."""
+    return [list(_commands(line, block)) for line, block in fenced(text, "console")]
+
+
+def _commands(first: int, block: str) -> Iterator[Command]:
+    for part in re.finditer(r"^\$ ((?:[^\n]*\\\n)*[^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", block, re.MULTILINE):
+        yield Command(first + block.count("\n", 0, part.start()), part[1].replace("\\\n", " "), part[2])
+
+
+def run(typed: str, folder: Path, environment: dict[str, str], before: int = 0) -> Answer:
+    """A command as bash runs it in a folder; `before` is what `$?` says."""
+    script = f"set -o pipefail; (exit {before}); {typed}"
+    ran = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return Answer(ran.returncode, ran.stdout)
+
+
+def matches(said: str, actual: str) -> bool:
+    """Whether the output is what the page says.
+
+    >>> matches("a\\n...\\nd\\n", "a\\nb\\nc\\nd\\n"), matches("...\\nb\\n", "a\\nb\\nc\\n")
+    (True, False)
+    """
+    pattern = "".join(r"(?:.*\n)*" if line.strip() == ANY_LINES else re.escape(line) + r"\n" for line in said.splitlines())
+    return re.fullmatch(pattern, actual if actual.endswith("\n") or not actual else actual + "\n") is not None
