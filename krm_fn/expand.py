@@ -55,14 +55,15 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
 
 
 def _is_dynamo(resource: Resource) -> bool:
-    return results.ref(resource).api_version.partition("/")[0] == DYNAMO_GROUP
+    version = resource.get("apiVersion")
+    return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP
 
 
 def _item(resource: Resource, config: Config, around: Surroundings, images: dict[str, older.Image]) -> _Expanded:
     """One item. Only graphs, and components that no graph of ours made, are expanded."""
-    address = results.ref(resource)
     if not _is_dynamo(resource):
         return _Expanded([resource], [], [])
+    address = results.ref(resource)
     if address.api_version == API_VERSION and address.kind in _RESOLVERS and not ownership.owners(resource):
         converted, notes = older.convert(resource, images)
         item = _expanded(converted, config, around, notes)

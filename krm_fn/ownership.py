@@ -56,7 +56,7 @@ def place(resources: Sequence[Resource], generated: Iterable[Generated], present
     taken = {path for resource in resources if (path := labels.notes(resource).get(labels.PATH))}
     for resource in resources:
         mine = owners(resource)
-        new = wanted.pop(identity(resource), None)
+        new = wanted.pop(identity(resource), None) if wanted else None
         if new is not None and not mine:
             found.append(_collision(resource, new))
             placed.append(resource)

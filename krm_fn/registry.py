@@ -23,6 +23,7 @@ def names(package: ModuleType) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+@cache
 def get(package: ModuleType, name: str) -> ModuleType:
     """The module of one entry. Only the one asked for is imported.
 

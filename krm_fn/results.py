@@ -63,8 +63,12 @@ def ref(resource: dict[str, Any]) -> Ref:
     metadata = resource.get("metadata")
     if not isinstance(metadata, dict):
         metadata = {}
-    texts = (resource.get("apiVersion"), resource.get("kind"), metadata.get("name"), metadata.get("namespace"))
-    return Ref(*(text if isinstance(text, str) else "" for text in texts))
+    return Ref(_text(resource, "apiVersion"), _text(resource, "kind"), _text(metadata, "name"), _text(metadata, "namespace"))
+
+
+def _text(holder: dict[str, Any], key: str) -> str:
+    value = holder.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def field(path: Path) -> str:

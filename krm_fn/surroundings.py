@@ -17,6 +17,7 @@ from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
 
+_KINDS = ("ServiceAccount", "Secret")
 _DOCKER_CONFIG = ".dockerconfigjson"
 
 
@@ -56,9 +57,8 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[Surroundings, l
     secrets: dict[tuple[str, str], list[str]] = {}
     accounts: dict[str, list[str]] = {}
     fallback: dict[str, str] = {}
-    for resource in sorted(resources, key=lambda item: results.ref(item).name):
-        if labels.OWNER in labels.notes(resource):
-            continue
+    facts = [resource for resource in resources if resource.get("kind") in _KINDS and labels.OWNER not in labels.notes(resource)]
+    for resource in sorted(facts, key=lambda item: results.ref(item).name):
         address, place = results.ref(resource), namespace(resource, config)
         if (address.api_version, address.kind) == ("v1", "ServiceAccount"):
             accounts.setdefault(place, []).append(address.name)

@@ -35,8 +35,10 @@ def images(resources: Sequence[Resource]) -> tuple[dict[str, Image], list[Result
     found: list[Result] = []
     named: dict[str, Image] = {}
     for resource in resources:
+        if resource.get("kind") != COMPONENT:
+            continue
         address, spec = results.ref(resource), resource.get("spec")
-        if address.kind != COMPONENT or not address.api_version.startswith("nvidia.com/") or not isinstance(spec, dict):
+        if not address.api_version.startswith("nvidia.com/") or not isinstance(spec, dict):
             continue
         key = spec.get("dynamoComponent") or address.name.replace("--", ":")
         if not isinstance(spec.get("image"), str) or not spec["image"]:

@@ -6,6 +6,7 @@ Not its business: which fields hold quantities. Follows apimachinery `pkg/api/re
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _SHAPE = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
@@ -28,6 +29,7 @@ class Quantity(NamedTuple):
     text: str
 
 
+@lru_cache(maxsize=4096, typed=True)  # a graph writes few amounts, and many times
 def parse(written: str | float) -> Quantity:
     """A quantity as written in YAML, where numbers are allowed too.
 

@@ -1,0 +1,119 @@
+"""How long a render takes and how much memory, each beside a baseline of the same run: only ratios travel between machines.
+
+python benchmarks/bench.py [RUNS]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent / "tools")]
+
+import programs  # noqa: E402 - the two folders above
+
+from benchmarks import inputs  # noqa: E402
+
+FUNCTION = [sys.executable, "-m", "krm_fn"]
+MIB = 1024  # ru_maxrss counts KiB
+
+
+class Measured(NamedTuple):
+    """Medians over the runs: seconds by the wall clock, peak memory in MiB."""
+
+    seconds: float
+    memory: float
+
+
+def measure(command: list[str], data: bytes, runs: int, folder: Path | None = None) -> Measured:
+    """A command's medians. Raises CalledProcessError where it fails: a failure's time says nothing."""
+    taken = [_once(command, data, folder) for _ in range(runs)]
+    return Measured(statistics.median(one.seconds for one in taken), statistics.median(one.memory for one in taken))
+
+
+def _once(command: list[str], data: bytes, folder: Path | None) -> Measured:
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(data)
+        stdin.seek(0)
+        started = time.perf_counter()
+        child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+        _, status, usage = os.wait4(child.pid, 0)
+        seconds = time.perf_counter() - started
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, command)
+    return Measured(seconds, usage.ru_maxrss / MIB)
+
+
+def start_up(runs: int) -> None:
+    """The function on a typical and on a large list, beside what Python itself takes."""
+    rows = {
+        "python -c pass": measure([sys.executable, "-c", "pass"], b"", runs),
+        "import yaml": measure([sys.executable, "-c", "import yaml"], b"", runs),
+        "import pydantic": measure([sys.executable, "-c", "from pydantic import BaseModel"], b"", runs),
+        "krm-fn, 20 KB": measure(FUNCTION, inputs.typical(20_000), runs),
+        "krm-fn, 5 MB untouched": measure(FUNCTION, inputs.untouched(5_000_000), runs),
+    }
+    for name, row in rows.items():
+        print(f"{name:32} {row.seconds * 1000:8.0f} ms {row.memory:8.0f} MiB")
+    yaml, small, large = rows["import yaml"], rows["krm-fn, 20 KB"], rows["krm-fn, 5 MB untouched"]
+    print(f"{'20 KB : import yaml':32} {small.seconds / yaml.seconds:8.2f}      (target 2.5)")
+    print(f"{'5 MB':32} {large.seconds:8.2f} s  (target 0.8), {large.memory:.0f} MiB (target 110)\n")
+
+
+def through_kustomize(runs: int) -> None:
+    """A build with the function, beside the same build with `cat`."""
+    found = programs.installed(next(program for program in programs.ALL if program.name == "kustomize"))
+    if isinstance(found, programs.Missing):
+        print(f"kustomize is missing: {found.reason}\n")
+        return
+    taken = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, path in (("cat", shutil.which("cat") or "cat"), ("krm-fn", str(Path(sys.executable).with_name("krm-fn")))):
+            folder = _kustomization(Path(scratch, name), path)
+            command = [str(found.path), "build", "--enable-alpha-plugins", "--enable-exec", "."]
+            taken[name] = measure(command, b"", runs, folder)
+            print(f"{f'kustomize build, {name}':32} {taken[name].seconds * 1000:8.0f} ms")
+    print(f"{'krm-fn : cat':32} {taken['krm-fn'].seconds / taken['cat'].seconds:8.2f}      (target 2.8)\n")
+
+
+def _kustomization(folder: Path, executable: str) -> Path:
+    folder.mkdir()
+    shutil.copy(inputs.EXAMPLE, folder / "graph.yaml")
+    function = f"metadata:\n  name: render\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {{path: {executable}}}\n"
+    (folder / "function.yaml").write_text(f"apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\n{function}spec: {{}}\n", "utf-8")
+    (folder / "kustomization.yaml").write_text("resources: [graph.yaml]\ntransformers: [function.yaml]\n", "utf-8")
+    return folder
+
+
+def many_graphs() -> None:
+    """One, a hundred and a thousand graphs of three components: time should grow as they do."""
+    taken: dict[int, Measured] = {}
+    for count, runs in ((1, 10), (100, 5), (1000, 3)):
+        data = inputs.graphs(count)
+        taken[count] = row = measure(FUNCTION, data, runs)
+        objects = subprocess.run(FUNCTION, input=data, capture_output=True, check=True).stdout.count(b"\n- apiVersion:")
+        print(
+            f"{f'{count} graphs, {objects} objects':32} {row.seconds:8.2f} s  {objects / row.seconds:8.0f} objects/s {row.memory:6.0f} MiB"
+        )
+    print(f"{'1000 : 100':32} {taken[1000].seconds / taken[100].seconds:8.2f}      (target below 11)")
+
+
+def main() -> None:
+    """All of it."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    print(f"Python {sys.version.split()[0]}, medians of {runs} runs\n")
+    start_up(runs)
+    through_kustomize(runs)
+    many_graphs()
+
+
+if __name__ == "__main__":
+    main()
