@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HEADER = "# Rendered by krm-fn; rendering again overwrites this file.\n"
 _LIMIT = 240  # bytes: file systems allow 255, and the temporary name is longer
-_UNSAFE = re.compile(r"[^a-z0-9._-]")
+_UNSAFE = re.compile(r"^\.|[^a-z0-9._-]")
 
 
 def names(resources: Iterable[Resource]) -> dict[str, Resource]:
@@ -45,8 +45,9 @@ def names(resources: Iterable[Resource]) -> dict[str, Resource]:
 def _stems(address: results.Ref) -> tuple[str, str, str]:
     """From the shortest to the clearest."""
     group = address.api_version.rpartition("/")[0]
-    kind, name, place = address.kind, address.name, address.namespace
-    return _safe(f"{kind}_{name}"), _safe(f"{kind}_{place}_{name}"), _safe(f"{kind}.{group}_{place}_{name}")
+    kind, name = address.kind, address.name
+    place = f"{address.namespace}_" if address.namespace else ""
+    return _safe(f"{kind}_{name}"), _safe(f"{kind}_{place}{name}"), _safe(f"{kind}{'.' if group else ''}{group}_{place}{name}")
 
 
 def _safe(stem: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.wire.files import Source
 
 _KUSTOMIZE, _KPT = "kustomize.config.k8s.io", "kpt.dev"
+_NAMED = ("functionConfig",)
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
 
 
@@ -42,8 +43,8 @@ class Sources(NamedTuple):
 def load(paths: Sequence[str], config_file: str | None = None, without: Path | None = None) -> Sources:
     """Everything that files, folders and `-` hold, with everything that is wrong with the files.
 
-    The configuration is that of `config_file`, else the only DynamoRender among what was read, else the settings on a graph that is
-    its own functionConfig. `without` is a folder that is not read.
+    The configuration is that of `config_file`, else the functionConfig of a ResourceList, else the only DynamoRender among what was
+    read, else the settings on a graph that is its own functionConfig. `without` is a folder that is not read.
     """
     found: list[Result] = []
     given: list[Source] = []
@@ -74,7 +75,7 @@ def _named_config(path: str, found: list[Result]) -> list[Source]:
 
 
 def _is_config(source: Source) -> bool:
-    return source.address.kind == config.KIND or source.at == ("functionConfig",)
+    return source.address.kind == config.KIND or source.at == _NAMED
 
 
 def _left_out(source: Source, found: list[Result], *, in_folder: bool) -> bool:
@@ -115,10 +116,11 @@ def _spot(source: Source) -> str:
     return f"{place['file']}:{place['line']}"
 
 
-def _distinct(sources: Iterable[Source]) -> list[Source]:
-    """Each value once: kpt hands over the functionConfig among the items too."""
+def _distinct(configs: Sequence[Source]) -> list[Source]:
+    """Those that count, each value once. A ResourceList says itself which one does; kpt has it among the items too."""
+    named = [source for source in configs if source.at == _NAMED]
     distinct: list[Source] = []
-    for source in sources:
+    for source in named or configs:
         if all(source.value != other.value for other in distinct):
             distinct.append(source)
     return distinct
@@ -133,7 +135,7 @@ def _configures_itself(source: Source) -> bool:
 
 def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
     if len(configs) > 1:
-        message = f"is a configuration, and so is {_spot(configs[0])}; say with --config which one counts"
+        message = f"is a configuration, and so is {_spot(configs[0])}; keep one, or say with --config which one counts"
         return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].place())]
     if configs and not isinstance(configs[0].value, dict):
         return Config(), [

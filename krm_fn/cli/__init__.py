@@ -37,7 +37,7 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, invoke_without_command=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(krm_fn.__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def group() -> None:
-    r"""Turn NVIDIA Dynamo graphs into the native Kubernetes objects they stand for.
+    """Turn NVIDIA Dynamo graphs into the native Kubernetes objects they stand for.
 
     Without a command, krm-fn is a KRM function: it reads a ResourceList on stdin and writes one to stdout, for
     kustomize, kpt and whatever else speaks the KRM Functions Specification. A graph becomes Deployments,
@@ -70,7 +70,7 @@ def group() -> None:
     Without either:
       krm-fn render graph.yaml | kubectl apply -f -
       krm-fn check graph.yaml
-    """
+    """  # noqa: D301 - click reads the backspace
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -27,7 +27,7 @@ def text(found: Iterable[Result], stdin: str) -> str:
 
 
 def _excerpt(result: Result, stdin: str) -> str:
-    lines = (stdin.splitlines() if result.file == files.STDIN_NAME else _lines(result.file)) if result.line else []
+    lines = (stdin.split("\n") if result.file == files.STDIN_NAME else _lines(result.file)) if result.line else []
     if result.line > len(lines) or not lines:
         return ""
     line = lines[result.line - 1]
@@ -40,7 +40,7 @@ def _excerpt(result: Result, stdin: str) -> str:
 def _lines(file: str) -> list[str]:
     """The lines of a file, none where it is not there (orchestrators name files relative to what they know)."""
     try:
-        return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        return Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return []
 

@@ -29,7 +29,7 @@ _ORPHAN = "DYN053"
 )
 @click.pass_context
 def check(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, style: str, root: Path | None) -> None:
-    r"""Print findings about files, folders and stdin (-), and nothing else.
+    """Print findings about files, folders and stdin (-), and nothing else.
 
     In folders, *.yaml, *.yml and *.json are read; a Kustomization there is not built. On the output of a build it also finds
     generated objects over which a later layer laid a namespace, a name prefix or a label, so that they name what is not there.
@@ -40,7 +40,7 @@ def check(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, s
       krm-fn check graph.yaml
       krm-fn check --config render.yaml base/ overlay/graph.yaml
       kustomize build --enable-alpha-plugins --enable-exec overlay | krm-fn check --format json -
-    """
+    """  # noqa: D301 - click reads the backspace
     loaded = sources.load(paths, config_file)
     expansion = expand.expand(loaded.values, loaded.config)
     lies = list(layers.check(loaded.values))
@@ -53,7 +53,7 @@ def check(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, s
         click.echo(_findings.text(found, loaded.stdin).encode(), nl=False)
         count = len(loaded.resources)
         click.echo(f"{count} resource{'s' * (count != 1)}: {report.count(found) or 'no findings'}", err=True)
-    ctx.exit(results.failed(found))
+    ctx.exit(int(results.failed(found)))
 
 
 COMMAND = check

@@ -16,14 +16,14 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.command()
 @click.argument("shell", type=click.Choice(_SHELLS))
 def completion(shell: str) -> None:
-    r"""Print a completion script for bash, zsh or fish.
+    """Print a completion script for bash, zsh or fish.
 
     \b
     Add one of these to the shell's start-up file:
       eval "$(krm-fn completion bash)"          # ~/.bashrc
       eval "$(krm-fn completion zsh)"           # ~/.zshrc
       krm-fn completion fish | source           # ~/.config/fish/config.fish
-    """
+    """  # noqa: D301 - click reads the backspace
     kind = shell_completion.get_completion_class(shell)
     assert kind  # noqa: S101 - the argument's choices are click's own shells
     click.echo(kind(cli.group, {}, cli.PROGRAM, cli.COMPLETE_VARIABLE).source())

@@ -38,7 +38,7 @@ _OURS_TO_DROP = (labels.FUNCTION, labels.LEGACY_PATH, labels.LEGACY_INDEX)
 @click.option("--prune", is_flag=True, help="With -o: remove files of earlier renders that this one does not write.")
 @click.pass_context
 def render(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, output: Path | None, prune: bool) -> None:
-    r"""Print the native objects that Dynamo resources stand for, in the order of applying.
+    """Print the native objects that Dynamo resources stand for, in the order of applying.
 
     PATHs are files, folders and stdin (-), which may hold a ResourceList. In folders, *.yaml, *.yml and *.json are read; a
     Kustomization there is not built. Resources that are not Dynamo's are printed too, and so are the Dynamo resources
@@ -49,7 +49,9 @@ def render(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, 
     \b
       krm-fn render graph.yaml | kubectl apply -f -
       krm-fn render --config render.yaml graphs/ -o manifests --prune
-    """
+    """  # noqa: D301 - click reads the backspace
+    if prune and output is None:
+        raise click.UsageError("--prune goes with --output")
     loaded = sources.load(paths, config_file, without=output)
     expansion = expand.expand(loaded.values, loaded.config)
     found = sources.placed([*loaded.results, *expansion.results], loaded.resources)

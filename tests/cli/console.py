@@ -1,0 +1,61 @@
+"""The commands as a user starts them: within this process for tables, as a program for what only a process shows."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from click.testing import CliRunner
+
+from krm_fn import cli
+from tests.testbed import programs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GRAPH = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata:
+  name: chat
+  namespace: team
+spec:
+  services:
+    Frontend:
+      componentType: frontend
+      extraPodSpec:
+        mainContainer: {image: "registry.example/front:1"}
+    Worker:
+      componentType: worker
+      replicas: 2
+      extraPodSpec:
+        mainContainer: {image: "registry.example/engine:1"}
+"""
+MISSPELT = GRAPH.replace("replicas", "replica")
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str | Path, stdin: str | bytes = "") -> Done:
+    """A verb within this process. Whatever is raised, but for the exit, is raised here too."""
+    done = CliRunner().invoke(cli.group, [str(argument) for argument in arguments], input=stdin, prog_name=cli.PROGRAM)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return Done(done.exit_code, done.stdout, done.stderr)
+
+
+def program(*arguments: str | Path, stdin: str = "", folder: Path | None = None, through: str = "", **environment: str) -> Done:
+    """The real program in a process of its own, its output piped through another one where that is given."""
+    command = [sys.executable, "-m", "krm_fn", *(str(argument) for argument in arguments)]
+    if through:
+        command = ["sh", "-c", f"{shlex.join(command)} | {through}"]
+    settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(programs.ROOT), **environment}
+    done = subprocess.run(command, input=stdin.encode(), capture_output=True, check=False, timeout=60, cwd=folder, env=settings)
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -1,0 +1,371 @@
+"""`krm-fn check`: its exit codes, how findings read, and where they are said to be (real lines in files)."""
+
+import json
+import textwrap
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.cli import console
+from tests.cli.console import GRAPH, MISSPELT
+
+RENDER = """\
+apiVersion: dynamo.krm-fn.io/v1alpha1
+kind: DynamoRender
+metadata: {name: render}
+spec: {natsAddress: "nats://nats:4222"}
+"""
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: plain, namespace: team}\n"
+
+
+def write(folder, **files):
+    """Files in a folder; `__` in a name stands for a slash, and all end in .yaml that have no ending."""
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path = path if path.suffix else path.with_suffix(".yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def heads(done):
+    """The first lines of all findings, up to the message."""
+    return [line.split(":", 4)[:4] for line in done.out.splitlines() if not line.startswith("    ")]
+
+
+EXITS = [
+    ("nothing wrong", ["graph.yaml"], 0),
+    ("a warning", ["bare.yaml"], 0),
+    ("an error", ["misspelt.yaml"], 1),
+    ("an error among others", ["graph.yaml", "misspelt-other.yaml"], 1),
+    ("not YAML", ["broken.yaml"], 1),
+    ("an empty file", ["empty.yaml"], 1),
+    ("no path", [], 2),
+    ("a path that is not there", ["nowhere.yaml"], 2),
+    ("an unknown option", ["--strict", "graph.yaml"], 2),
+    ("an unknown format", ["--format", "xml", "graph.yaml"], 2),
+    ("a configuration that is not there", ["--config", "nowhere.yaml", "graph.yaml"], 2),
+    ("a root that is a file", ["--root", "graph.yaml", "graph.yaml"], 2),
+]
+
+
+@pytest.mark.parametrize(("reason", "arguments", "code"), EXITS, ids=[row[0] for row in EXITS])
+def test_exit_codes_of_the_real_program(reason, arguments, code, tmp_path):
+    write(
+        tmp_path,
+        graph=GRAPH,
+        misspelt=MISSPELT,
+        bare=GRAPH.replace("  namespace: team\n", ""),
+        broken="a: [",
+        empty="",
+    )
+    (tmp_path / "misspelt-other.yaml").write_text(MISSPELT.replace("name: chat", "name: other"))
+    done = console.program("check", *arguments, folder=tmp_path)
+    assert done.code == code, done
+    assert "Traceback" not in done.err
+
+
+def test_text_is_place_severity_code_field_and_message_with_the_line_and_a_caret(tmp_path):
+    done = console.run("check", write(tmp_path, graph=MISSPELT) / "graph.yaml")
+    head, line, caret = done.out.splitlines()
+    assert head.startswith(f"{tmp_path}/graph.yaml:14:7: error DYN023 spec.services.Worker.replica: unknown field")
+    assert line.strip() == "replica: 2"
+    assert line.index("replica") == caret.index("^")
+    assert done.err == "1 resource: 1 error\n"
+
+
+WHERE = [
+    ("the second document", f"{SERVICE}---\n{MISSPELT}", "18:7"),
+    ("after comments and blank lines", f"# one\n\n# two\n---\n\n{MISSPELT}", "19:7"),
+    ("Windows line ends", MISSPELT.replace("\n", "\r\n"), "14:7"),
+    ("a byte order mark", f"\ufeff{MISSPELT}", "14:7"),
+    ("a List", f"apiVersion: v1\nkind: List\nitems:\n- {textwrap.indent(MISSPELT, '  ').lstrip()}", "17:9"),
+    ("JSON on one line", json.dumps(yaml.safe_load(MISSPELT)), ""),
+    ("flow style", yaml.safe_dump(yaml.safe_load(MISSPELT), default_flow_style=True, width=10**9), ""),
+]
+
+
+@pytest.mark.parametrize(("reason", "text", "place"), WHERE, ids=[row[0] for row in WHERE])
+def test_lines_and_columns_are_those_of_the_file(reason, text, place, tmp_path):
+    file = tmp_path / "graph.yaml"
+    file.write_text(text, newline="")
+    done = console.run("check", "--format", "json", file)
+    (finding,) = json.loads(done.out)["findings"]
+    line = file.read_text(encoding="utf-8-sig").split("\n")[finding["line"] - 1]
+    assert finding["file"] == str(file)
+    assert line[finding["column"] - 1 :].strip('"').startswith("replica")
+    assert place in ("", f"{finding['line']}:{finding['column']}")
+
+
+def test_a_long_line_is_shown_around_the_column(tmp_path):
+    file = tmp_path / "graph.json"
+    graph = yaml.safe_load(MISSPELT)
+    graph["metadata"]["annotations"] = {"note": "x" * 5000}
+    file.write_text(json.dumps(graph))
+    _, line, caret = console.run("check", file).out.splitlines()
+    assert len(line) < 130
+    assert line[caret.index("^") :].startswith('"replica"')
+
+
+def test_control_characters_never_reach_the_terminal(tmp_path):
+    file = write(tmp_path, graph=MISSPELT.replace("replica: 2", '"re\\e[31mplica": 2 # \x7f')) / "graph.yaml"
+    out = console.run("check", file).out
+    assert "\x1b" not in out
+    assert "\x7f" not in out
+
+
+def test_json_has_exactly_the_documented_shape(tmp_path):
+    done = console.run("check", "--format", "json", write(tmp_path, graph=MISSPELT) / "graph.yaml")
+    assert json.loads(done.out) == {
+        "findings": [
+            {
+                "severity": "error",
+                "code": "DYN023",
+                "message": "unknown field; write replicas",
+                "field": "spec.services.Worker.replica",
+                "file": f"{tmp_path}/graph.yaml",
+                "line": 14,
+                "column": 7,
+                "resource": {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "namespace": "team", "name": "chat"},
+            }
+        ]
+    }
+    assert done.err == ""
+
+
+def test_json_says_null_for_what_is_not_known(tmp_path):
+    found = json.loads(console.run("check", "--format", "json", write(tmp_path, a="") / "a.yaml").out)["findings"]
+    assert [finding["resource"] for finding in found] == [None]
+    assert [finding["line"] for finding in found] == [None]
+
+
+def test_json_of_nothing_wrong_is_an_empty_list(tmp_path):
+    done = console.run("check", "--format", "json", write(tmp_path, graph=GRAPH) / "graph.yaml")
+    assert (done.code, json.loads(done.out)) == (0, {"findings": []})
+
+
+def test_findings_of_several_files_come_errors_first_then_by_file_and_line(tmp_path):
+    twice = MISSPELT.replace("componentType: frontend", "componentTyp: frontend")
+    folder = write(tmp_path, b=twice.replace("name: chat", "name: b"), a=GRAPH.replace("  namespace: team\n", ""), c__c=MISSPELT)
+    found = heads(console.run("check", folder))
+    assert [(file.removeprefix(f"{tmp_path}/"), int(line)) for file, line, *_ in found] == [
+        ("b.yaml", 9),
+        ("b.yaml", 14),
+        ("c/c.yaml", 14),
+        ("a.yaml", 3),
+    ]
+
+
+def test_every_file_is_judged_although_one_cannot_be_read(tmp_path):
+    folder = write(tmp_path, a="a: [", b=MISSPELT)
+    (folder / "c.yaml").write_bytes(b"a: \xff")
+    codes = {code for *_, code in heads(console.run("check", folder))}
+    assert {word.split()[1] for word in codes} == {"DYN002", "DYN004", "DYN023"}
+
+
+NOT_RESOURCES = [
+    ("a list", "- a\n", "DYN014", 1),
+    ("a text", "hello\n", "DYN014", 1),
+    ("no kind", "apiVersion: v1\nmetadata: {name: a}\n", "DYN015", 1),
+    ("no name", "apiVersion: v1\nkind: Service\nmetadata: {}\n", "DYN015", 1),
+    ("neither kind nor apiVersion", "name: a\n", "DYN015", 1),
+]
+
+
+@pytest.mark.parametrize(("reason", "text", "code", "exit_code"), NOT_RESOURCES, ids=[row[0] for row in NOT_RESOURCES])
+def test_documents_that_are_no_resources(reason, text, code, exit_code, tmp_path):
+    done = console.run("check", write(tmp_path, a=f"{GRAPH}---\n{text}") / "a.yaml")
+    assert done.code == exit_code
+    assert f"{tmp_path}/a.yaml:18:1: error {code}" in done.out
+
+
+def test_a_folder_may_hold_what_is_nobodys_resource(tmp_path):
+    """Values of a chart, package.json: left out with a warning; a named file is meant."""
+    folder = write(tmp_path, graph=GRAPH, values="image: a\n")
+    (folder / "package.json").write_text('{"name": "web"}')
+    done = console.run("check", folder)
+    assert done.code == 0
+    assert done.out.count("warning DYN072") == 2
+    assert console.run("check", folder / "values.yaml").code == 1
+
+
+def test_one_object_in_two_files_is_an_error_that_names_both(tmp_path):
+    folder = write(tmp_path, a=f"{SERVICE}---\n{GRAPH}", b=GRAPH)
+    done = console.run("check", folder)
+    assert done.code == 1
+    assert f"{tmp_path}/b.yaml:1:1: error DYN016" in done.out
+    assert f"{tmp_path}/a.yaml:5" in done.out
+
+
+@pytest.mark.parametrize("paths", [["a.yaml", "a.yaml"], [".", "a.yaml"], ["a.yaml", "link.yaml"], [".", "../here/sub/.."]])
+def test_one_file_named_twice_is_read_once(paths, tmp_path):
+    folder = write(tmp_path / "here", a=GRAPH, sub__b=SERVICE)
+    (folder / "link.yaml").symlink_to(folder / "a.yaml")
+    assert console.run("check", *(folder / path for path in paths)).code == 0
+
+
+def test_hidden_files_and_folders_of_a_folder_are_not_read(tmp_path):
+    folder = write(tmp_path, graph=GRAPH)
+    write(folder / ".git", bad=MISSPELT)
+    (folder / ".draft.yaml").write_text(MISSPELT)
+    assert console.run("check", folder).out == ""
+
+
+def test_a_kustomization_is_named_and_not_built(tmp_path):
+    folder = write(tmp_path, graph=GRAPH, kustomization="resources: [graph.yaml]\nnamePrefix: eu-\n")
+    (folder / "component").mkdir()
+    (folder / "component" / "c.yaml").write_text("apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n")
+    done = console.run("check", folder)
+    assert done.code == 0
+    assert f"{folder}/kustomization.yaml:1:1: note DYN071" in done.out
+
+
+TOOLS = [
+    ("a Kptfile", "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: p}\n"),
+    (
+        "somebody's function",
+        "apiVersion: a/v1\nkind: Fn\nmetadata: {name: f, annotations: {config.kubernetes.io/function: 'exec: {path: x}'}}\n",
+    ),
+    (
+        "local configuration",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: f, annotations: {config.kubernetes.io/local-config: 'true'}}\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "text"), TOOLS, ids=[row[0] for row in TOOLS])
+def test_what_configures_tools_is_left_out(reason, text, tmp_path):
+    folder = write(tmp_path, a=text, graph=GRAPH)
+    done = console.run("check", folder)
+    assert (done.code, done.out, done.err) == (0, "", "1 resource: no findings\n")
+
+
+def test_a_configuration_among_the_files_is_checked_with_its_lines(tmp_path):
+    folder = write(tmp_path, graph=GRAPH, render=RENDER.replace("natsAddress", "natsAdress"))
+    done = console.run("check", folder)
+    assert done.code == 1
+    assert f"{folder}/render.yaml:4:8: error" in done.out
+    assert "spec.natsAdress" in done.out
+
+
+def test_two_configurations_need_a_choice(tmp_path):
+    folder = write(tmp_path, graph=GRAPH, render=RENDER, other=RENDER.replace("nats:4222", "other:4222"))
+    done = console.run("check", folder)
+    assert done.code == 1
+    assert f"{folder}/render.yaml:1:1: error DYN070" in done.out
+    assert console.run("check", "--config", folder / "other.yaml", folder).code == 0
+
+
+def test_the_same_configuration_twice_is_one(tmp_path):
+    folder = write(tmp_path, graph=GRAPH, render=RENDER, other=RENDER)
+    assert console.run("check", folder).code == 0
+
+
+@pytest.mark.parametrize(("reason", "text"), [("empty", "# nothing\n"), ("two", f"{RENDER}---\n{RENDER}x: 1\n"), ("a list", "- a\n")])
+def test_a_named_configuration_must_be_one_resource(reason, text, tmp_path):
+    folder = write(tmp_path, graph=GRAPH, config=text)
+    done = console.run("check", "--config", folder / "config.yaml", folder / "graph.yaml")
+    assert done.code == 1
+    assert f"{folder}/config.yaml" in done.out
+
+
+def test_stdin_is_read_like_a_file():
+    done = console.run("check", "-", stdin=MISSPELT)
+    assert done.code == 1
+    head, line, _ = done.out.splitlines()
+    assert head.startswith("<stdin>:14:7: error DYN023")
+    assert line.strip() == "replica: 2"
+
+
+def listed(*texts, config=None, **annotations):
+    """A ResourceList as an orchestrator writes it."""
+    items = [yaml.safe_load(text) for text in texts]
+    for item in items:
+        item["metadata"].setdefault("annotations", {}).update(annotations)
+    more = {"functionConfig": yaml.safe_load(config)} if config else {}
+    return yaml.safe_dump({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": items, **more})
+
+
+def test_a_resource_list_on_stdin_brings_its_configuration():
+    done = console.run("check", "-", stdin=listed(GRAPH, config=RENDER.replace("natsAddress", "natsAdress")))
+    assert done.code == 1
+    assert "spec.natsAdress" in done.out
+    also_an_item = listed(GRAPH, RENDER.replace("name: render", "name: other"), config=RENDER)
+    assert console.run("check", "-", stdin=also_an_item).code == 0
+
+
+NOTES = [
+    ("kpt", {"internal.config.kubernetes.io/path": "sub/graph.yaml", "internal.config.kubernetes.io/index": "1"}),
+    ("kustomize", {"config.kubernetes.io/origin": "path: sub/graph.yaml\n"}),
+]
+
+
+@pytest.mark.parametrize(("reason", "notes"), NOTES, ids=[row[0] for row in NOTES])
+def test_what_comes_from_an_orchestrator_is_of_the_file_that_it_notes(reason, notes, tmp_path):
+    """Without its lines, which only the source has; `--root` reads that."""
+    write(tmp_path, sub__graph=f"# the second document\n{SERVICE}---\n{MISSPELT}")
+    stdin = listed(MISSPELT, **notes)
+    alone = console.run("check", "-", stdin=stdin)
+    assert alone.out.startswith("sub/graph.yaml: error DYN023")
+    head, line, _ = console.run("check", "--root", tmp_path, "-", stdin=stdin).out.splitlines()
+    assert head.startswith(f"{tmp_path}/sub/graph.yaml:19:7: error DYN023")
+    assert line.strip() == "replica: 2"
+
+
+def test_a_root_without_the_file_leaves_the_name(tmp_path):
+    stdin = listed(MISSPELT, **{"config.kubernetes.io/origin": "path: sub/graph.yaml\n"})
+    assert console.run("check", "--root", tmp_path, "-", stdin=stdin).out.startswith("sub/graph.yaml: error DYN023")
+
+
+def build():
+    """What a layer below has rendered."""
+    return list(yaml.safe_load_all(console.run("render", "-", stdin=GRAPH).out))
+
+
+def overlaid(**metadata):
+    resources = build()
+    for resource in resources:
+        resource["metadata"].update({key: value(resource["metadata"][key]) for key, value in metadata.items()})
+    return yaml.safe_dump_all(resources)
+
+
+def test_a_finished_build_passes():
+    done = console.run("check", "-", stdin=yaml.safe_dump_all(build()))
+    assert (done.code, done.out) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("code", "metadata"),
+    [("DYN060", {"namespace": lambda _: "prod"}), ("DYN061", {"name": lambda name: f"eu-{name}"})],
+)
+def test_a_finished_build_over_which_something_was_laid(code, metadata, tmp_path):
+    file = tmp_path / "build.yaml"
+    file.write_text(overlaid(**metadata))
+    found = json.loads(console.run("check", "--format", "json", file).out)["findings"]
+    addresses = [json.dumps(finding["resource"]) for finding in found]
+    assert code in {finding["code"] for finding in found}
+    assert len(addresses) == len(set(addresses)), "one finding for each object"
+    lines = file.read_text().split("\n")
+    for finding in found:
+        last = finding["field"].rpartition(".")[2].split("[")[0].split("'")[0]
+        assert last in lines[finding["line"] - 1] or "[" in finding["field"]
+
+
+def test_objects_whose_graph_is_gone_are_a_warning():
+    """The same warning as in a render, where nothing was laid over."""
+    done = console.run("check", "-", stdin=yaml.safe_dump_all(item for item in build() if item["kind"] != "DynamoGraphDeployment"))
+    assert done.code == 0
+    assert "warning DYN053" in done.out
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=60) | st.text(alphabet="-:[]{}&*!|>'\"%@`#,? \n\tab1\x00\u2028\x85", max_size=60).map(str.encode))
+def test_no_bytes_break_it(tmp_path, data):
+    file = tmp_path / "any.yaml"
+    file.write_bytes(data)
+    for paths in ([file], [tmp_path], ["--config", file, file]):
+        done = console.run("check", *paths)
+        assert done.code in (0, 1)
+        assert done.code == 0 or "error DYN" in done.out

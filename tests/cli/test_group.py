@@ -1,0 +1,85 @@
+"""`krm-fn` with arguments: help, version, shell completion, and wrong usage."""
+
+import subprocess
+import sys
+
+import pytest
+
+import krm_fn
+from tests.cli import console
+
+
+def test_version():
+    done = console.program("--version")
+    assert (done.code, done.out) == (0, f"krm-fn {krm_fn.__version__}\n")
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_comes_before_stdin_is_read(option):
+    """`kpt fn doc --image` runs the image with --help and gives it an open stdin."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "krm_fn", option], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout
+        text = running.stdout.read()
+        assert running.wait(timeout=20) == 0
+    for said in (
+        "kustomize build --enable-alpha-plugins --enable-exec",
+        "kind: DynamoRender",
+        "krm-fn render graph.yaml",
+        "render ",
+        "check ",
+    ):
+        assert said in text
+
+
+@pytest.mark.parametrize("verb", ["render", "check", "completion"])
+def test_every_verb_has_a_help_with_an_example(verb):
+    done = console.run(verb, "--help")
+    assert done.code == 0
+    assert f"krm-fn {verb}" in done.out.split("\n", 2)[2]
+    assert all(len(line) <= 100 for line in done.out.splitlines())
+
+
+WRONG = [
+    ("an unknown verb", ["rendr"]),
+    ("an unknown option", ["--verbose"]),
+    ("an option of a verb", ["render"]),
+    ("a shell", ["completion", "tcsh"]),
+]
+
+
+@pytest.mark.parametrize(("reason", "arguments"), WRONG, ids=[row[0] for row in WRONG])
+def test_wrong_usage_is_exit_code_2_with_words_on_stderr(reason, arguments):
+    done = console.program(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "krm-fn" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_asks_the_program(shell):
+    done = console.run("completion", shell)
+    assert done.code == 0
+    assert f"_KRM_FN_COMPLETE={shell}_complete" in done.out
+
+
+ASKED = [
+    ("verbs", "krm-fn re", "1", "render"),
+    ("options", "krm-fn check --fo", "2", "--format"),
+    ("choices", "krm-fn check --format j", "3", "json"),
+]
+
+
+@pytest.mark.parametrize(("reason", "words", "index", "answer"), ASKED, ids=[row[0] for row in ASKED])
+def test_a_shell_that_completes_gets_answers(reason, words, index, answer):
+    """The script starts the program without arguments, which must not be taken for the function."""
+    done = console.program(stdin="", COMP_WORDS=words, COMP_CWORD=index, _KRM_FN_COMPLETE="bash_complete")
+    assert done.code == 0
+    assert f"plain,{answer}" in done.out.splitlines()
+
+
+def test_the_bash_script_is_bash():
+    script = console.run("completion", "bash").out
+    done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
