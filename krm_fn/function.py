@@ -43,12 +43,18 @@ def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     except Exception as problem:  # noqa: BLE001 - whatever it is, the user's items must not be lost
         answer = _unchanged(data, _internal(problem))
     failed = results.failed(answer.results)
-    if failed or not answer.under_kpt:
-        stderr.write(report.summary(answer.results, _KPT_LINES if answer.under_kpt else 0))
-        stderr.flush()
+    stderr.write(_said(answer, failed=failed))
+    stderr.flush()
     stdout.write(answer.output)
     stdout.flush()
     return 1 if failed else 0
+
+
+def _said(answer: _Answer, *, failed: bool) -> str:
+    """What goes to stderr: everything, as kustomize shows nothing else; under kpt, which shows results, a few lines if it failed."""
+    if answer.under_kpt:
+        return report.summary(answer.results, _KPT_LINES) if failed else ""
+    return f"{report.summary(answer.results)}\n" if answer.results else ""
 
 
 def _answer(received: ResourceList) -> _Answer:

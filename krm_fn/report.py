@@ -22,7 +22,7 @@ _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "
 def summary(found: Sequence[Result], lines: int = 0) -> str:
     """How many findings there are, then one line for each, what matters most first; no more than `lines` lines where that is not 0.
 
-    Empty where there are none.
+    Empty where there are none; no line end after the last, since kpt would count a line more.
     """
     if not found:
         return ""
@@ -30,7 +30,7 @@ def summary(found: Sequence[Result], lines: int = 0) -> str:
     if lines and len(entries) > lines - 1:
         shown = max(lines - 2, 0)
         entries = [*entries[:shown], f"and {len(entries) - shown} more"]
-    return "".join(f"{line}\n" for line in [f"{PROGRAM}: {count(found)}", *entries])
+    return "\n".join([f"{PROGRAM}: {count(found)}", *entries])
 
 
 def count(found: Sequence[Result]) -> str:
@@ -41,8 +41,8 @@ def count(found: Sequence[Result]) -> str:
 
 def entry(result: Result) -> str:
     """One finding in one line: where, how bad, what, and in which resource."""
-    words = f"{_NOUNS[result.severity]} {results.line(result)}"
-    return " ".join(f"{_place(result)}{words}{_resource(result)}".split())
+    words = f"{_place(result)}{_NOUNS[result.severity]} {results.line(result)}{_resource(result)}"
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(words.split()))
 
 
 def _place(result: Result) -> str:
