@@ -70,7 +70,7 @@ def start_up(runs: int) -> None:
 
 def through_kustomize(runs: int) -> None:
     """A build with the function, beside the same build with `cat`."""
-    found = programs.installed(next(program for program in programs.ALL if program.name == "kustomize"))
+    found = programs.find(next(program for program in programs.ALL if program.name == "kustomize"))
     if isinstance(found, programs.Missing):
         print(f"kustomize is missing: {found.reason}\n")
         return
