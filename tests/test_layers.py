@@ -162,6 +162,7 @@ def test_the_finding_points_at_the_field_and_proposes_what_it_should_say():
     assert at(one(build(), "Deployment", "chat-frontend"), lie.path) == "base-chat"
 
 
+POD = ("spec", "template", "spec")
 SINGLE = [
     ("DYN_NAMESPACE", "Deployment", "chat-worker", lambda b: variable(b, "chat-worker", "DYN_NAMESPACE"), "old-chat", "DYN060"),
     (
@@ -188,12 +189,14 @@ SINGLE = [
     ("subject's namespace", "RoleBinding", "chat-k8s-service-discovery-binding", ("subjects", 0, "namespace"), "old", "DYN060"),
     ("role", "RoleBinding", "chat-k8s-service-discovery-binding", ("roleRef", "name"), "old-role", "DYN061"),
     ("adapter", "DynamoGraphDeploymentScalingAdapter", "chat-worker", ("spec", "dgdRef", "name"), "old", "DYN061"),
+    ("account", "Deployment", "chat-worker", (*POD, "serviceAccountName"), "eu-chat-k8s-service-discovery", "DYN061"),
+    ("configuration", "Deployment", "chat-picker", (*POD, "volumes", 0, "configMap", "name"), "eu-chat-epp-config", "DYN061"),
     ("owner", "Ingress", "chat-frontend", ("metadata", "name"), "chat-frontend", ""),
 ]
 
 
 @pytest.mark.parametrize(("reason", "kind", "name", "path", "value", "code"), SINGLE, ids=[row[0] for row in SINGLE])
-def test_every_field_that_names_something_is_judged(reason, kind, name, path, value, code):  # noqa: PLR0917 - a row of the table
+def test_every_field_that_names_something_is_judged(reason, kind, name, path, value, code):
     resources = build()
     way = path(resources) if callable(path) else path
     lies = found(put(resources, kind, name, way, value))
@@ -259,7 +262,7 @@ def with_own_backend(resources):
 
 
 def with_own_account(resources):
-    one(resources, "Deployment", "chat-worker")["spec"]["template"]["spec"]["serviceAccountName"] = "ours"
+    one(resources, "Deployment", "chat-worker")["spec"]["template"]["spec"]["serviceAccountName"] = "chat-worker"
 
 
 def without_marks(resources):

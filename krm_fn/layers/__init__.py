@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.layers import build, claims
+from krm_fn.layers import build, claims, lies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _OUTERMOST = "list the function in the transformers of the outermost layer that sets"
 _AFTERWARDS = {
-    claims.MOVED: f"a namespace was laid over generated objects afterwards; {_OUTERMOST} namespace or namePrefix",
-    claims.RENAMED: f"a name, prefix or suffix was laid over generated objects afterwards; {_OUTERMOST} namespace or namePrefix",
-    claims.RELABELLED: f"a label was laid over generated objects afterwards; {_OUTERMOST} it",
+    lies.MOVED: f"a namespace was laid over generated objects afterwards; {_OUTERMOST} namespace or namePrefix",
+    lies.RENAMED: f"a name, prefix or suffix was laid over generated objects afterwards; {_OUTERMOST} namespace or namePrefix",
+    lies.RELABELLED: f"a label was laid over generated objects afterwards; {_OUTERMOST} it",
 }
 
 
@@ -33,14 +33,14 @@ def check(resources: Sequence[Resource]) -> Iterator[Result]:
     """
     there = build.read(resources)
     for resource in resources:
-        lies = [*claims.of_source(resource, there)]
+        found = [*claims.of_source(resource, there)]
         for item in build.generated(resource, there):
-            lies.extend(claims.of_generated(item, there))
-        if lies:
-            yield _error(resource, min(lies, key=lambda lie: lie.code))
+            found.extend(claims.of_generated(item, there))
+        if found:
+            yield _error(resource, min(found, key=lambda lie: lie.code))
 
 
-def _error(resource: Resource, lie: claims.Lie) -> Result:
+def _error(resource: Resource, lie: lies.Lie) -> Result:
     truth = f"but that is {lie.truth!r} now" if lie.truth else "which is not there"
     message = f"names {lie.says!r}, {truth}: {_AFTERWARDS[lie.code]}"
     return results.error(lie.code, message, results.ref(resource), lie.path, current=lie.says, proposed=lie.truth or None)
