@@ -1,6 +1,6 @@
 """Every finding's code with its title: the one list that texts and documentation are made from.
 
-001-019 reading, 020-039 schema, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
+001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
 100-199 graphs, 200-299 pods, 300-399 notes.
 A code is never reused for another meaning.
 """
@@ -28,7 +28,7 @@ TITLES = {
     "DYN017": "Items would be lost",
     "DYN018": "functionConfig that is not a resource",
     "DYN019": "Internal error",
-    # 020-039: the schema
+    # 020-029: the schema
     "DYN020": "Unknown kind or version of a Dynamo resource",
     "DYN021": "A value of the wrong type",
     "DYN022": "A required field is missing",

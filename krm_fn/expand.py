@@ -44,7 +44,7 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     keep the others from being judged.
     """
     around, found = surroundings.read(resources, config)
-    images, unreadable = older.images(resources)
+    images, unreadable = older.images(resources, config.namespace or surroundings.NAMESPACE)
     items = [_item(resource, config, around, images) for resource in resources]
     kept = [resource for item in items for resource in item.kept]
     generated = [entry for item in items for entry in item.generated]
@@ -59,7 +59,7 @@ def _is_dynamo(resource: Resource) -> bool:
     return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP
 
 
-def _item(resource: Resource, config: Config, around: Surroundings, images: dict[str, older.Image]) -> _Expanded:
+def _item(resource: Resource, config: Config, around: Surroundings, images: older.Images) -> _Expanded:
     """One item. Only graphs, and components that no graph of ours made, are expanded."""
     if not _is_dynamo(resource):
         return _Expanded([resource], [], [])

@@ -18,6 +18,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.results import Result
 
 _KINDS = ("ServiceAccount", "Secret")
+NAMESPACE = "default"
 _DOCKER_CONFIG = ".dockerconfigjson"
 
 
@@ -44,7 +45,7 @@ class Surroundings(NamedTuple):
 
 def namespace(resource: Resource, config: Config) -> str:
     """Where a resource lives: its own namespace, else the configured one, else `default`, as kubectl has it."""
-    return results.ref(resource).namespace or config.namespace or "default"
+    return results.ref(resource).namespace or config.namespace or NAMESPACE
 
 
 def read(resources: Sequence[Resource], config: Config) -> tuple[Surroundings, list[Result]]:

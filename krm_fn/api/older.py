@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import results
+from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Ref, Result
 
 COMPONENT = "DynamoComponent"
+_GRAPH = "DynamoGraphDeployment"
 _FIELDS = ("dynamoComponent", "dynamoTag", "externalServices", "pvc")
 _BUILD_ONLY = (
     *("imageBuildTimeout", "buildArgs", "imageBuilderExtraPodMetadata", "imageBuilderExtraPodSpec"),
@@ -30,47 +32,63 @@ class Image(NamedTuple):
     pull_secrets: tuple[str, ...]
 
 
-def images(resources: Sequence[Resource]) -> tuple[dict[str, Image], list[Result]]:
-    """The images that DynamoComponents among the items name, by `name:tag`, and what is wrong with these resources."""
+class Images(NamedTuple):
+    """Images by the namespace and the `name:tag` of their DynamoComponents. `namespace` is that of resources which carry none."""
+
+    named: Mapping[tuple[str, str], Image]
+    namespace: str
+
+    def get(self, ref: Ref, name: Any) -> Image | None:
+        """The image that a resource means by a name."""
+        return self.named.get((ref.namespace or self.namespace, name)) if isinstance(name, str) else None
+
+
+def images(resources: Sequence[Resource], namespace: str) -> tuple[Images, list[Result]]:
+    """The images that DynamoComponents among the items name, and what is wrong with these resources."""
     found: list[Result] = []
-    named: dict[str, Image] = {}
+    named: dict[tuple[str, str], Image] = {}
     for resource in resources:
-        if resource.get("kind") != COMPONENT:
-            continue
         address, spec = results.ref(resource), resource.get("spec")
-        if not address.api_version.startswith("nvidia.com/") or not isinstance(spec, dict):
+        if address.kind != COMPONENT or not address.api_version.startswith("nvidia.com/") or not isinstance(spec, dict):
             continue
-        key = spec.get("dynamoComponent") or address.name.replace("--", ":")
-        if not isinstance(spec.get("image"), str) or not spec["image"]:
-            message = "names no image, and this function builds none; build it elsewhere and write its name here"
-            found.append(results.error("DYN030", message, address, ("spec", "image")))
-        named[str(key)] = Image(str(spec.get("image") or ""), tuple(_secrets(spec)))
-        ignored = [field for field in _BUILD_ONLY if field in spec]
-        if ignored:
-            message = f"nothing is built here, so that {', '.join(ignored)} {'has' if len(ignored) == 1 else 'have'} no effect; remove"
-            found.append(results.warning("DYN031", message, address, ("spec", ignored[0])))
-    return named, found
+        image = spec["image"] if isinstance(spec.get("image"), str) else ""
+        name = str(spec.get("dynamoComponent") or address.name.replace("--", ":"))
+        named[address.namespace or namespace, name] = Image(image, tuple(_secrets(spec)))
+        found.extend(_judged(resource, address, spec, image))
+    return Images(named, namespace), found
+
+
+def _judged(resource: Resource, address: Ref, spec: dict[str, Any], image: str) -> Iterator[Result]:
+    """What a DynamoComponent cannot give, and that nobody else wants it any more."""
+    if not image:
+        message = "names no image, and this function builds none; build it elsewhere and write its name here"
+        yield results.error("DYN030", message, address, ("spec", "image"))
+    elif labels.notes(resource).get(labels.LOCAL_CONFIG) != "true":
+        message = f'is read here and known to no cluster; annotate it {labels.LOCAL_CONFIG}: "true", so that it is not applied'
+        yield results.warning("DYN039", message, address, ("metadata", "annotations"))
+    ignored = [field for field in _BUILD_ONLY if field in spec]
+    if ignored:
+        message = f"nothing is built here, so that {', '.join(ignored)} {'has' if len(ignored) == 1 else 'have'} no effect; remove"
+        yield results.warning("DYN031", message, address, ("spec", ignored[0]))
 
 
 def _secrets(spec: dict[str, Any]) -> Iterator[str]:
-    for entry in spec.get("imagePullSecrets") or ():
+    listed = spec.get("imagePullSecrets")
+    for entry in listed if isinstance(listed, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             yield entry["name"]
     if isinstance(spec.get("dockerConfigJsonSecretName"), str):
         yield spec["dockerConfigJsonSecretName"]
 
 
-def convert(resource: Resource, known: Mapping[str, Image]) -> tuple[Resource, list[Result]]:
+def convert(resource: Resource, known: Images) -> tuple[Resource, list[Result]]:
     """A graph or component in today's form; itself where it is in that form already."""
-    spec = resource.get("spec")
+    spec, address = resource.get("spec"), results.ref(resource)
     if not isinstance(spec, dict) or not _is_older(spec):
         return resource, []
-    found: list[Result] = []
-    conversion = _Conversion(results.ref(resource), known, found)
-    services = spec.get("services")
-    if isinstance(services, dict):
-        return {**resource, "spec": conversion.graph(spec, services)}, found
-    return {**resource, "spec": conversion.component(spec, ("spec",), [], "")}, found
+    conversion = _Conversion(address, known, [])
+    new = conversion.graph(spec) if address.kind == _GRAPH else conversion.component(spec, ("spec",), None, "")
+    return {**resource, "spec": new}, conversion.found
 
 
 def _is_older(spec: dict[str, Any]) -> bool:
@@ -80,27 +98,31 @@ def _is_older(spec: dict[str, Any]) -> bool:
 
 
 class _Conversion(NamedTuple):
-    """One resource on its way to today's form."""
+    """One resource on its way to today's form. What is not of the type it should be stays, for the check to refuse."""
 
     ref: Ref
-    known: Mapping[str, Image]
+    known: Images
     found: list[Result]
 
-    def graph(self, spec: dict[str, Any], services: dict[str, Any]) -> dict[str, Any]:
+    def graph(self, spec: dict[str, Any]) -> dict[str, Any]:
         """What a graph names for all its services goes to each; claims gather in the graph."""
-        claims = [claim for claim in spec.get("pvcs") or () if isinstance(claim, dict)]
-        common = spec.get("dynamoComponent") if "dynamoComponent" in spec else ""
-        converted: dict[str, Any] = {}
-        for name, service in services.items():
-            inner = {} if service is None else service
-            converted[name] = self.component(inner, ("spec", "services", name), claims, common) if isinstance(inner, dict) else service
+        common, services, listed = spec.get("dynamoComponent"), spec.get("services"), spec.get("pvcs")
+        kept = {key: value for key, value in spec.items() if key != "dynamoComponent"}
+        claims = [*listed] if isinstance(listed, list) else []
+        if isinstance(services, dict):
+            kept["services"] = {name: self._service(name, service, claims, common) for name, service in services.items()}
+        if claims and (listed is None or isinstance(listed, list)):
+            kept["pvcs"] = claims
         if common:
             self._announce_image(common, ("spec", "dynamoComponent"))
-        kept = {key: value for key, value in spec.items() if key not in ("dynamoComponent", "services")}
-        return {**kept, **({"pvcs": claims} if claims else {}), "services": converted}
+        return kept
 
-    def component(self, written: dict[str, Any], path: Path, claims: list[Any], common: Any) -> dict[str, Any]:
-        """One component; `common` is the image's name that its graph gives to all."""
+    def _service(self, name: str, written: Any, claims: list[Any], common: Any) -> Any:
+        inner = {} if written is None else written
+        return self.component(inner, ("spec", "services", name), claims, common) if isinstance(inner, dict) else written
+
+    def component(self, written: dict[str, Any], path: Path, claims: list[Any] | None, common: Any) -> dict[str, Any]:
+        """One component; `common` is the image's name that its graph gives to all, `claims` the graph's, None without one."""
         component = {key: value for key, value in written.items() if key not in _FIELDS}
         if "dynamoTag" in written:
             message = "starts code of an older SDK; write what to run under extraPodSpec.mainContainer.command and args"
@@ -113,7 +135,7 @@ class _Conversion(NamedTuple):
         return self._with_claim(component, written["pvc"], (*path, "pvc"), claims) if "pvc" in written else component
 
     def _announce_image(self, name: Any, path: Path) -> None:
-        image = self.known.get(name) if isinstance(name, str) else None
+        image = self.known.get(self.ref, name)
         if image is None:
             message = (
                 f"no DynamoComponent among the items names {name}; write the image under extraPodSpec.mainContainer.image of each service"
@@ -135,29 +157,44 @@ class _Conversion(NamedTuple):
 
     def _with_image(self, component: dict[str, Any], name: Any) -> dict[str, Any]:
         """The image and its pull secrets, where the component names no image itself."""
-        image = self.known.get(name) if isinstance(name, str) else None
-        extra = component.get("extraPodSpec") or {}
+        image, extra = self.known.get(self.ref, name), component.get("extraPodSpec") or {}
         if image is None or not image.image or not isinstance(extra, dict):
             return component
         main = extra.get("mainContainer") or {}
         if not isinstance(main, dict) or main.get("image"):
             return component
-        secrets = [*(extra.get("imagePullSecrets") or ()), *({"name": secret} for secret in image.pull_secrets)]
-        pulled = {"imagePullSecrets": secrets} if secrets else {}
-        return {**component, "extraPodSpec": {**extra, **pulled, "mainContainer": {**main, "image": image.image}}}
+        new = {**extra, "mainContainer": {**main, "image": image.image}}
+        if image.pull_secrets:
+            new["imagePullSecrets"] = _appended(extra.get("imagePullSecrets"), *({"name": secret} for secret in image.pull_secrets))
+        return {**component, "extraPodSpec": new}
 
-    def _with_claim(self, component: dict[str, Any], claim: Any, path: Path, claims: list[Any]) -> dict[str, Any]:
+    def _with_claim(self, component: dict[str, Any], claim: Any, path: Path, claims: list[Any] | None) -> dict[str, Any]:
         """The claim among the graph's, and a mount of it."""
         if not isinstance(claim, dict) or not isinstance(claim.get("name"), str):
             message = "is an older form without a name; list the claim under spec.pvcs and mount it under volumeMounts"
             self.found.append(results.error("DYN037", message, self.ref, path))
             return component
         place = claim.get("mountPath") or claim.get("mountPoint") or ""
-        moved = {key: value for key, value in claim.items() if key not in ("mountPath", "mountPoint")}
-        if all(other.get("name") != claim["name"] for other in claims):
-            claims.append(moved)
-        shown = ", ".join(f"{key}: {value}" for key, value in moved.items())
-        message = f"is an older form; write spec.pvcs: [{{{shown}}}] and volumeMounts: [{{name: {claim['name']}, mountPoint: {place}}}]"
-        self.found.append(results.warning("DYN038", message, self.ref, path))
         mount = {"name": claim["name"], **({"mountPoint": place} if place else {})}
-        return {**component, "volumeMounts": [*(component.get("volumeMounts") or ()), mount]}
+        moved = {key: value for key, value in claim.items() if key not in ("mountPath", "mountPoint")}
+        new = _shown([mount])
+        if claims is None and claim.get("create"):
+            message = f"a component alone creates no claim; write a PersistentVolumeClaim of its own, and volumeMounts: {new}"
+            self.found.append(results.error("DYN037", message, self.ref, path))
+        else:
+            listed = "" if claims is None else f"spec.pvcs: {_shown([moved])} and "
+            self.found.append(results.warning("DYN038", f"is an older form; write {listed}volumeMounts: {new}", self.ref, path))
+        if claims is not None and all(not isinstance(other, dict) or other.get("name") != claim["name"] for other in claims):
+            claims.append(moved)
+        return {**component, "volumeMounts": _appended(component.get("volumeMounts"), mount)}
+
+
+def _appended(written: Any, *more: Any) -> Any:
+    if written is None:
+        return [*more]
+    return [*written, *more] if isinstance(written, list) else written
+
+
+def _shown(entries: list[dict[str, Any]]) -> str:
+    """As a user would write it."""
+    return f"[{', '.join('{' + ', '.join(f'{key}: {value}' for key, value in entry.items()) + '}' for entry in entries)}]"
