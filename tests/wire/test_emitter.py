@@ -49,7 +49,7 @@ def test_what_json_cannot_hold_is_not_written(value):
         emitter.text({"a": value})
 
 
-@pytest.mark.parametrize("value", [(1,), {1}, b"x", {"a": object()}], ids=str)
+@pytest.mark.parametrize("value", [(1,), {1}, b"x", {"a": object()}], ids=["tuple", "set", "bytes", "object"])
 def test_what_is_no_json_is_not_written(value):
     with pytest.raises(TypeError):
         emitter.text(value)
