@@ -91,7 +91,7 @@ class Layout:
             self._keep(part, span)
             if part.own and isinstance(part.value, list):
                 starts = [item.start for item in self._items]
-                for item, lines in zip(self._items, slices.items(self._text, starts, self.column, span[1]), strict=False):
+                for item, lines in zip(self._items, slices.items(self._text, part.start, starts, self.column, span[1]), strict=False):
                     self._keep(item, lines)
 
     def _keep(self, part: _Part, span: Span) -> None:

@@ -5,6 +5,10 @@ Not its business: values. A comment right above an item or a key belongs to it.
 
 from __future__ import annotations
 
+import re
+
+_MAY_END_TEXT = re.compile(r"""["'][ \t]*(?:[#,:\]}]|$)""")
+
 Span = tuple[int, int]
 
 
@@ -14,15 +18,19 @@ def top(text: str, starts: list[int], end: int) -> list[Span]:
     return _between(cuts, end)
 
 
-def items(text: str, starts: list[int], column: int, end: int) -> list[Span]:
-    """The lines of each item of a block list, given where the items' values start, in which column the dashes are, and where the list ends.
+def items(text: str, key: int, starts: list[int], column: int, end: int) -> list[Span]:
+    """The lines of each item of a block list: where its key and the items' values start, in which column the dashes are, where it ends.
 
     Empty where the dashes cannot be found: a text may break lines in ways that nobody uses.
     """
     dashes = [text.rfind(f"\n{' ' * column}-", 0, start) + 1 for start in starts]
-    if any(later <= earlier for earlier, later in zip([0, *dashes], dashes, strict=False)):
+    if any(later <= earlier for earlier, later in zip([key, *dashes], dashes, strict=False)):
         return []
-    return _between([_with_comments(text, dash, column) for dash in dashes], end)
+    cuts = [_with_comments(text, dash, column) for dash in dashes]
+    below_key = text.find("\n", key) + 1
+    if cuts and all(line.lstrip()[:1] in ("", "#") for line in text[below_key : cuts[0]].splitlines()):
+        cuts[0] = below_key
+    return _between(cuts, end)
 
 
 def _between(cuts: list[int], end: int) -> list[Span]:
@@ -32,13 +40,13 @@ def _between(cuts: list[int], end: int) -> list[Span]:
 def _with_comments(text: str, line: int, column: int) -> int:
     """The offset of the comments right above a line, or of the line itself.
 
-    What is indented deeper may be text in a block, and a line with a quote in it may be the end of a quoted text.
+    What is indented deeper may be text in a block, and what looks like a comment may be the last line of a quoted text.
     """
     first = line
     while line > 0:
         above = text.rfind("\n", 0, line - 1) + 1
         words = text[above:line].strip()
-        if words and (words[0] != "#" or '"' in words or "'" in words or text.find("#", above) > above + column):
+        if words and (words[0] != "#" or text.find("#", above) > above + column or _MAY_END_TEXT.search(words)):
             return first
         line = above
         first = above if words else first

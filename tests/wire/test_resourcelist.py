@@ -44,6 +44,7 @@ VERBATIM = [
         "comments in, beside and above items",
         HEAD + "items:\n# one\n" + A + "  # two\n  data: {} # three\n# four\n#\n\n# five\n" + B + "# last\n",
     ),
+    ("comments with quotes", HEAD + "items:\n\n# 'one'\n\n" + A + '# don\'t "mix" these\n' + B + "# 'last'\n"),
     ("comments right of dashes", HEAD + "items:\n- # one\n  apiVersion: v1\n  kind: C\n  metadata: {name: a}\n" + B),
     (
         "values below their dash",
@@ -277,7 +278,7 @@ def test_place_in_the_function_config():
 
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=8)
-NAMES = st.lists(st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True), unique=True, max_size=4)
+NAMES = st.lists(st.sampled_from(["one", "two", "three", "four"]), unique=True)
 DATA = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXT | st.text(alphabet="# -:\n'\"|>a", max_size=12),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
@@ -296,7 +297,7 @@ def item_texts(draw):
         written = yaml.safe_dump([resource], allow_unicode=draw(st.booleans()), default_flow_style=flow, width=draw(st.integers(5, 90)))
         block = flow is True or draw(st.booleans())
         text = emitter.text([resource]) if block else written
-        comment = draw(st.sampled_from(["", "# x\n", "\n# don't\n", "# a\n\n# b\n"]))
+        comment = draw(st.sampled_from(["", "# x\n", "\n# don't\n", "# 'a'\n\n# b\n"]))
         texts.append(comment + text)
     return "".join(f"{pad}{line}\n" for line in "".join(texts).split("\n")[:-1]) if texts else ""
 
@@ -309,10 +310,7 @@ def test_whatever_nobody_touched_is_byte_identical(items):
     assert received.results == found == []
     assert received.items == documents[0].value["items"]
     rendered = resourcelist.render(received, received.items, []).decode()
-    if "\x85" not in text and "\u2028" not in text:  # breaks lines inside comments and texts, to YAML 1.1
-        kept = rendered.removeprefix(HEAD).removeprefix("items:\n")
-        assert text.endswith(kept)
-    assert parse(rendered).items == received.items
+    assert rendered == text
 
 
 @given(item_texts(), st.randoms())
