@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import workloads
 
 if TYPE_CHECKING:
-    from krm_fn.resolve.component import Shared
+    from krm_fn.resolve.facts import Shared
 
 
 def nodes(written: dict[str, Any]) -> int:

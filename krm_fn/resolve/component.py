@@ -6,45 +6,15 @@ Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeplo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_fn import backends, components, deployment_config, results, volumes
-from krm_fn.config import Config
 from krm_fn.kube import labels, merge, names, pods, quantity
-from krm_fn.kube.types import EnvVar, Labels
+from krm_fn.kube.types import EnvVar
 from krm_fn.plan import ComponentPlan, EndpointPicker, Ingress, Mount
 from krm_fn.resolve import carriers, resources
-from krm_fn.results import Path, Ref, Result
-from krm_fn.surroundings import Surroundings
-
-
-class Shared(NamedTuple):
-    """What every component of one resource shares; findings go to `found`. `name` is the graph's, empty without one."""
-
-    name: str
-    namespace: str
-    ref: Ref
-    config: Config
-    around: Surroundings
-    orchestrator: str
-    framework: str
-    envs: list[EnvVar]
-    discovery: str
-    found: list[Result]
-
-
-class Identity(NamedTuple):
-    """Who a component is, as its graph or its own metadata decides. `dynamo_namespace` is the one its Service selects by."""
-
-    service: str
-    name: str
-    path: Path
-    dynamo_namespace: str
-    labels: Labels
-    annotations: Labels
-    metrics: bool
-    graph_label: str
-    alone: bool = False
+from krm_fn.resolve.facts import Identity, Shared
+from krm_fn.results import Path
 
 
 def component(facts: Shared, who: Identity, written: dict[str, Any]) -> ComponentPlan:

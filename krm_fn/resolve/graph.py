@@ -14,7 +14,8 @@ from krm_fn.kube import labels, names, quantity
 from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Restart
 from krm_fn.resolve import carriers
-from krm_fn.resolve.component import Identity, Shared, component
+from krm_fn.resolve.component import component
+from krm_fn.resolve.facts import Identity, Shared
 from krm_fn.results import Result
 from krm_fn.surroundings import Surroundings
 

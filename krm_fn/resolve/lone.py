@@ -10,8 +10,8 @@ from krm_fn.config import Config
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from krm_fn.plan import GraphPlan
-from krm_fn.resolve.component import Identity, Shared
 from krm_fn.resolve.component import component as resolved
+from krm_fn.resolve.facts import Identity, Shared
 from krm_fn.results import Result
 from krm_fn.surroundings import Surroundings
 
