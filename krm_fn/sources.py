@@ -58,7 +58,7 @@ def load(paths: Sequence[str], config_file: str | None = None, without: Path | N
         stdin = file.text if path == files.STDIN else stdin
     resources = _sound(given, found)
     if not resources and not results.failed(found):
-        found.append(results.error("DYN001", f"there is no resource in {', '.join(paths)}"))
+        found.append(results.error("DYN001", f"there is no resource in {', '.join(files.name(path) for path in paths)}"))
     if config_file is not None:
         configs = _named_config(config_file, found)
     configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]

@@ -71,21 +71,26 @@ def _below(folder: Path, without: Path | None) -> list[str]:
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
-        folders[:] = [name for name in folders if not name.startswith(".") and (here / name).resolve() != without]
-        found.extend(here / name for name in files if not name.startswith(".") and name.endswith(_ENDINGS))
+        folders[:] = [each for each in folders if not each.startswith(".") and (here / each).resolve() != without]
+        found.extend(here / each for each in files if not each.startswith(".") and each.endswith(_ENDINGS))
     return [str(path) for path in sorted(found)]
+
+
+def name(path: str) -> str:
+    """What findings call a file."""
+    return STDIN_NAME if path == STDIN else path
 
 
 def read(path: str) -> File:
     """The values of a file or of stdin (`-`). Never raises: what cannot be read is a finding."""
-    name = STDIN_NAME if path == STDIN else path
+    file = name(path)
     try:
         data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as problem:
-        return File("", [], [results.error("DYN011", f"cannot be read: {problem.strerror}", file=name)])
-    text, undecodable = reader.decode(data, name)
-    documents, broken = reader.read(text, name)
-    wholes = [Source(each.value, name, each.number, each.line, text[each.start : each.end]) for each in documents]
+        return File("", [], [results.error("DYN011", f"cannot be read: {problem.strerror}", file=file)])
+    text, undecodable = reader.decode(data, file)
+    documents, broken = reader.read(text, file)
+    wholes = [Source(each.value, file, each.number, each.line, text[each.start : each.end]) for each in documents]
     return File(text, [source for whole in wholes for source in _members(whole)], [*undecodable, *broken])
 
 

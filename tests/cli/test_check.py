@@ -1,6 +1,7 @@
 """`krm-fn check`: its exit codes, how findings read, and where they are said to be (real lines in files)."""
 
 import json
+import subprocess
 import textwrap
 
 import pytest
@@ -317,6 +318,18 @@ def test_what_comes_from_an_orchestrator_is_of_the_file_that_it_notes(reason, no
 def test_a_root_without_the_file_leaves_the_name(tmp_path):
     stdin = listed(MISSPELT, **{"config.kubernetes.io/origin": "path: sub/graph.yaml\n"})
     assert console.run("check", "--root", tmp_path, "-", stdin=stdin).out.startswith("sub/graph.yaml: error DYN023")
+
+
+def test_the_lines_behind_a_real_build_are_those_of_its_files(tmp_path, kustomize):
+    """kustomize's own notes, from a base that an overlay renames and patches."""
+    write(tmp_path, base__graph=f"{SERVICE}---\n{MISSPELT}", base__kustomization="resources: [graph.yaml]\n")
+    overlay = "resources: [../base]\nnamePrefix: eu-\nnamespace: prod\nbuildMetadata: [originAnnotations]\n"
+    write(tmp_path, overlay__kustomization=overlay)
+    built = subprocess.run([kustomize, "build", tmp_path / "overlay"], capture_output=True, text=True, check=True).stdout
+    assert console.run("check", "-", stdin=built).out.startswith("../base/graph.yaml: error DYN023")
+    head, line, _ = console.run("check", "--root", tmp_path / "overlay", "-", stdin=built).out.splitlines()
+    assert head.startswith(f"{tmp_path}/overlay/../base/graph.yaml:18:7: error DYN023")
+    assert line.strip() == "replica: 2"
 
 
 def build():
