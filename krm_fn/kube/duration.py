@@ -27,14 +27,17 @@ def seconds(written: str) -> Decimal:
 
 
 def text(written: str) -> str:
-    """The duration in hours, minutes and seconds; empty where it is not above zero.
+    """The duration in hours, minutes and seconds, below a second in the largest unit that fits; empty where it is not above zero.
 
-    >>> text("15m"), text("4h"), text("90s"), text("0")
-    ('15m0s', '4h0m0s', '1m30s', '')
+    >>> text("15m"), text("4h"), text("90s"), text("0.5s"), text("0")
+    ('15m0s', '4h0m0s', '1m30s', '500ms', '')
     """
-    left = seconds(written)
+    left = seconds(written) // _UNITS["ns"] * _UNITS["ns"]
     if left <= 0:
         return ""
+    if left < 1:
+        unit = next(unit for unit in ("ms", "µs", "ns") if left >= _UNITS[unit])
+        return f"{(left / _UNITS[unit]).normalize():f}{unit}"
     hours, left = divmod(left, 3600)
     minutes, left = divmod(left, 60)
     tail = f"{left.normalize():f}s"
