@@ -72,10 +72,10 @@ def run(typed: str, folder: Path, environment: dict[str, str], before: int = 0) 
 
 
 def matches(said: str, actual: str) -> bool:
-    """Whether the output is what the page says.
+    """Whether the output is what the page says, but for blanks at the ends of lines.
 
     >>> matches("a\\n...\\nd\\n", "a\\nb\\nc\\nd\\n"), matches("...\\nb\\n", "a\\nb\\nc\\n")
     (True, False)
     """
-    pattern = "".join(r"(?:.*\n)*" if line.strip() == ANY_LINES else re.escape(line) + r"\n" for line in said.splitlines())
-    return re.fullmatch(pattern, actual if actual.endswith("\n") or not actual else actual + "\n") is not None
+    pattern = "".join(r"(?:.*\n)*" if line.strip() == ANY_LINES else re.escape(line.rstrip()) + r"\n" for line in said.splitlines())
+    return re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in actual.splitlines())) is not None

@@ -76,9 +76,12 @@ def test_a_file_of_yours_in_our_place_is_an_error_and_stays(package):
 
 
 def test_eval_takes_settings_from_the_command_line(package):
-    builds.evaluate(package, "natsAddress=nats://other:4222", "retainVolumes=false")
+    builds.evaluate(
+        package, "natsAddress=nats://other:4222", "retainVolumes=false", 'imagePullSecrets=[{"registry":"nvcr.io","name":"ngc"}]'
+    )
     worker = truth.read((package / "deployment_chat-worker.yaml").read_text())[0]
     assert {"name": "NATS_SERVER", "value": "nats://other:4222"} in builds.reach(worker, "spec/template/spec/containers/0/env")
+    assert worker["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "ngc"}]
     claim = truth.read((package / "persistentvolumeclaim_chat-models.yaml").read_text())[0]
     assert claim["metadata"]["annotations"].keys() == {truth.OWNER}
 

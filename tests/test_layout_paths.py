@@ -34,6 +34,29 @@ def test_without_flags_kustomize_refuses(kustomize):
     assert "external plugins disabled" in refused.value.stderr
 
 
+def test_a_function_as_validator_is_refused_by_kustomize(layout, kustomize):
+    """kustomize marks what it sends to a function, and then complains that it has changed."""
+    builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(validators=settings.pop("transformers")))
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        builds.kustomize(layout / "prod")
+    assert "validator shouldn't modify the resource map" in refused.value.stderr
+
+
+def test_the_configuration_may_stand_inline(layout, kustomize):
+    inline = (layout / "prod" / "render.yaml").read_text()
+    builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(transformers=[inline]))
+    (layout / "prod" / "render.yaml").unlink()
+    truth.assert_nothing_lies(builds.kustomize(layout / "prod"))
+
+
+def test_the_configuration_must_lie_below_the_kustomization(layout, kustomize):
+    (layout / "prod" / "render.yaml").rename(layout / "render.yaml")
+    builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(transformers=["../render.yaml"]))
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        builds.kustomize(layout / "prod")
+    assert "is not in or below" in refused.value.stderr
+
+
 def test_kubectl_runs_no_programs(kubectl):
     ran = subprocess.run(
         [kubectl, "kustomize", str(golden.EXAMPLES / "layout-a-overlays" / "prod")], capture_output=True, text=True, check=False
