@@ -5,6 +5,7 @@ Not its business: what either of them does. What the function does not need is n
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -15,7 +16,7 @@ def main() -> int:
     """Runs what the command line asks for and returns the exit code."""
     if len(sys.argv) > 1 or _COMPLETION in os.environ:
         return _command()
-    if sys.stdin.isatty():
+    if sys.stdin and sys.stdin.isatty():
         return _command("--help")
     return _function()
 
@@ -33,8 +34,11 @@ def _function() -> int:
     gc.disable()  # the process is over before garbage matters
     from krm_fn import function  # noqa: PLC0415
 
+    if not sys.stdout:
+        return 1  # nobody could get the answer, and nobody may take that for success
+    stdin = sys.stdin.buffer if sys.stdin else io.BytesIO()
     try:
-        return function.run(sys.stdin.buffer, sys.stdout.buffer, sys.stderr)
+        return function.run(stdin, sys.stdout.buffer, sys.stderr or io.StringIO())
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
         return 1

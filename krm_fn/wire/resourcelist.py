@@ -71,7 +71,7 @@ def render(received: ResourceList, resources: list[Any], found: list[Result]) ->
     head = {key: value for key, value in fields.items() if key not in ("items", "functionConfig", "results")}
     parts = [emitter.text(head), "items:\n" if resources else "items: []\n"]
     parts.extend(_verbatim(received, resource) or emitter.text([resource], layout.column) for resource in resources)
-    if (config := received.function_config) is not None:
+    if (config := fields.get("functionConfig")) is not None:
         parts.append(_verbatim(received, config) or emitter.text({"functionConfig": config}))
     new = [results.wire(result) for result in found]
     if said := [*(result for result in _earlier(fields.get("results")) if result not in new), *new]:
