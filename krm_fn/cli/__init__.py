@@ -7,6 +7,7 @@ they load, call the core and print.
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import TYPE_CHECKING
 
 import click
@@ -74,5 +75,12 @@ def group() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb and exit: 0, 1 where a finding is an error, 2 on wrong usage."""
-    group.main(args=arguments, prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
+    """Run one verb and exit: 0, 1 where a finding is an error, 2 on wrong usage. A mistake of our own is an error too."""
+    try:
+        group.main(args=arguments, prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
+    except Exception as problem:  # noqa: BLE001 - whatever it is, people get a sentence
+        place = traceback.extract_tb(problem.__traceback__)[-1]
+        said = f"{type(problem).__name__}: {problem} ({place.name}, line {place.lineno})"
+        advice = f"this is a mistake in {PROGRAM} {krm_fn.__version__}, please report it with the input"
+        click.echo(f"error DYN019 {said}; {advice}", err=True)
+        sys.exit(1)

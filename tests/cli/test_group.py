@@ -1,5 +1,6 @@
 """`krm-fn` with arguments: help, version, shell completion, and wrong usage."""
 
+import shutil
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 
 import krm_fn
 from tests.cli import console
+from tests.testbed import programs
 
 
 def test_version():
@@ -83,3 +85,14 @@ def test_the_bash_script_is_bash():
     script = console.run("completion", "bash").out
     done = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_mistake_of_our_own_is_a_sentence_and_no_traceback(tmp_path):
+    """A broken installation stands for whatever nobody thought of: the table of the schema is gone."""
+    copy = shutil.copytree(programs.ROOT / "krm_fn", tmp_path / "krm_fn")
+    (copy / "api" / "schema.json").write_text("{}")
+    done = console.program("check", "-", stdin=console.GRAPH, folder=tmp_path, PYTHONPATH=str(tmp_path))
+    assert done.code == 1
+    assert done.err.startswith("error DYN019 ")
+    assert f"mistake in krm-fn {krm_fn.__version__}" in done.err
+    assert "Traceback" not in done.err
