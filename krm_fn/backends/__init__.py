@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import registry
@@ -15,6 +15,7 @@ from krm_fn import registry
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container, PodSpec
     from krm_fn.plan import RolePlan
+    from krm_fn.results import Result
 
 
 class Backend:
@@ -36,6 +37,10 @@ class Backend:
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """The whole pod as this engine wants it."""
         return pod
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """What goes wrong with a main container, as it is before this engine changes it, once it runs."""
+        yield from ()
 
 
 def names() -> tuple[str, ...]:

@@ -7,16 +7,22 @@ Not its business: which flags. Follows the reference's `internal/dynamo/utils.go
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from krm_fn import results
 from krm_fn.kube import merge
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container
+    from krm_fn.plan import RolePlan
+    from krm_fn.results import Path, Result
 
 _PYTHON = re.compile(r"(.*/)?(python\d*(\.\d+)*)", re.ASCII)
 _SHELL = re.compile(r"(.*/)?(ba|da|z)?sh")
+_READ_OTHERWISE = re.compile(r"""[\s"'\\`;&|<>]""")
+_REFERENCE = re.compile(r"\$\(\w+\)", re.ASCII)
 
 
 def is_python(container: Container) -> bool:
@@ -77,6 +83,34 @@ def nested(container: Container) -> str:
     """A shell's own call inside another shell, quoted so that it runs."""
     command, args = container.get("command") or (), container.get("args") or ()
     return " ".join([*command, *(quote(argument) for argument in args)])
+
+
+def is_reference(text: str) -> bool:
+    """Whether Kubernetes, rather than a shell, puts a value here. Inside a shell's own `$((…))` it does not.
+
+    >>> is_reference("$(LWS_WORKER_INDEX)"), is_reference("$((GROVE_PCLQ_POD_INDEX + 1))")
+    (True, False)
+    """
+    return bool(_REFERENCE.fullmatch(text))
+
+
+def check_quotes(container: Container, role: RolePlan) -> Iterator[Result]:
+    """Words of a Python command that a shell, once the command goes through one, reads otherwise.
+
+    The reference joins words without quotes, and pods stay as it makes them. A whole command line in one word is meant for a shell.
+    """
+    if not is_python(container):
+        return
+    plan = role.component
+    path: Path = (*plan.path, "extraPodSpec", "mainContainer")
+    for field in ("command", "args"):
+        for index, word in enumerate(container.get(field) or ()):
+            if _READ_OTHERWISE.search(word) and "dynamo." not in word:
+                message = (
+                    f"on several nodes the {role.role} starts through a shell, which takes quotes and blanks of this word for its own; "
+                    "write command: [/bin/sh, -c], and under args one line for a shell, with this word in quotes"
+                )
+                yield results.warning("DYN166", message, plan.ref, (*path, field, index))
 
 
 def without_probes(container: Container) -> Container:

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from krm_fn.backends import Backend, _commands
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krm_fn.kube.types import Container
     from krm_fn.plan import RolePlan
+    from krm_fn.results import Result
 
 _PORT = 29500
 
@@ -28,6 +31,11 @@ class SGLang(Backend):
         flags = f"--dist-init-addr {host}:{_PORT} --nnodes {nodes} --node-rank {0 if leads else addressing.rank}"
         injected = _commands.inject(container, flags, self.module, needs_shell=not leads)
         return injected if leads else _commands.without_probes(injected)
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Followers of a plain command go through a shell, which works out their rank."""
+        if role.component.nodes > 1 and role.role == "worker":
+            yield from _commands.check_quotes(container, role)
 
 
 BACKEND = SGLang()

@@ -8,10 +8,11 @@ from krm_fn import env
 from krm_fn.backends import Backend, _commands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from krm_fn.kube.types import Container, PodSpec
     from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.results import Result
 
 _SSH_PORT = 2222
 _KEY_DIR = "/ssh-pk"
@@ -68,6 +69,11 @@ class TensorRTLLM(Backend):
         secret = role.component.config.mpi_secret_name
         keys: dict[str, Any] = {"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}}
         return {**pod, "volumes": [*(pod.get("volumes") or ()), keys]}
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """The leader hands a plain command to a shell on every node."""
+        if role.component.nodes > 1 and role.role == "leader":
+            yield from _commands.check_quotes(container, role)
 
 
 def _leader(container: Container, role: RolePlan) -> str:

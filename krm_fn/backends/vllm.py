@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from krm_fn import results
 from krm_fn.backends import Backend, _commands
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krm_fn.kube.types import Container
-    from krm_fn.plan import RolePlan
+    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.results import Result
 
 _RAY_PORT = 6379
 _DATA_PARALLEL_PORT = 13445
@@ -30,24 +35,51 @@ class VLLM(Backend):
             return container
         return {**container, "env": [*container["env"], {"name": "VLLM_CACHE_ROOT", "value": cache.path}]}
 
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Whether what the shells of several nodes get is what the user means."""
+        plan = role.component
+        spread = _spread(container, plan) if plan.nodes > 1 else ""
+        if (spread, role.role) in (("ray", "leader"), ("data", "worker")):  # those that go through a shell
+            yield from _commands.check_quotes(container, role)
+        if (spread, role.role) == ("data", "worker") and _commands.is_reference(role.addressing.rank):
+            message = (
+                f"followers end at once, since Kubernetes puts no value for {role.addressing.rank} into a shell's arithmetic, where it "
+                "stands as the operator writes it; run the graph under Grove, or write all data-parallel flags yourself, as --flag=value"
+            )
+            yield results.warning("DYN165", message, plan.ref, (*plan.path, "extraPodSpec", "mainContainer", "args"))
+
 
 def _multinode(container: Container, role: RolePlan) -> Container:
-    """How the model is spread follows from the flags in the arguments and the GPUs of one node."""
-    gpus = _commands.integer(role.component.gpu_limit) or 0
-    world = _flag(container, "--tensor-parallel-size") * _flag(container, "--pipeline-parallel-size")
-    if gpus and world > gpus:
+    spread = _spread(container, role.component)
+    if spread == "ray":
         container = _ray(container, role)
-    elif gpus and world * _flag(container, "--data-parallel-size") > gpus:
-        container = _data_parallel(container, role, gpus // world)
+    elif spread == "data":
+        container = _data_parallel(container, role, _gpus(role.component) // _world(container))
     return container if role.role == "leader" else _commands.without_probes(container)
 
 
+def _spread(container: Container, plan: ComponentPlan) -> str:
+    """What spans nodes follows from the flags in the arguments and the GPUs of one node: `ray`, `data`, or nothing."""
+    gpus, world = _gpus(plan), _world(container)
+    if gpus and world > gpus:
+        return "ray"
+    return "data" if gpus and world * _flag(container, "--data-parallel-size") > gpus else ""
+
+
+def _gpus(plan: ComponentPlan) -> int:
+    return _commands.integer(plan.gpu_limit) or 0
+
+
+def _world(container: Container) -> int:
+    """How many GPUs one copy of the model takes."""
+    return _flag(container, "--tensor-parallel-size") * _flag(container, "--pipeline-parallel-size")
+
+
 def _flag(container: Container, name: str) -> int:
-    """The number after a flag among the arguments, else 1; only the long form with a space counts, as in the reference."""
+    """The first number after a flag among the arguments, else 1; only the long form with a space counts, as in the reference."""
     words = [word for argument in container.get("args") or () for word in argument.split()]
-    after = words[words.index(name) + 1 :][:1] if name in words else []
-    number = _commands.integer(after[0]) if after else None
-    return 1 if number is None else number
+    numbers = (_commands.integer(after) for word, after in pairwise(words) if word == name)
+    return next((number for number in numbers if number is not None), 1)
 
 
 def _ray(container: Container, role: RolePlan) -> Container:

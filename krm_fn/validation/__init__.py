@@ -26,6 +26,7 @@ _RULES = (
     components.check_selector,
     components.check_probes,
     pods.check_pods,
+    pods.check_engine,
     pods.check_metadata,
 )
 
@@ -40,6 +41,8 @@ def graph(plan: GraphPlan, spec: dict[str, Any], around: Surroundings) -> Iterat
     yield from fields.check_lost(plan, spec)
     for component in plan.components:
         yield from _component(component, around)
+    for carrier, carried in plan.carried().items():
+        yield from workloads.get(carrier).check_together(carried)
 
 
 def _component(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:

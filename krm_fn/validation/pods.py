@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krm_fn import pod, results, workloads
+from krm_fn import backends, pod, results, workloads
 from krm_fn.kube import admission
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ def check_pods(plan: ComponentPlan) -> Iterator[Result]:
         if carrier.only_always and policy != "Always":
             message = f"{policy!r} does not fit pods that are to stay; write Always, or remove it"
             yield results.error("DYN223", message, plan.ref, (*plan.path, "extraPodSpec", "restartPolicy"))
+
+
+def check_engine(plan: ComponentPlan) -> Iterator[Result]:
+    """What the engine finds in the main container, for each of its roles."""
+    container = pod.container(plan)
+    for role in workloads.get(plan.workload).roles(plan):
+        yield from backends.get(plan.backend).check(container, role)
 
 
 def _origin(plan: ComponentPlan, path: Path) -> Path:
