@@ -24,8 +24,8 @@ def render(plan: GraphPlan) -> Iterator[Resource]:
     """Everything the graph stands for, in the order of the spec."""
     if not plan.alone:
         yield from _shared(plan)
-    for carrier in dict.fromkeys(component.workload for component in plan.components):
-        yield from workloads.get(carrier).render(plan, [component for component in plan.components if component.workload == carrier])
+    for carrier, carried in plan.carried().items():
+        yield from workloads.get(carrier).render(plan, carried)
     for component in plan.components:
         kind = components.get(component.type)
         yield from services.of(component, kind.service_port, entrance=kind.is_entrance)

@@ -156,3 +156,10 @@ class GraphPlan(NamedTuple):
     claims: tuple[Claim, ...] = ()
     restart: Restart | None = None
     alone: bool = False
+
+    def carried(self) -> dict[str, list[ComponentPlan]]:
+        """The components by what carries them, in the order of the spec."""
+        found: dict[str, list[ComponentPlan]] = {}
+        for component in self.components:
+            found.setdefault(component.workload, []).append(component)
+        return found

@@ -12,6 +12,7 @@ from krm_fn.kube.types import Role
 
 SERVICE_LIMIT = 63  # DNS-1035 label
 LABEL_LIMIT = 63  # label value
+GROUP_LIMIT = 50  # LeaderWorkerSet: "-0" makes it a StatefulSet, "-" and a hash of ten the label that its pods carry
 GROVE_LIMIT = 45  # graph, scaling group and clique together
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")

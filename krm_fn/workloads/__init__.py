@@ -58,6 +58,10 @@ class Workload:
         """What this carrier cannot carry."""
         yield from ()
 
+    def check_together(self, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """What this carrier cannot carry side by side."""
+        yield from ()
+
 
 def names() -> tuple[str, ...]:
     """The carriers there are."""

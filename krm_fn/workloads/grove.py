@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _KAI = "kai-scheduler"
+_DEFAULT_SCHEDULER = "default-scheduler"
+_REFUSED = ("nodeName", "topologySpreadConstraints")
 
 
 class Grove(Workload):
@@ -76,9 +78,22 @@ class Grove(Workload):
         if length > names.GROVE_LIMIT:
             message = f"graph, group and clique names have {length} characters, Grove takes {names.GROVE_LIMIT}; {_shorter(plan, length)}"
             yield results.warning("DYN163", message, plan.ref, plan.path)
-        if plan.nodes > 1 and plan.replicas == 0:
-            message = "Grove keeps at least one group of several nodes and refuses the set; write 1"
+        if plan.replicas == 0:
+            message = "Grove takes 0 for 1 when it makes the pods" if plan.nodes == 1 else "Grove refuses a set with a group of no replicas"
+            message += "; write 1, or leave the service out"
             yield results.warning("DYN164", message, plan.ref, (*plan.path, "replicas"))
+        for field in _REFUSED:
+            if plan.pod.get(field):
+                message = "Grove places the pods and refuses a set that does it too; remove it"
+                yield results.warning("DYN168", message, plan.ref, (*plan.path, "extraPodSpec", field))
+
+    def check_together(self, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """Grove's admission wants one scheduler for a whole set."""
+        expected = _scheduler(plans[0])
+        for plan in plans[1:]:
+            if _scheduler(plan) != expected:
+                message = f"{_scheduler(plan)} differs from {expected} of {plans[0].service}, and Grove refuses the set; write one for all"
+                yield results.warning("DYN167", message, plan.ref, (*plan.path, "extraPodSpec", "schedulerName"))
 
 
 def _shorter(plan: ComponentPlan, length: int) -> str:
@@ -92,7 +107,7 @@ def _shorter(plan: ComponentPlan, length: int) -> str:
 def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:
     """The pods of one role."""
     plan, name = role.component, names.clique(role.component.service, role.role)
-    spec, queue = _scheduled(graph, pod.spec(role))
+    spec, queue = _scheduled(graph, plan, pod.spec(role))
     starts_last = backends.get(plan.backend).leader_starts_last and role.role == "leader"
     counts = {"main": _replicas(plan), "leader": 1, "worker": plan.nodes - 1}
     return merge.some(
@@ -115,13 +130,18 @@ def _labels(plan: ComponentPlan) -> Labels:
     return {**marks, **plan.service_labels, **plan.pod_labels}
 
 
-def _scheduled(graph: GraphPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
+def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
     """With the KAI scheduler every pod without another one goes to the graph's queue (reference: injectKaiSchedulerIfEnabled)."""
     kai = graph.config.grove.kai_scheduler
-    if not kai.enabled or spec.get("schedulerName") not in (None, "", _KAI):
+    if not kai.enabled or _scheduler(plan) != _KAI:
         return spec, {}
     queue = graph.annotations.get(labels.KAI_QUEUE_NAME, "").strip() or kai.queue
     return {**spec, "schedulerName": _KAI}, {labels.KAI_QUEUE: queue}
+
+
+def _scheduler(plan: ComponentPlan) -> str:
+    """Who places the pods of a component: whom the user names, else the installation's choice."""
+    return plan.pod.get("schedulerName") or (_KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
 
 
 def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:

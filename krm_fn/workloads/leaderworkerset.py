@@ -64,6 +64,13 @@ class LeaderWorkerSet(Workload):
         """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""
         if _replicas(plan) == 0:
             return
+        name = names.instance(plan.name, _replicas(plan) - 1)
+        if len(name) > names.GROUP_LIMIT:
+            message = (
+                f"makes the name {name}, {len(name) - names.GROUP_LIMIT} over the {names.GROUP_LIMIT} characters of a LeaderWorkerSet, "
+                "whose followers carry a label made from it; shorten graph or service"
+            )
+            yield results.error("DYN143", message, plan.ref, plan.path)
         where = (*plan.path, "extraPodSpec", "mainContainer")
         main = pod.container(plan)
         if main["name"] != pod.MAIN:
