@@ -13,7 +13,7 @@ from krm_fn import graph, inventory, ownership, resolve, results, surroundings, 
 from krm_fn.api import check, older, partial
 from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.kube.types import Resource
-from krm_fn.ownership import Generated
+from krm_fn.ownership import Generated, Owner
 from krm_fn.results import Result, Severity
 from krm_fn.surroundings import Surroundings
 
@@ -44,14 +44,28 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     keep the others from being judged.
     """
     around, found = surroundings.read(resources, config)
-    images, unreadable = older.images(resources, config.namespace or surroundings.NAMESPACE)
+    home = config.namespace or surroundings.NAMESPACE
+    images, unreadable = older.images(resources, home)
     items = [_item(resource, config, around, images) for resource in resources]
     kept = [resource for item in items for resource in item.kept]
     generated = [entry for item in items for entry in item.generated]
     present = {ownership.owner(resource, surroundings.namespace(resource, config)) for resource in resources if _is_dynamo(resource)}
-    placed, misplaced = ownership.place(kept, generated, present)
-    said = [*found, *unreadable, *(result for item in items for result in item.results), *misplaced]
+    placed, misplaced = ownership.place(kept, generated, present, home)
+    said = [*found, *unreadable, *_twins(resources, config), *(result for item in items for result in item.results), *misplaced]
     return Expansion(placed, sorted(_once(said), key=results.order))
+
+
+def _twins(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
+    """Two resources of one name, one of which gets the other's namespace: they would make each other's objects."""
+    first: dict[Owner, Resource] = {}
+    for resource in resources:
+        namespace = surroundings.namespace(resource, config)
+        if _is_dynamo(resource) and first.setdefault(ownership.owner(resource, namespace), resource) is not resource:
+            address = results.ref(resource)
+            message = (
+                f"another {address.kind} of this name counts for the namespace {namespace}; rename one, or write both their namespaces"
+            )
+            yield results.error("DYN058", message, address, ("metadata", "name"))
 
 
 def _is_dynamo(resource: Resource) -> bool:

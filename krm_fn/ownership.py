@@ -25,11 +25,11 @@ class Generated(NamedTuple):
     resource: Resource
 
 
-def identity(resource: Resource) -> Identity:
-    """What makes two resources one: group, kind, namespace and name."""
+def identity(resource: Resource, home: str = "") -> Identity:
+    """What makes two resources one: group, kind, namespace and name. `home` is the namespace of those that carry none."""
     address = results.ref(resource)
     group = address.api_version.rpartition("/")[0]
-    return group, address.kind, address.namespace, address.name
+    return group, address.kind, address.namespace or home, address.name
 
 
 def owner(resource: Resource, namespace: str) -> Owner:
@@ -44,19 +44,22 @@ def owners(resource: Resource) -> list[str]:
     return written.split(",") if isinstance(written, str) and written else []
 
 
-def place(resources: Sequence[Resource], generated: Iterable[Generated], present: set[Owner]) -> tuple[list[Resource], list[Result]]:
+def place(
+    resources: Sequence[Resource], generated: Iterable[Generated], present: set[Owner], home: str
+) -> tuple[list[Resource], list[Result]]:
     """The items with the generated objects among them.
 
     An object of ours that is there already is replaced where it stands, one that nobody wants any more is dropped, a foreign one in our
-    place is an error. `present` holds every owner among the items; objects of others stay.
+    place is an error. `present` holds every owner among the items; objects of others stay. `home` is the namespace of items that carry
+    none.
     """
     found: list[Result] = []
     wanted = _joined(generated, found)
     placed: list[Resource] = []
-    taken = {path for resource in resources if (path := labels.notes(resource).get(labels.PATH))}
+    taken = {path for resource in resources if isinstance(path := labels.notes(resource).get(labels.PATH), str)}
     for resource in resources:
         mine = owners(resource)
-        new = wanted.pop(identity(resource), None) if wanted else None
+        new = wanted.pop(identity(resource, home), None) if wanted else None
         if new is not None and not mine:
             found.append(_collision(resource, new))
             placed.append(resource)
