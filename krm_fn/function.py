@@ -101,8 +101,9 @@ def _unchanged(data: bytes, problem: Result) -> _Answer:
     """The items as they came, if they can still be read, after something went wrong that nobody thought of."""
     try:
         received = resourcelist.parse(data)
-        output = resourcelist.render(received, received.items, [problem]) if received.complete else b""
-        return _Answer(output, [*received.results, problem], origin.under_kpt(received.resources))
+        found = [*received.results, problem]
+        output = resourcelist.render(received, received.items, found) if received.complete else b""
+        return _Answer(output, found, origin.under_kpt(received.resources))
     except Exception:  # noqa: BLE001 - the first problem has been noted
         return _Answer(b"", [problem], under_kpt=False)
 

@@ -5,9 +5,11 @@ import json
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 import krm_fn
-from krm_fn import expand, function
+from krm_fn import expand, function, results
 from krm_fn.kube import labels
 from krm_fn.wire import resourcelist
 
@@ -264,6 +266,14 @@ def test_a_mistake_in_what_we_write_is_said(monkeypatch):
     assert "DYN019 TypeError: set is no JSON value" in said
 
 
+def test_a_mistake_of_ours_hides_no_finding(monkeypatch):
+    monkeypatch.setattr(expand, "expand", Mistake(KeyError("spec")))
+    _, output, said = run(HEAD + USER + USER)
+    codes = [result["tags"]["code"] for result in yaml.safe_load(output)["results"]]
+    assert codes == ["DYN016", "DYN019"]
+    assert said.startswith("krm-fn: 2 errors\n")
+
+
 def test_a_mistake_in_reading_is_said(monkeypatch):
     monkeypatch.setattr(resourcelist, "parse", _fail)
     code, output, said = run(HEAD + USER)
@@ -273,3 +283,55 @@ def test_a_mistake_in_reading_is_said(monkeypatch):
 
 def _fail(_data):
     raise ValueError("x")
+
+
+WHOLE = HEAD + USER + GRAPH + FUNCTION_CONFIG
+SNIPPETS = [
+    "null",
+    "{}",
+    "[]",
+    "x",
+    "1",
+    "-1",
+    "on",
+    '""',
+    "&a ",
+    "*a",
+    "!x ",
+    "\t",
+    "\n",
+    "- ",
+    ": ",
+    "#",
+    "\ufeff",
+    "\x00",
+    "'",
+    "[",
+    "{",
+    "|\n",
+    "---\n",
+]
+
+
+@st.composite
+def mutilated(draw):
+    """A good list in which a few pieces were cut out or put in."""
+    text = WHOLE
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(text)))
+        text = text[:start] + draw(st.sampled_from(["", *SNIPPETS])) + text[start + draw(st.sampled_from([0, 0, 1, 3, 8])) :]
+    return text
+
+
+@given(mutilated() | st.binary() | st.text(alphabet=st.characters(exclude_categories=["Cs"])))
+def test_no_input_makes_a_mistake_or_loses_an_item(text):
+    code, output, said = run(text)
+    before = resourcelist.parse(text if isinstance(text, bytes) else text.encode())
+    assert "DYN019" not in said
+    assert (code == 1) is ("error DYN" in said)
+    assert bool(output) is before.complete
+    after = resourcelist.parse(output.encode())
+    if code == 1 and output:
+        assert after.items == before.items
+    if code == 0:
+        assert {results.ref(item)[1:] for item in after.items} >= {results.ref(item)[1:] for item in before.items}
