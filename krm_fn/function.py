@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
+    from krm_fn.ownership import Identity
     from krm_fn.results import Ref, Result
     from krm_fn.wire.resourcelist import ResourceList
 
@@ -73,13 +74,19 @@ def _lost(before: list[Resource], after: list[Resource], settings: Config) -> It
     """An error for every item that would be gone although it was not ours to remove."""
     unchanged = {id(resource) for resource in after}
     gone = [resource for resource in before if id(resource) not in unchanged]
-    there = {ownership.identity(resource) for resource in after} if gone else set()
+    there = {name for resource in after for name in _names(resource)} if gone else set()
     for resource in gone:
         dynamo = results.ref(resource).api_version.partition("/")[0] == config.DYNAMO_GROUP
         ours = ownership.owners(resource) or (dynamo and settings.source == "drop")
         if not ours and ownership.identity(resource) not in there:
             message = "would be lost, which is a mistake in this function and not in the input; please report it with the input"
             yield results.error("DYN017", message, results.ref(resource))
+
+
+def _names(resource: Resource) -> tuple[Identity, Identity]:
+    """What a resource goes by, and what it went by before it was told its namespace."""
+    name = ownership.identity(resource)
+    return name, (*name[:2], "", name[3])
 
 
 def _placed(found: list[Result], received: ResourceList) -> list[Result]:
