@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 
+_SEPARATOR = re.compile(r"[|&;]")
+_PYTHON = re.compile(r"python[0-9.]*[ \t\n\f\r]")
+_FLAG = re.compile(r"-m[ \t\n\f\r]")
+
+
 class Backend:
     """What the expander asks of an inference engine. Every hook has a neutral answer."""
 
@@ -67,4 +72,10 @@ def detect(words: Iterable[str]) -> list[str]:
 
 
 def _starts(module: str, line: str) -> bool:
-    return bool(re.search(rf"python[0-9.]*\s+[^|&;]*-m\s+[^|&;]*dynamo\.{re.escape(module)}[^|&;]*", line, re.ASCII))
+    """Python, then -m, then the module, in one command of a shell line; each search goes on where the one before ended."""
+    for command in _SEPARATOR.split(line):
+        python = _PYTHON.search(command)
+        flag = _FLAG.search(command, python.end()) if python else None
+        if flag and command.find(f"dynamo.{module}", flag.end()) >= 0:
+            return True
+    return False
