@@ -66,7 +66,7 @@ class Layout:
             events.put(fields, name, part.value, key)
         events.leave(root, fields)
         end = events.end()
-        if not (root.flow_style or root.start_mark.column or events.handles):
+        if slices.possible(self._text) and not (root.flow_style or root.start_mark.column or events.handles):
             self._measure(parts, end)
         return fields
 

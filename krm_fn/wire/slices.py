@@ -7,9 +7,16 @@ from __future__ import annotations
 
 import re
 
+_NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*")
+_ODD_BREAKS = ("\x85", "\u2028", "\u2029")
 _MAY_END_TEXT = re.compile(r"""["'][ \t]*(?:[#,:\]}]|$)""")
 
 Span = tuple[int, int]
+
+
+def possible(text: str) -> bool:
+    """Whether all lines end as one would think. To YAML 1.1 there are other ends too, which nobody writes on purpose."""
+    return not any(odd in text for odd in _ODD_BREAKS) and text.count("\r") == text.count("\r\n")
 
 
 def top(text: str, starts: list[int], end: int) -> list[Span]:
@@ -21,10 +28,10 @@ def top(text: str, starts: list[int], end: int) -> list[Span]:
 def items(text: str, key: int, starts: list[int], column: int, end: int) -> list[Span]:
     """The lines of each item of a block list: where its key and the items' values start, in which column the dashes are, where it ends.
 
-    Empty where the dashes cannot be found: a text may break lines in ways that nobody uses.
+    Empty where an item does not begin with its line.
     """
-    dashes = [text.rfind(f"\n{' ' * column}-", 0, start) + 1 for start in starts]
-    if any(later <= earlier for earlier, later in zip([key, *dashes], dashes, strict=False)):
+    dashes = [text.rfind(f"\n{' ' * column}-", key, start) + 1 for start in starts]
+    if not all(_NOTHING.fullmatch(text, dash + column + 1, start) for dash, start in zip(dashes, starts, strict=True)):
         return []
     cuts = [_with_comments(text, dash, column) for dash in dashes]
     below_key = text.find("\n", key) + 1
