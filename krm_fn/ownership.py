@@ -82,7 +82,9 @@ def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[Identit
         elif _without_marks(before.resource) == _without_marks(_marked(resource, [])):
             joined[key] = Generated(before.owner, _marked(resource, sorted({*owners(before.resource), name})))
         else:
-            message = f"{key[1]} {key[3]} is also made by {owners(before.resource)[0]}, but differently; rename one of the two graphs"
+            message = (
+                f"{key[1]} {key[3]} is also made by {owners(before.resource)[0]}, but differently; make it the same in both, or rename one"
+            )
             found.append(results.error("DYN051", message, results.ref(owner), ("metadata", "name")))
     return joined
 

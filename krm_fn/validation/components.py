@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import backends, components, ingress, results
-from krm_fn.kube import labels, merge, names
+from krm_fn.kube import admission, labels, merge, names
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 def check_names(plan: ComponentPlan) -> Iterator[Result]:
     """Names that Kubernetes does not take, with what would fit."""
-    if len(plan.name) > names.SERVICE_LIMIT:
-        over = len(plan.name) - names.SERVICE_LIMIT
-        message = f"makes the name {plan.name}, {over} over the {names.SERVICE_LIMIT} characters of a Service; shorten graph or service"
+    name = names.debug(plan.name) if plan.says(labels.STEALING_DEBUG) and not plan.by_graph else plan.name
+    if len(name) > names.SERVICE_LIMIT:
+        over = len(name) - names.SERVICE_LIMIT
+        message = f"makes the name {name}, {over} over the {names.SERVICE_LIMIT} characters of a Service; shorten graph or service"
         yield results.error("DYN140", message, plan.ref, plan.path)
-    elif not names.SERVICE.fullmatch(plan.name):
-        message = f"makes the name {plan.name}, which no Service can have; use letters, digits and dashes only"
+    elif not names.SERVICE.fullmatch(name):
+        message = f"makes the name {name}, which no Service can have; use letters, digits and dashes only"
         yield results.error("DYN141", message, plan.ref, plan.path)
+    elif plan.service.startswith("-") and not plan.alone:
+        message = f"{plan.service!r} cannot be the value of a label; begin it with a letter or a digit"
+        yield results.error("DYN204", message, plan.ref, plan.path)
     if len(plan.dynamo_namespace) > names.LABEL_LIMIT:
         message = (
             f"the Dynamo namespace {plan.dynamo_namespace} is over the {names.LABEL_LIMIT} characters of a label; shorten the graph's name"
@@ -64,6 +68,9 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
         return
     if not plan.ingress.host:
         yield results.error("DYN149", "is required when ingress is enabled; set it", plan.ref, (*at, "host"))
+    elif not admission.DNS_SUBDOMAIN.fullmatch(ingress.host(plan).removeprefix("*.")):
+        message = f"makes the host {ingress.host(plan)!r}, which is no host name; use lower-case letters, digits, dashes and dots"
+        yield results.error("DYN157", message, plan.ref, (*at, "hostSuffix") if ingress.host(plan).endswith(".") else (*at, "host"))
     if not ingress.makes_ingress(plan) and not ingress.makes_virtual_service(plan):
         message = (
             "opens nothing; set ingressControllerClassName, or configure ingress.istioGateway and set useVirtualService with a gateway"

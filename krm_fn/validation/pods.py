@@ -58,7 +58,10 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
         (admission.labels(plan.pod_labels), (*where, "labels")),
         (admission.annotation_keys(plan.pod_annotations), (*where, "annotations")),
         (admission.annotation_keys(plan.annotations), (*plan.path, "annotations")),
-        (admission.labels(plan.service_labels if plan.by_graph else {}), (*plan.path, "labels")),
+        (admission.labels(plan.service_labels if plan.by_graph or plan.alone else {}), (*plan.path, "labels")),
+        (admission.labels({"componentType": plan.type, "subComponentType": plan.sub_type}), plan.path),
+        (admission.labels(plan.ingress.labels), (*plan.path, "ingress", "labels")),
+        (admission.annotation_keys(plan.ingress.annotations), (*plan.path, "ingress", "annotations")),
     )
     for faults, at in checks:
         for fault in faults:
