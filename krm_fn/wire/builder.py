@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -20,11 +19,9 @@ from yaml.events import (
 )
 
 from krm_fn import results
-from krm_fn.wire import scalars
+from krm_fn.wire import scalars, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from krm_fn.results import Result
 
 DEPTH = 200
@@ -41,30 +38,6 @@ class Broken(Exception):  # noqa: N818 - the input is broken, not the program
     def __init__(self, result: Result) -> None:
         super().__init__(result.message)
         self.result = result
-
-
-class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
-    """PyYAML without libyaml: slow, and only used where the C extension is missing."""
-
-    def __init__(self, text: str) -> None:
-        yaml.reader.Reader.__init__(self, text)
-        yaml.scanner.Scanner.__init__(self)
-        yaml.parser.Parser.__init__(self)
-
-    def get_event(self) -> Any:
-        """The next event; like libyaml, this parser refuses halves of surrogate pairs."""
-        event: Any = super().get_event()  # type: ignore[no-untyped-call]
-        if type(event) is ScalarEvent and any("\ud800" <= character <= "\udfff" for character in event.value):
-            mark: Any = event.start_mark
-            raise yaml.scanner.ScannerError(None, None, "found invalid Unicode character escape code", mark)
-        return event
-
-
-def events(text: str) -> Callable[[], Any]:
-    """A function that returns the next event of a text; it raises yaml.YAMLError where the text is not YAML."""
-    parser: Any = yaml.cyaml.CParser(text) if yaml.__with_libyaml__ else PythonParser(text)  # type: ignore[attr-defined]
-    get_event: Callable[[], Any] = parser.get_event
-    return get_event
 
 
 def size(value: Any, limit: int) -> tuple[int, int]:
@@ -92,7 +65,7 @@ class Builder:
 
     def __init__(self, text: str, found: list[Result], file: str = "", lines: int = 0) -> None:
         """`lines` is how many lines stand before the text in its file."""
-        self.next = events(text)
+        self.next = stream.events(text)
         self.reach = len(text)
         self.handles = False
         self._found = found

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
 
-from krm_fn.wire import builder
+from krm_fn.wire import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def position(text: str, path: Path) -> tuple[int, int]:
     """
     walk = _Walk()
     with suppress(yaml.YAMLError, UnicodeEncodeError):
-        walk.along(builder.events(text.removeprefix("\ufeff")), path)
+        walk.along(stream.events(text.removeprefix("\ufeff")), path)
     return walk.line, walk.column
 
 
