@@ -46,6 +46,25 @@ def test_position(path, line, column):
     assert locate.position(TEXT, path) == (line, column)
 
 
+def test_several_fields_are_found_where_each_is_found_alone():
+    """In whatever order they are asked for, one below the other, and one twice."""
+    asked = [path for _, path, _, _ in FIELDS]
+    assert locate.positions(TEXT, [*reversed(asked), asked[1]]) == {path: (line, column) for _, path, line, column in FIELDS}
+
+
+def test_of_a_key_that_stands_twice_the_first_one_counts():
+    assert locate.positions("a: {b: 1}\na: {c: 2}\n", [("a",), ("a", "b"), ("a", "c")]) == {
+        ("a",): (1, 1),
+        ("a", "b"): (1, 5),
+        ("a", "c"): (1, 1),
+    }
+
+
+def test_nothing_is_read_behind_the_last_field_that_is_asked_for():
+    """What is broken there does not count."""
+    assert locate.positions("a: 1\nb: 2\nc: [\n", [("b",), ("a",)]) == {("b",): (2, 1), ("a",): (1, 1)}
+
+
 BROKEN = [
     # reason, text, path, position
     ("nothing", "", ("a",), (1, 1)),
@@ -86,6 +105,13 @@ def test_every_field_is_found_where_it_is_written(value):
         if path and isinstance(path[-1], str):
             key, colon, _ = written.partition(":")
             assert (key.strip('"'), colon) == (path[-1], ":")
+
+
+@given(VALUES, st.lists(st.lists(KEYS | st.integers(0, 3), max_size=4).map(tuple), max_size=6))
+def test_several_at_once_are_where_each_is_alone(value, missing):
+    text = emitter.text(value)
+    asked = [*paths(value), *missing]
+    assert locate.positions(text, asked) == {path: locate.position(text, path) for path in asked}
 
 
 @given(st.text(), st.lists(KEYS | st.integers(0, 3), max_size=4))
