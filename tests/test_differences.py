@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from krm_fn import config, expand
+from krm_fn import config, expand, results
 from tests import golden, truth
 from tests.testbed import programs
 
@@ -177,36 +177,36 @@ def test_service_of_a_component_alone_finds_its_pods():
     truth.assert_fit(render(lone, discoveryBackend="etcd").resources)
 
 
+TWICE = [{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]
+HANDLERS = {"tcpSocket": {"port": 1}, "exec": {"command": ["true"]}}
+ONE_ONLY = {"nvidia.com/dynamo-discovery-backend": "kubernetes"}
 ERRORS = [
-    ("with another `nvidia.com/selector`", {"Worker": {"extraPodMetadata": {"labels": {"nvidia.com/selector": "x"}}}}, {}, "DYN151"),
-    ("whose names differ in case only", {"WORKER": {}}, {}, "DYN101"),
-    ("a multinode service where nothing can carry it", {"Worker": WIDE}, {"leaderWorkerSet": {"enabled": False}}, "DYN144"),
     (
-        "a claim mounted twice",
-        {"Worker": {"volumeMounts": [{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]}},
+        "with another `nvidia.com/selector`",
+        {"Worker": {"extraPodMetadata": {"labels": {"nvidia.com/selector": "x"}}}},
         {},
-        "DYN148",
+        "Worker.extraPodMetadata",
     ),
-    ("together exceed 63 characters", {"a" * 60: {}}, {}, "DYN140"),
+    ("whose names differ in case only", {"WORKER": {}}, {}, "WORKER"),
+    ("a multinode service where nothing can carry it", {"Worker": WIDE}, {"leaderWorkerSet": {"enabled": False}}, "Worker.multinode"),
+    ("a claim mounted twice", {"Worker": {"volumeMounts": TWICE}}, {}, "Worker.volumeMounts[1]"),
+    ("together exceed 63 characters", {"a" * 60: {}}, {}, "a" * 60),
     (
         "a discovery annotation on one service only",
-        {"Worker": {"annotations": {"nvidia.com/dynamo-discovery-backend": "kubernetes"}}},
+        {"Worker": {"annotations": ONE_ONLY}},
         {"discoveryBackend": "etcd"},
-        "DYN155",
+        "Worker.annotations",
     ),
-    (
-        "a probe with two handlers",
-        {"Worker": {"readinessProbe": {"tcpSocket": {"port": 1}, "exec": {"command": ["true"]}}}},
-        {},
-        "DYN215",
-    ),
+    ("a probe with two handlers", {"Worker": {"readinessProbe": HANDLERS}}, {}, "Worker.readinessProbe"),
 ]
 
 
-@pytest.mark.parametrize(("words", "services", "settings", "code"), ERRORS, ids=[row[0] for row in ERRORS])
-def test_errors_at_build_time(words, services, settings, code):
+@pytest.mark.parametrize(("words", "services", "settings", "field"), ERRORS, ids=[row[0] for row in ERRORS])
+def test_errors_at_build_time(words, services, settings, field):
+    """At the field where the mistake was made."""
     says(words)
-    assert code in codes(render(graph("agg-vllm", **services), **settings), "error")
+    found = render(graph("agg-vllm", **services), **settings).results
+    assert any(results.field(each.path).startswith(f"spec.services.{field}") for each in found if each.severity == "error"), found
 
 
 WARNINGS = [
