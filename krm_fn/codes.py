@@ -1,7 +1,7 @@
 """Every finding's code with its title: the one list that texts and documentation are made from.
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
-100-199 graphs, 200-299 pods, 300-399 notes.
+080-089 schema, continued, 100-199 graphs, 200-299 pods, 300-399 notes.
 A code is never reused for another meaning.
 """
 
@@ -69,6 +69,8 @@ TITLES = {
     "DYN070": "More than one configuration",
     "DYN071": "Kustomization that is not built",
     "DYN072": "File that holds no resource",
+    # 080-089: the schema, continued
+    "DYN080": "Two entries of a list with one key",
     # 100-199: graphs
     "DYN100": "No services",
     "DYN101": "Two services that make the same objects",
@@ -126,7 +128,7 @@ TITLES = {
     # 200-299: pods
     "DYN200": "Ephemeral containers in a template",
     "DYN201": "A deadline for pods that are to stay",
-    "DYN202": "A service account that no account can be called",
+    "DYN202": "A name in a pod that Kubernetes does not take",
     "DYN203": "A key of a label or annotation that is none",
     "DYN204": "A value of a label that is none",
     "DYN205": "A container without an image",
@@ -143,11 +145,18 @@ TITLES = {
     "DYN216": "A probe with a number below zero",
     "DYN217": "A field that this kind of probe does not take",
     "DYN218": "A port number that is none",
-    "DYN219": "A port name that is none, or stands twice",
+    "DYN219": "A port name that is none, or a port that stands twice",
     "DYN220": "A variable without a name",
     "DYN221": "A variable that is set twice",
     "DYN222": "A variable with a value and a source",
     "DYN223": "Pods that are to stay but are not restarted",
+    "DYN224": "Fields of which exactly one may stand",
+    "DYN225": "An empty field that Kubernetes needs",
+    "DYN226": "A number that Kubernetes does not take",
+    "DYN227": "A toleration that Kubernetes does not take",
+    "DYN228": "A path that no mount can have",
+    "DYN229": "A resource that no container can ask for",
+    "DYN230": "A variable that shows a field which is not there",
     # 300-399: notes
     "DYN300": "A probe whose handler replaces the default one's",
 }

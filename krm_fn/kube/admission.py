@@ -8,33 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from krm_fn.kube import merge, quantity
+from krm_fn.kube import fields, merge, quantity
+from krm_fn.kube.fields import DNS_SUBDOMAIN, Fault
 from krm_fn.kube.types import Container, PodSpec
 from krm_fn.results import Path
 
-DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-DNS_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
-_PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]([a-z0-9]|-(?!-))*(?<!-)")
+_PAGES = "hugepages-"
 _NATIVE = ("cpu", "memory", "ephemeral-storage")
-
-
-class Fault(NamedTuple):
-    """One reason to refuse. `path` is inside the pod spec."""
-
-    code: str
-    path: Path
-    message: str
 
 
 def pod(spec: PodSpec) -> Iterator[Fault]:
     """Everything that a pod would be refused for."""
     volumes = [volume.get("name") for volume in spec.get("volumes") or ()]
     claims = {claim.get("name") for claim in spec.get("resourceClaims") or ()}
+    yield from fields.pod(spec)
     yield from _names(spec, "volumes", set())
+    yield from _names(spec, "resourceClaims", set())
     seen: set[Any] = set()
     for kind in ("initContainers", "containers"):
         yield from _names(spec, kind, seen)
@@ -45,9 +38,12 @@ def pod(spec: PodSpec) -> Iterator[Fault]:
         yield Fault("DYN200", ("ephemeralContainers",), "cannot be part of a template; remove them")
     if spec.get("activeDeadlineSeconds") is not None:
         yield Fault("DYN201", ("activeDeadlineSeconds",), "cannot be set on pods that are to stay; remove it")
-    account = spec.get("serviceAccountName")
-    if account and not DNS_SUBDOMAIN.fullmatch(account):
-        yield Fault("DYN202", ("serviceAccountName",), f"{account!r} is no name that Kubernetes takes; write an account's name")
+    if spec.get("dnsPolicy") == "None" and not (spec.get("dnsConfig") or {}).get("nameservers"):
+        yield Fault("DYN225", ("dnsConfig", "nameservers"), "is required with dnsPolicy: None; name a server, or leave the policy out")
+    for fault in labels(spec.get("nodeSelector") or {}):
+        yield fault._replace(path=("nodeSelector", *fault.path))
+    for index, toleration in enumerate(spec.get("tolerations") or ()):
+        yield from _toleration(toleration, ("tolerations", index))
 
 
 def labels(found: dict[str, str]) -> Iterator[Fault]:
@@ -69,6 +65,7 @@ def annotation_keys(found: dict[str, str]) -> Iterator[Fault]:
 def _container(container: Container, volumes: set[Any], claims: set[Any]) -> Iterator[Fault]:
     if not container.get("image"):
         yield Fault("DYN205", ("image",), "is required; name the image to run")
+    yield from fields.container(container)
     yield from _mounts(container, volumes)
     yield from _resources(container.get("resources") or {}, claims)
     for name in merge.PROBES:
@@ -83,7 +80,7 @@ def _names(spec: PodSpec, kind: str, seen: set[Any]) -> Iterator[Fault]:
     """Names are there, are DNS labels, and stand once."""
     for index, entry in enumerate(spec.get(kind) or ()):
         name = entry.get("name")
-        if not isinstance(name, str) or not DNS_LABEL.fullmatch(name):
+        if not isinstance(name, str) or not fields.DNS_LABEL.fullmatch(name):
             yield Fault(
                 "DYN206", (kind, index, "name"), f"{name or ''!r} is no name; use lower-case letters, digits and dashes, at most 63"
             )
@@ -109,10 +106,16 @@ def _resources(resources: dict[str, Any], claims: set[Any]) -> Iterator[Fault]:
         yield from _request(name, amount, limits.get(name))
     for side in ("limits", "requests"):
         for name, amount in (resources.get(side) or {}).items():
+            if not _is_resource(name):
+                message = "is no resource that a container can ask for; write cpu, memory, ephemeral-storage, or domain/name"
+                yield Fault("DYN229", ("resources", side, name), message)
             if _amount(amount) < 0:
                 yield Fault("DYN212", ("resources", side, name), f"{amount} is below zero; write an amount")
             elif not _overcommits(name) and _amount(amount) % quantity.UNIT:
                 yield Fault("DYN212", ("resources", side, name), f"{amount} is not a whole number of {name}; write one")
+    asked = {*limits, *requests}
+    if any(name.startswith(_PAGES) for name in asked) and not asked & {"cpu", "memory"}:
+        yield Fault("DYN229", ("resources", "limits"), "holds huge pages only; ask for cpu or memory too")
     for index, claim in enumerate(resources.get("claims") or ()):
         if claim.get("name") not in claims:
             message = f"the pod has no resource claim {claim.get('name')}; add it under extraPodSpec.resourceClaims"
@@ -134,7 +137,16 @@ def _request(name: str, amount: Any, limit: Any) -> Iterator[Fault]:
 
 def _overcommits(name: str) -> bool:
     """Whether a node may promise more of it than it has: native resources other than huge pages."""
-    return name in _NATIVE or (("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-"))
+    return name in _NATIVE or (("/" not in name or "kubernetes.io/" in name) and not name.startswith(_PAGES))
+
+
+def _is_resource(name: str) -> bool:
+    """A native resource, or an extended one, which has a domain (reference: validateContainerResourceName)."""
+    if any(annotation_keys({name: ""})):
+        return False
+    if "/" not in name:
+        return name in _NATIVE or name.startswith(_PAGES)
+    return "kubernetes.io/" in name or not name.startswith("requests.")
 
 
 def _amount(written: Any) -> Any:
@@ -157,17 +169,30 @@ def _probe(name: str, probe: dict[str, Any]) -> Iterator[Fault]:
 
 
 def _ports(container: Container) -> Iterator[Fault]:
+    """Server-side apply takes each number and protocol once."""
     seen: set[Any] = set()
     for index, port in enumerate(container.get("ports") or ()):
-        name, number = port.get("name"), port.get("containerPort")
-        if not isinstance(number, int) or not 0 < number < 65536:
-            yield Fault("DYN218", ("ports", index, "containerPort"), f"{number} is no port; write a number from 1 to 65535")
-        if name and not _PORT_NAME.fullmatch(name):
+        name, listened = port.get("name"), (port.get("containerPort"), port.get("protocol") or "TCP")
+        if listened in seen:
+            yield Fault("DYN219", ("ports", index, "containerPort"), f"{listened[0]} is listed twice; keep one")
+        if name and not fields.PORT_NAME.fullmatch(name):
             message = f"{name!r} is no port name; use at most 15 lower-case letters, digits and dashes, one letter at least"
             yield Fault("DYN219", ("ports", index, "name"), message)
         if name and name in seen:
             yield Fault("DYN219", ("ports", index, "name"), f"{name} names two ports; rename one of them")
-        seen.add(name)
+        seen.update((name, listened))
+
+
+def _toleration(toleration: dict[str, Any], at: Path) -> Iterator[Fault]:
+    key, exists = toleration.get("key"), toleration.get("operator") == "Exists"
+    for fault in annotation_keys({key: ""} if key else {}):
+        yield fault._replace(path=(*at, "key"))
+    if not key and not exists:
+        yield Fault("DYN227", (*at, "operator"), "must be Exists where no key is named; write it, or a key")
+    if exists and toleration.get("value"):
+        yield Fault("DYN227", (*at, "value"), "is not looked at by the operator Exists; remove it, or write Equal")
+    if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
+        yield Fault("DYN227", (*at, "tolerationSeconds"), "only fits the effect NoExecute; remove it, or write that effect")
 
 
 def _env(container: Container) -> Iterator[Fault]:
