@@ -5,8 +5,9 @@ Not its business: what resources say. A folder is read as it is; a Kustomization
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import config, ownership, results
 from krm_fn.config import Config
@@ -14,7 +15,7 @@ from krm_fn.kube import labels
 from krm_fn.wire import files, origin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Ref, Result
@@ -96,23 +97,39 @@ def _left_out(source: Source, found: list[Result], *, in_folder: bool) -> bool:
 def _sound(sources: Iterable[Source], found: list[Result]) -> list[Source]:
     """The documents that are resources, each object once; what keeps the others from it is added to `found`."""
     sound: dict[ownership.Identity, Source] = {}
+    wrong: list[tuple[Source, Result]] = []
+    twins: list[tuple[Source, Source]] = []
     for source in sources:
-        address = source.address
-        parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
-        missing = [part for part, text in parts.items() if not text]
-        if not isinstance(source.value, dict):
-            found.append(results.error("DYN014", "is no mapping; every document is a resource", **source.place()))
-        elif missing:
-            message = f"has no {' and no '.join(missing)}; every resource has them, as texts"
-            found.append(results.error("DYN015", message, address, **source.place()))
+        if unfit := _unfit(source):
+            wrong.append((source, unfit))
         elif (other := sound.setdefault(ownership.identity(source.value), source)) is not source:
-            message = f"is the same object as the one in {_spot(other)}; rename or remove one of the two"
-            found.append(results.error("DYN016", message, address, **source.place()))
+            twins.append((source, other))
+    places = files.places((source, ()) for _, source in twins)
+    for (source, _), place in zip(twins, places, strict=True):
+        message = f"is the same object as the one in {_spot(place)}; rename or remove one of the two"
+        wrong.append((source, results.error("DYN016", message, source.address)))
+    found.extend(_located(wrong))
     return list(sound.values())
 
 
-def _spot(source: Source) -> str:
-    place = source.place()
+def _unfit(source: Source) -> Result | None:
+    """What keeps a document from being a resource."""
+    if not isinstance(source.value, dict):
+        return results.error("DYN014", "is no mapping; every document is a resource")
+    address = source.address
+    parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
+    missing = [part for part, text in parts.items() if not text]
+    message = f"has no {' and no '.join(missing)}; every resource has them, as texts"
+    return results.error("DYN015", message, address) if missing else None
+
+
+def _located(found: Sequence[tuple[Source, Result]]) -> list[Result]:
+    """Findings, each with the place of its field in a source."""
+    places = files.places((source, result.path) for source, result in found)
+    return [result._replace(**place) for (_, result), place in zip(found, places, strict=True)]
+
+
+def _spot(place: dict[str, Any]) -> str:
     return f"{place['file']}:{place['line']}"
 
 
@@ -135,14 +152,14 @@ def _configures_itself(source: Source) -> bool:
 
 def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
     if len(configs) > 1:
-        message = f"is a configuration, and so is {_spot(configs[0])}; keep one, or say with --config which one counts"
+        message = f"is a configuration, and so is {_spot(configs[0].place())}; keep one, or say with --config which one counts"
         return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].place())]
     if configs and not isinstance(configs[0].value, dict):
         return Config(), [
             results.error("DYN018", "is no resource; write a mapping with apiVersion, kind and metadata", **configs[0].place())
         ]
     settings, found = config.read(configs[0].value if configs else None)
-    return settings, [result._replace(**configs[0].place(result.path)) for result in found]
+    return settings, _located([(configs[0], result) for result in found])
 
 
 def placed(found: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
@@ -154,19 +171,35 @@ def placed(found: Iterable[Result], sources: Iterable[Source], root: Path | None
     known: dict[Ref, Source] = {}
     for source in sources:
         known.setdefault(source.address, source)
-    done = [_placed(result, known[result.ref], root) if result.ref in known and not result.file else result for result in found]
-    return sorted(done, key=results.order)
+    read = cache(files.read)
+    done: list[Result] = []
+    standing: list[tuple[Source, Result]] = []
+    for result in found:
+        if result.ref not in known or result.file:
+            done.append(result)
+            continue
+        where = _noted(known[result.ref], root, read)
+        if isinstance(where, dict):
+            done.append(result._replace(**where))
+        else:
+            standing.append((where, result))
+    return sorted([*done, *_located(standing)], key=results.order)
 
 
-def _placed(result: Result, source: Source, root: Path | None) -> Result:
+def _noted(source: Source, root: Path | None, read: Callable[[str], files.File]) -> Source | dict[str, Any]:
+    """What a resource was made from, where an orchestrator notes that: the document, or only its file where that cannot be read."""
     path, number = origin.file(source.value)
     if not path or (root is None and source.file != files.STDIN_NAME):
-        return result._replace(**source.place(result.path))
-    again = _again(root / path, number, source) if root else None
-    return result._replace(**(again.place(result.path) if again else {"file": path, "document": number}))
+        return source
+    again = _again(read(str(root / path)).sources, number, source) if root else None
+    return again or {"file": path, "document": number}
 
 
-def _again(path: Path, number: int, source: Source) -> Source | None:
-    """The document that became a resource: the one of its kind in the file; where there are more, the one in its place."""
-    alike = [each for each in files.read(str(path)).sources if each.address.kind == source.address.kind]
-    return next((each for each in alike if each.document == number), alike[0] if alike else None)
+def _again(there: Iterable[Source], number: int, source: Source) -> Source | None:
+    """The document that became a resource: of its kind and of most of its name, over which builds lay prefixes and suffixes.
+
+    Where that leaves a choice, the one in its place.
+    """
+    name = source.address.name
+    alike = [each for each in there if each.address.kind == source.address.kind]
+    return max(alike, key=lambda each: (len(each.address.name) * (each.address.name in name), each.document == number), default=None)

@@ -35,13 +35,27 @@ class Source(NamedTuple):
 
     def place(self, path: results.Path = ()) -> dict[str, Any]:
         """File, document, line and column of a field, as fields of a Result."""
-        line, column = locate.position(self.text, (*self.at, *path))
-        return {"file": self.file, "document": self.document, "line": self.line + line - 1, "column": column}
+        (found,) = places([(self, path)])
+        return found
 
     @property
     def address(self) -> results.Ref:
         """The value's address, with empty parts where it is no resource."""
         return results.ref(self.value if isinstance(self.value, dict) else {})
+
+
+def places(asked: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
+    """The places of several fields, in the order asked for; each text is read again once."""
+    fields = [(source, (*source.at, *path)) for source, path in asked]
+    wanted: dict[int, tuple[str, list[results.Path]]] = {}
+    for source, path in fields:
+        wanted.setdefault(id(source.text), (source.text, []))[1].append(path)
+    found = {key: locate.positions(text, paths) for key, (text, paths) in wanted.items()}
+    return [_place(source, *found[id(source.text)][path]) for source, path in fields]
+
+
+def _place(source: Source, line: int, column: int) -> dict[str, Any]:
+    return {"file": source.file, "document": source.document, "line": source.line + line - 1, "column": column}
 
 
 class File(NamedTuple):
@@ -71,9 +85,14 @@ def _below(folder: Path, without: Path | None) -> list[str]:
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
-        folders[:] = [each for each in folders if not each.startswith(".") and (here / each).resolve() != without]
-        found.extend(here / each for each in files if not each.startswith(".") and each.endswith(_ENDINGS))
+        folders[:] = [each for each in folders if is_read(each, folder=True) and (here / each).resolve() != without]
+        found.extend(here / each for each in files if is_read(each))
     return [str(path) for path in sorted(found)]
+
+
+def is_read(name: str, *, folder: bool = False) -> bool:
+    """Whether what lies in a folder under this name is read with it."""
+    return not name.startswith(".") and (folder or name.endswith(_ENDINGS))
 
 
 def name(path: str) -> str:
@@ -88,6 +107,11 @@ def read(path: str) -> File:
         data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as problem:
         return File("", [], [results.error("DYN011", f"cannot be read: {problem.strerror}", file=file)])
+    return parse(data, file)
+
+
+def parse(data: bytes, file: str) -> File:
+    """The values of the bytes of a file, whose name findings carry. Never raises."""
     text, undecodable = reader.decode(data, file)
     documents, broken = reader.read(text, file)
     wholes = [Source(each.value, file, each.number, each.line, text[each.start : each.end]) for each in documents]

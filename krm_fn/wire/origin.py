@@ -59,5 +59,9 @@ def _origin(note: Any) -> str:
     """The path in kustomize's note, which is YAML; generated resources have `configuredIn` instead."""
     documents, _ = reader.read(note) if isinstance(note, str) else ([], [])
     value = documents[0].value if documents else None
-    path = (value.get("path") or value.get("configuredIn")) if isinstance(value, dict) else None
-    return path if isinstance(path, str) else ""
+    if not isinstance(value, dict):
+        return ""
+    path, repo, ref = value.get("path") or value.get("configuredIn"), value.get("repo"), value.get("ref")
+    if not isinstance(path, str) or not repo:
+        return path if isinstance(path, str) else ""
+    return f"{repo}//{path}" + (f"?ref={ref}" if ref else "")  # as kustomize itself names what it fetches

@@ -17,7 +17,16 @@ NOTES = [
     ("a number that is none", {PATH: "a.yaml", INDEX: "x"}, ("a.yaml", 0)),
     ("a number beyond all files", {PATH: "a.yaml", INDEX: "9" * 5000}, ("a.yaml", 0)),
     ("kustomize", {ORIGIN: "path: a.yaml\n"}, ("a.yaml", 0)),
-    ("kustomize, from another repository", {ORIGIN: "path: a.yaml\nrepo: https://example.com/x\nref: v1\n"}, ("a.yaml", 0)),
+    (
+        "kustomize, from another repository",
+        {ORIGIN: "path: b/a.yaml\nrepo: https://example.com/x\nref: v1\n"},
+        ("https://example.com/x//b/a.yaml?ref=v1", 0),
+    ),
+    (
+        "kustomize, from another repository's head",
+        {ORIGIN: "path: a.yaml\nrepo: https://example.com/x\n"},
+        ("https://example.com/x//a.yaml", 0),
+    ),
     ("kustomize, generated", {ORIGIN: "configuredIn: fn.yaml\nconfiguredBy:\n  kind: X\n"}, ("fn.yaml", 0)),
     ("an origin that is no YAML", {ORIGIN: "path: [\n"}, ("", 0)),
     ("an origin that is a text", {ORIGIN: "a.yaml"}, ("", 0)),
