@@ -6,6 +6,7 @@ import pytest
 
 from krm_fn import config, pod
 from krm_fn.kube import labels
+from krm_fn.kube.types import Resource
 from tests import faults, given
 
 TYPES = ["", "frontend", "worker", "prefill", "decode", "planner", "epp"]
@@ -370,7 +371,7 @@ def test_only_the_first_cache_counts_and_other_mounts_are_none():
 
 def test_an_endpoint_pickers_volumes_are_replaced_by_the_users():
     """Lists replace as a whole, so whoever writes one brings the configuration too."""
-    volumes = [{"name": name, "emptyDir": {}} for name in ("epp-config", "hf-cache", "more")]
+    volumes: list[Resource] = [{"name": name, "emptyDir": {}} for name in ("epp-config", "hf-cache", "more")]
     spec = given.pod(given.picker(pod={"volumes": volumes}))
     assert spec["volumes"][:3] == volumes
     assert [volume["name"] for volume in given.pod(given.picker())["volumes"]] == ["epp-config", "hf-cache", "shared-memory"]

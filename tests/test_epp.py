@@ -1,0 +1,125 @@
+"""An endpoint picker has a configuration and a pool beside its pod (reference: epp/config.go, inference_pool.go)."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from krm_fn.kube import labels
+from tests import given
+
+CONFIG = {
+    "schedulingProfiles": [{"plugins": [{"pluginRef": "b"}, {"weight": 3, "pluginRef": "a"}], "name": "default"}],
+    "plugins": [{"type": "queue"}, {"name": "b", "type": "prefix", "parameters": {"z": 1, "a": ["y", "n"]}}],
+}
+
+
+def rendered(**fields):
+    return given.rendered(given.graph({"Picker": given.picker(**fields)}))
+
+
+def text(config):
+    written: str = rendered(eppConfig={"config": config})["ConfigMap/chat-epp-config"]["data"]["epp-config-dynamo.yaml"]
+    return written
+
+
+def test_the_configuration_is_completed_and_sorted():
+    assert text(CONFIG) == (
+        "apiVersion: inference.networking.x-k8s.io/v1alpha1\n"
+        "kind: EndpointPickerConfig\n"
+        "plugins:\n"
+        '- name: ""\n'
+        "  parameters: null\n"
+        "  type: queue\n"
+        "- name: b\n"
+        "  parameters:\n"
+        "    a:\n"
+        '    - "y"\n'
+        '    - "n"\n'
+        "    z: 1\n"
+        "  type: prefix\n"
+        "schedulingProfiles:\n"
+        "- name: default\n"
+        "  plugins:\n"
+        "  - pluginRef: b\n"
+        "    weight: null\n"
+        "  - pluginRef: a\n"
+        "    weight: 3\n"
+    )
+
+
+COMPLETED = [
+    (
+        "type and version are the extension's",
+        {"kind": "Other", "apiVersion": "v9"},
+        {"kind": "EndpointPickerConfig", "apiVersion": "inference.networking.x-k8s.io/v1alpha1"},
+    ),
+    ("features", {"featureGates": ["a"]}, {"featureGates": ["a"]}),
+    (
+        "a detector with what is set",
+        {"saturationDetector": {"queueDepthThreshold": 5, "kvCacheUtilThreshold": 0}},
+        {"saturationDetector": {"queueDepthThreshold": 5, "metricsStalenessThreshold": "0s"}},
+    ),
+    (
+        "a detector with a time",
+        {"saturationDetector": {"metricsStalenessThreshold": "200ms"}},
+        {"saturationDetector": {"metricsStalenessThreshold": "200ms"}},
+    ),
+    ("what is not known here is kept", {"flowControl": {"a": 1}}, {"flowControl": {"a": 1}}),
+]
+
+
+@pytest.mark.parametrize(("more", "expected"), [row[1:] for row in COMPLETED], ids=[row[0] for row in COMPLETED])
+def test_what_the_configuration_says(more, expected):
+    found = yaml.safe_load(text({**CONFIG, **more}))
+    assert {key: found[key] for key in expected} == expected
+
+
+def test_the_config_map_and_the_pool_say_whose_they_are():
+    found = rendered()
+    marks = {labels.GRAPH: "chat", labels.COMPONENT: "Picker", labels.COMPONENT_TYPE: "epp"}
+    for name in ("ConfigMap/chat-epp-config", "InferencePool/chat-pool"):
+        assert found[name]["metadata"]["namespace"] == "team"
+        assert marks.items() <= found[name]["metadata"]["labels"].items()
+
+
+def test_the_pool_holds_the_frontends_of_the_pickers_dynamo_namespace():
+    pool = rendered()["InferencePool/chat-pool"]
+    assert pool["apiVersion"] == "inference.networking.k8s.io/v1"
+    assert pool["spec"] == {
+        "targetPorts": [{"number": 8000}],
+        "selector": {"matchLabels": {labels.COMPONENT_TYPE: "frontend", labels.NAMESPACE: "team-chat"}},
+        "endpointPickerRef": {"kind": "Service", "name": "chat-picker", "port": {"number": 9002}},
+    }
+    shared = rendered(globalDynamoNamespace=True)["InferencePool/chat-pool"]
+    assert shared["spec"]["selector"]["matchLabels"][labels.NAMESPACE] == "dynamo"
+
+
+VOLUMES = [
+    ("the configuration that is made", {}, "chat-epp-config", "epp-config-dynamo.yaml", True),
+    ("the user's ConfigMap", {"eppConfig": {"configMapRef": {"name": "mine", "key": "a.yaml"}}}, "mine", "a.yaml", False),
+    (
+        "the user's ConfigMap with an empty key",
+        {"eppConfig": {"configMapRef": {"name": "mine", "key": ""}}},
+        "mine",
+        "epp-config-dynamo.yaml",
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "name", "key", "made"), [row[1:] for row in VOLUMES], ids=[row[0] for row in VOLUMES])
+def test_the_configuration_is_mounted_under_one_name(fields, name, key, made):
+    found = rendered(**fields)
+    volumes = found["Deployment/chat-picker"]["spec"]["template"]["spec"]["volumes"]
+    assert volumes[:2] == [
+        {"name": "epp-config", "configMap": {"name": name, "items": [{"key": key, "path": "epp-config-dynamo.yaml"}]}},
+        {"name": "hf-cache", "emptyDir": {}},
+    ]
+    assert ("ConfigMap/chat-epp-config" in found) is made
+
+
+def test_the_account_is_bound_to_the_role_that_the_platform_ships():
+    found = rendered()
+    assert found["RoleBinding/epp-serviceaccount-binding"]["roleRef"]["name"] == "dynamo-epp"
+    assert "ServiceAccount/epp-serviceaccount" in found
