@@ -1,7 +1,7 @@
 """Every finding's code with its title: the one list that texts and documentation are made from.
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
-080-089 schema, continued, 100-199 graphs, 200-299 pods, 300-399 notes.
+080-089 schema, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes, 400-499 changes.
 A code is never reused for another meaning.
 """
 
@@ -69,6 +69,7 @@ TITLES = {
     "DYN070": "More than one configuration",
     "DYN071": "Kustomization that is not built",
     "DYN072": "File that holds no resource",
+    "DYN073": "An earlier state that cannot be read",
     # 080-089: the schema, continued
     "DYN080": "Two entries of a list with one key",
     # 100-199: graphs
@@ -125,6 +126,10 @@ TITLES = {
     "DYN166": "A word that loses its quotes",
     "DYN167": "Several schedulers under Grove",
     "DYN168": "A field that Grove refuses",
+    "DYN170": "An adapter without a source",
+    "DYN171": "An adapter from a source that cannot be loaded",
+    "DYN180": "A setting for profiling that is overwritten",
+    "DYN181": "GPU discovery without a role for it",
     # 200-299: pods
     "DYN200": "Ephemeral containers in a template",
     "DYN201": "A deadline for pods that are to stay",
@@ -159,4 +164,13 @@ TITLES = {
     "DYN230": "A variable that shows a field which is not there",
     # 300-399: notes
     "DYN300": "A probe whose handler replaces the default one's",
+    # 400-499: changes
+    "DYN400": "Another engine",
+    "DYN401": "Several nodes in place of one, or one in place of several",
+    "DYN402": "A service that comes or goes",
+    "DYN403": "Replicas that a scaling adapter owns",
+    "DYN404": "Another type of model",
+    "DYN405": "Another base model",
+    "DYN406": "A request that changes",
+    "DYN407": "A claim that cannot become another one",
 }

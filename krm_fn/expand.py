@@ -103,8 +103,13 @@ def _expanded(resource: Resource, config: Config, around: Surroundings, notes: l
 
 def _passing(resource: Resource, config: Config) -> Iterator[Result]:
     """Kinds that are not expanded pass through; those with a schema are checked, other products' kinds of this group are not ours."""
-    yield from check.resource(resource, unknown=_unknown(config))
+    checked = list(check.resource(resource, unknown=_unknown(config)))
+    broken = [result.path for result in checked if result.severity == "error"]
+    yield from checked
     address = results.ref(resource)
+    if address.api_version == API_VERSION:
+        readable = partial.without(check.without_nulls(resource), broken)
+        yield from partial.news(validation.other(readable, config), broken)
     if address.kind == _REQUEST:
         yield results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",))
 

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import components as kinds
-from krm_fn import workloads
-from krm_fn.validation import components, fields, graphs, pods
+from krm_fn import results, workloads
+from krm_fn.validation import components, fields, graphs, others, pods
 
 if TYPE_CHECKING:
+    from krm_fn.config import Config
+    from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
     from krm_fn.surroundings import Surroundings
@@ -43,6 +45,15 @@ def graph(plan: GraphPlan, spec: dict[str, Any], around: Surroundings) -> Iterat
         yield from _component(component, around)
     for carrier, carried in plan.carried().items():
         yield from workloads.get(carrier).check_together(carried)
+
+
+def other(resource: Resource, config: Config) -> Iterator[Result]:
+    """Everything wrong with a model or a request; nothing for other kinds. `resource` must be well-formed."""
+    spec, address = resource.get("spec") or {}, results.ref(resource)
+    if address.kind == "DynamoModel":
+        yield from others.check_model(spec, address)
+    elif address.kind == "DynamoGraphDeploymentRequest":
+        yield from others.check_request(spec, address, config)
 
 
 def _component(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
