@@ -1,19 +1,88 @@
-"""What every model shares: strict types, camelCase keys, descriptions from docstrings.
+"""What every model shares: strict types, camelCase keys, descriptions from docstrings, and what an API server is told besides.
 
 Not its business: any one kind.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from krm_fn.api import native
 
-Int32 = Annotated[int, Field(json_schema_extra={"format": "int32"})]
-Int64 = Annotated[int, Field(json_schema_extra={"format": "int64"})]
+Int32 = Annotated[int, Field(lt=2**31, json_schema_extra={"format": "int32"})]
+Generation = Annotated[int, Field(ge=0, lt=2**63, json_schema_extra={"format": "int64"})]
 Texts = dict[str, str]
 Anything = dict[str, Any]
+
+
+class ByKey(NamedTuple):
+    """Marks a list whose entries are told apart by a field: patches merge them by it, and no two may have the same."""
+
+    key: str = "name"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The list, without repetition."""
+        return core_schema.no_info_after_validator_function(self._unique, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """For API servers, and for those that merge patches as Kubernetes does."""
+        listed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [self.key]}
+        return handler(schema) | listed | {"x-kubernetes-patch-merge-key": self.key, "x-kubernetes-patch-strategy": "merge"}
+
+    def _unique(self, entries: list[Any]) -> list[Any]:
+        keys = [entry[self.key] if isinstance(entry, dict) else getattr(entry, self.key) for entry in entries]
+        if len({*keys}) < len(keys):
+            raise ValueError(f"two entries have the same {self.key}")
+        return entries
+
+
+EnvVars = Annotated[list[native.EnvVar], ByKey()]
+
+
+class Rule(NamedTuple):
+    """What must hold beyond types: CEL over the object that declares it, said of its field `at` with a code where it does not hold.
+
+    An API server refuses what breaks a rule when it is written; `krm_fn.validation` finds it before that.
+    """
+
+    code: str
+    holds: str
+    message: str
+    at: str = ""
+    reason: Literal["Required", "Invalid", "Forbidden"] = "Invalid"
+
+
+def rules(*found: Rule) -> ConfigDict:
+    """The configuration of a model whose objects obey rules."""
+    return ConfigDict(json_schema_extra={"x-kubernetes-validations": [_written(rule) for rule in found]})
+
+
+def _written(rule: Rule) -> dict[str, JsonValue]:
+    """A rule as definitions of custom resources have it."""
+    where: dict[str, JsonValue] = {"fieldPath": f".{rule.at}"} if rule.at else {}
+    return {"rule": rule.holds, "message": f"{rule.code} {rule.message}".strip(), "reason": f"FieldValue{rule.reason}", **where}
+
+
+class Column(NamedTuple):
+    """A column that `kubectl get` prints: its title, where the value is, and whether only `-o wide` shows it."""
+
+    title: str
+    path: str
+    type: Literal["string", "integer", "date"] = "string"
+    wide: bool = False
+
+
+class Served(NamedTuple):
+    """How an API server serves a kind, besides its schema: other names, columns before the age, and subresources."""
+
+    short_names: tuple[str, ...]
+    columns: tuple[Column, ...] = ()
+    status: bool = True
+    scale: bool = False
+
 
 _NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _TYPE = rf"^({_NAME}(\.{_NAME})*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
@@ -27,13 +96,26 @@ class Model(BaseModel):
         extra="forbid",
         strict=True,
         frozen=True,
-        validate_by_name=True,
         use_attribute_docstrings=True,
     )
 
 
+class Extended(Model):
+    """A native definition with more fields; `native.extends` says which."""
+
+    @model_validator(mode="after")
+    def _native_part(self) -> Self:
+        native.fit(self.model_extra or {}, type(self).__name__)
+        return self
+
+
 class Kind(Model):
-    """A resource with an address. `api_version` and `kind`, each with one possible value, say which."""
+    """A resource with an address. `api_version` and `kind`, each with one possible value, say which.
+
+    A kind that no API server serves has no `served`.
+    """
+
+    served: ClassVar[Served | None] = None
 
     metadata: native.ObjectMeta = Field(default_factory=dict)
     """Name, namespace, labels and annotations."""
@@ -52,8 +134,11 @@ class Condition(Model):
     """Why, as a sentence for people."""
     last_transition_time: native.Time
     """When `status` last changed."""
-    observed_generation: Int64 | None = Field(default=None, ge=0)
+    observed_generation: Generation | None = None
     """The `metadata.generation` that this was said about."""
+
+
+Conditions = Annotated[list[Condition], ByKey("type")]
 
 
 class ServiceReplicaStatus(Model):

@@ -13,7 +13,7 @@ from krm_fn import results
 from krm_fn.api import fault, hint, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from krm_fn.api.table import Schema
     from krm_fn.kube.types import Resource
@@ -38,6 +38,13 @@ def config(function_config: Resource) -> Iterator[Result]:
     """Everything that is wrong with a functionConfig of the kind DynamoRender."""
     (definition,) = table.load().kinds[CONFIG].values()
     return _findings(function_config, definition, "error")
+
+
+def value(written: Any, definition: str) -> list[Result]:
+    """Everything that is wrong with a value of a definition of the table, native ones above all; paths begin at the value."""
+    walk = _Walk(results.ref({}), "error")
+    walk.value(written, {"$ref": definition}, (), definition)
+    return walk.found
 
 
 def without_nulls(written: Resource) -> Resource:
@@ -77,6 +84,13 @@ def _findings(written: Resource, definition: str, unknown: Severity) -> Iterator
     walk = _Walk(results.ref(written), unknown)
     walk.fields({key: value for key, value in written.items() if key != "status"}, table.load().definitions[definition], (), definition)
     return iter(walk.found)
+
+
+def _mark(entry: Any, keys: Sequence[str], item: Schema) -> tuple[Any, ...] | None:
+    """What an entry must not share with another; None for an entry that is wrong in other ways."""
+    fields = item.get("properties", {})
+    found = tuple(entry.get(key, fields[key].get("default", "")) for key in keys) if keys and isinstance(entry, dict) else (entry,)
+    return found if all(isinstance(part, str | int) for part in found) else None
 
 
 class _Walk:
@@ -142,6 +156,20 @@ class _Walk:
         item = schema["items"]
         for index, inner in enumerate(value):
             self.value(inner, item, (*path, index), name)
+        if schema.get("x-kubernetes-list-type") in ("map", "set"):
+            self.twins(value, schema, path)
+
+    def twins(self, value: list[Any], schema: Schema, path: Path) -> None:
+        """A list in which an API server takes each key, or each value, only once."""
+        keys = schema.get("x-kubernetes-list-map-keys", ())
+        item: Schema = self._definitions.get(schema["items"].get("$ref", "")) or schema["items"]
+        first: dict[Any, int] = {}
+        for index, entry in enumerate(value):
+            mark = _mark(entry, keys, item)
+            if mark is not None and first.setdefault(mark, index) != index:
+                text = f"stands in entry {first[mark]} too; keep one of them"
+                where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
+                self._add("error", fault.Fault("DYN080", f"{fault.shown(mark[-1] if len(mark) == 1 else list(mark))} {text}"), where)
 
     def _is_native(self, name: str) -> bool:
         return name.startswith("io.k8s.") or "x-native" in self._definitions[name]

@@ -3,13 +3,16 @@
 Not its business: what a graph adds (`krm_fn.api.graph`). Follows the reference's DynamoComponentDeploymentSharedSpec.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
 from krm_fn.api import base, native
 
 Framework = Literal["sglang", "vllm", "trtllm"]
+_NO_PICKER = 'self.?componentType.orValue("") != "epp"'
+_CONFIG, _REFERENCE = "self.?eppConfig.?config", "self.?eppConfig.?configMapRef"
+_IS_ZERO = 'type(self.size) == string ? quantity(self.size).compareTo(quantity("0")) == 0 : self.size == 0'
 
 
 class ResourceItem(base.Model):
@@ -56,6 +59,16 @@ class Autoscaling(base.Model):
 class SharedMemory(base.Model):
     """The memory that processes of one pod share at `/dev/shm`."""
 
+    model_config = base.rules(
+        base.Rule(
+            "DYN116",
+            f"self.?disabled.orValue(false) || (has(self.size) && !({_IS_ZERO}))",
+            "is required when disabled is false; set a size such as 16Gi, or disabled: true",
+            "size",
+            "Required",
+        )
+    )
+
     disabled: bool | None = None
     """Leave it out, where it would otherwise be there by default."""
     size: native.Quantity | None = None
@@ -64,6 +77,17 @@ class SharedMemory(base.Model):
 
 class VolumeMount(base.Model):
     """A volume of the graph, or an existing claim, at a place in the main container."""
+
+    model_config = base.rules(
+        base.Rule("DYN145", 'self.name != ""', "is required; name the claim to mount", "name", "Required"),
+        base.Rule(
+            "DYN146",
+            'self.?useAsCompilationCache.orValue(false) || self.?mountPoint.orValue("") != ""',
+            "is required when useAsCompilationCache is false; set it",
+            "mountPoint",
+            "Required",
+        ),
+    )
 
     name: str
     """The name of the PersistentVolumeClaim."""
@@ -82,6 +106,16 @@ class IngressTLS(base.Model):
 
 class Ingress(base.Model):
     """How a service is reached from outside the cluster. The host is `<hostPrefix><host>.<hostSuffix>`."""
+
+    model_config = base.rules(
+        base.Rule(
+            "DYN149",
+            '!self.?enabled.orValue(false) || self.?host.orValue("") != ""',
+            "is required when ingress is enabled; set it",
+            "host",
+            "Required",
+        )
+    )
 
     enabled: bool | None = None
     """Whether it is reached at all."""
@@ -114,13 +148,13 @@ class PodMetadata(base.Model):
     """Labels of each pod, beside those that selectors need."""
 
 
-class MainContainer(base.Model):
+class MainContainer(base.Extended):
     """The container that runs the component: a Kubernetes Container that needs no name."""
 
     model_config = native.extends(native.CORE + "Container", "name")
 
 
-class ExtraPodSpec(base.Model):
+class ExtraPodSpec(base.Extended):
     """The pod around the component: a Kubernetes PodSpec whose `containers` are sidecars."""
 
     model_config = native.extends(native.CORE + "PodSpec", "containers")
@@ -223,6 +257,38 @@ class EPPConfig(base.Model):
 class Component(base.Model):
     """One component of a graph: what runs, how often, with which resources, and how it is reached."""
 
+    model_config = base.rules(
+        base.Rule(
+            "DYN130", f"{_NO_PICKER} || !has(self.multinode)", "an endpoint picker runs on one node; leave it out", "multinode", "Forbidden"
+        ),
+        base.Rule(
+            "DYN131",
+            f"{_NO_PICKER} || self.?replicas.orValue(1) == 1",
+            "an endpoint picker must have exactly 1 replica; write 1",
+            "replicas",
+        ),
+        base.Rule(
+            "DYN132",
+            f"{_NO_PICKER} || {_CONFIG}.hasValue() || {_REFERENCE}.hasValue()",
+            "an endpoint picker needs config or configMapRef; write one of them",
+            "eppConfig",
+            "Required",
+        ),
+        base.Rule(
+            "DYN133",
+            f"{_NO_PICKER} || !{_CONFIG}.hasValue() || !{_REFERENCE}.hasValue()",
+            "config and configMapRef exclude each other; keep one",
+            "eppConfig",
+        ),
+        base.Rule(
+            "DYN134",
+            f'{_NO_PICKER} || {_CONFIG}.hasValue() || !{_REFERENCE}.hasValue() || {_REFERENCE}.?name.orValue("") != ""',
+            "names no ConfigMap; set its name",
+            "eppConfig.configMapRef.name",
+            "Required",
+        ),
+    )
+
     component_type: str | None = None
     """What it does: `frontend`, `worker`, `prefill`, `decode`, `planner` or `epp`. Decides probes, ports and environment."""
     sub_component_type: str | None = None
@@ -243,11 +309,11 @@ class Component(base.Model):
     """Deprecated and without effect; use `scalingAdapter`."""
     scaling_adapter: ScalingAdapter | None = None
     """Let an autoscaler set the replicas."""
-    envs: list[native.EnvVar] | None = None
+    envs: base.EnvVars | None = None
     """Environment variables of the main container."""
     env_from_secret: str | None = None
     """A Secret whose keys become environment variables of the main container."""
-    volume_mounts: list[VolumeMount] | None = None
+    volume_mounts: Annotated[list[VolumeMount], base.ByKey(), Field(max_length=100)] | None = None
     """Volumes in the main container."""
     shared_memory: SharedMemory | None = None
     """The memory that processes of one pod share."""

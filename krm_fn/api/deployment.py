@@ -3,7 +3,7 @@
 Not its business: the component itself (`krm_fn.api.component`). Follows the reference's dynamocomponentdeployment_types.go.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from krm_fn.api import base, component
 
@@ -18,9 +18,9 @@ class ComponentDeploymentSpec(component.Component):
 class ComponentDeploymentStatus(base.Model):
     """What runs."""
 
-    observed_generation: base.Int64 | None = None
+    observed_generation: base.Generation | None = None
     """The `metadata.generation` that this was said about."""
-    conditions: list[base.Condition]
+    conditions: base.Conditions
     """The aspects of the state; `Available` is the one to wait for."""
     pod_selector: base.Texts | None = None
     """The labels of its pods."""
@@ -30,6 +30,17 @@ class ComponentDeploymentStatus(base.Model):
 
 class DynamoComponentDeployment(base.Kind):
     """One component of an inference graph, with everything that makes it run."""
+
+    served: ClassVar = base.Served(
+        short_names=("dcd",),
+        columns=(
+            base.Column("DynamoComponent", ".spec.serviceName"),
+            base.Column("Available", '.status.conditions[?(@.type=="Available")].status'),
+            base.Column("Backend", ".spec.backendFramework"),
+            base.Column("Type", ".spec.componentType", wide=True),
+            base.Column("Pods", ".status.service.readyReplicas", "integer", wide=True),
+        ),
+    )
 
     api_version: Literal["nvidia.com/v1alpha1"]
     """Group and version."""

@@ -1,6 +1,7 @@
-"""Writes `schema.json` from the models and from the OpenAPI v3 documents of a kube-apiserver: `python -m krm_fn.api.generate`.
+"""Writes what is made from the models: `python -m krm_fn.api.generate`.
 
-Not its business: what the schemas mean (`krm_fn.api.structural`). One definition stands on each line, so that a change can be reviewed.
+Not its business: what any of it says (`krm_fn.api.structural`, `krm_fn.api.views`). The native part comes from the OpenAPI v3 documents of
+a kube-apiserver. In JSON files one definition stands on each line, so that a change can be reviewed.
 """
 
 from __future__ import annotations
@@ -13,22 +14,49 @@ from pathlib import Path
 from typing import Any
 
 from krm_fn.api import structural, table
+from krm_fn.api.views import crds, merging, names, reference
+from krm_fn.wire import emitter
 
-DOCUMENTS = ("api/v1", "apis/apps/v1", "apis/autoscaling/v2")
+DOCUMENTS = (
+    *("api/v1", "apis/apps/v1", "apis/autoscaling/v2"),  # the first three hold what our kinds use, all of them what kustomize merges
+    *("apis/admissionregistration.k8s.io/v1", "apis/apiextensions.k8s.io/v1", "apis/apiregistration.k8s.io/v1", "apis/autoscaling/v1"),
+    *("apis/batch/v1", "apis/certificates.k8s.io/v1", "apis/coordination.k8s.io/v1", "apis/discovery.k8s.io/v1", "apis/events.k8s.io/v1"),
+    *("apis/flowcontrol.apiserver.k8s.io/v1", "apis/networking.k8s.io/v1", "apis/node.k8s.io/v1", "apis/policy/v1"),
+    *("apis/rbac.authorization.k8s.io/v1", "apis/resource.k8s.io/v1", "apis/scheduling.k8s.io/v1", "apis/storage.k8s.io/v1"),
+)
+ROOT = Path(__file__).parents[2]
+CRDS, KUSTOMIZE, DOCS = ROOT / "platform" / "crds", ROOT / "platform" / "kustomize", ROOT / "docs" / "reference"
+_MADE = "# Made from krm_fn/api by `make generate`.\n"
+_PARTS = ("kinds", "definitions", "paths")
 
 
-def text(openapi: list[dict[str, Any]]) -> str:
-    """The file's text, from OpenAPI v3 documents that together hold every native definition used (`DOCUMENTS`)."""
-    return render(structural.table(structural.native_part(openapi), openapi[0]["info"]["version"]))
+def tables(openapi: list[dict[str, Any]]) -> dict[Path, str]:
+    """The two files that the package brings along, from OpenAPI v3 documents that hold every native definition (`DOCUMENTS`)."""
+    checked = structural.table(structural.native_part(openapi), openapi[0]["info"]["version"])
+    return {Path(table.FILE): text(checked), merging.FILE: text(merging.natively(openapi))}
 
 
-def render(content: dict[str, Any]) -> str:
-    """A table as text, with a line for each kind and each definition."""
-    parts = [f'"kubernetes":{_compact(content["kubernetes"])}']
-    for part in ("kinds", "definitions"):
-        lines = ",\n".join(f"{_compact(name)}:{_compact(entry)}" for name, entry in content[part].items())
-        parts.append(f'"{part}":{{\n{lines}\n}}')
-    return "{" + ",\n".join(parts) + "}\n"
+def views() -> dict[Path, str]:
+    """The files of a clone that are made from the models and the two tables."""
+    definitions = {f"{each['spec']['names']['plural']}.yaml": each for each in crds.definitions()}
+    listed = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [*definitions]}
+    return {
+        **{CRDS / name: _MADE + emitter.text(content) for name, content in {**definitions, "kustomization.yaml": listed}.items()},
+        KUSTOMIZE / "openapi.json": text(merging.schema()),
+        KUSTOMIZE / "names.yaml": _MADE + emitter.text(names.references()),
+        **{DOCS / name: page for name, page in reference.pages().items()},
+    }
+
+
+def text(content: dict[str, Any]) -> str:
+    """An object as JSON text, with a line for each kind, definition and path in it."""
+    return (
+        "{" + ",\n".join(f"{_compact(key)}:{_lines(value) if key in _PARTS else _compact(value)}" for key, value in content.items()) + "}\n"
+    )
+
+
+def _lines(part: dict[str, Any]) -> str:
+    return "{\n" + ",\n".join(f"{_compact(name)}:{_compact(entry)}" for name, entry in part.items()) + "\n}"
 
 
 def _compact(value: object) -> str:
@@ -41,12 +69,19 @@ def documents(get: Callable[[str], Any]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write the table from the OpenAPI documents named, or, in a clone, from those of a kube-apiserver started for this."""
+    """Write everything from the OpenAPI documents named, or from those of a kube-apiserver started for this. Works in a clone."""
     parser = argparse.ArgumentParser(prog="python -m krm_fn.api.generate", description=main.__doc__)
     parser.add_argument("documents", nargs="*", type=Path, metavar="FILE", help="/openapi/v3/" + ", /openapi/v3/".join(DOCUMENTS))
     files = parser.parse_args().documents
-    found = [json.loads(path.read_text("utf-8")) for path in files] if files else _served()
-    Path(table.FILE).write_text(text(found), "utf-8")
+    _write(tables([json.loads(path.read_text("utf-8")) for path in files] if files else _served()))
+    table.load.cache_clear()
+    _write(views())
+
+
+def _write(files: dict[Path, str]) -> None:
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, "utf-8")
 
 
 def _served() -> list[dict[str, Any]]:

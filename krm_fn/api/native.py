@@ -1,13 +1,16 @@
 """Native Kubernetes parts inside our kinds, by the names of their OpenAPI definitions.
 
-Not its business: what such a definition holds; `krm_fn.api.generate` takes that from an API server.
+Not its business: what such a definition holds; `krm_fn.api.generate` takes that from an API server, and a model judges by the table.
 """
 
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import ConfigDict, GetJsonSchemaHandler
+from pydantic import ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, core_schema
+
+from krm_fn import results
+from krm_fn.api import check
 
 CORE = "io.k8s.api.core.v1."
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -19,6 +22,14 @@ class Native(NamedTuple):
 
     definition: str
 
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """The value, as the table judges it."""
+        return core_schema.no_info_after_validator_function(self._fitting, handler(source))
+
+    def _fitting(self, value: Any) -> Any:
+        fit(value, self.definition)
+        return value
+
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Only the name: the definition itself stands in the table once."""
         return {"x-native": self.definition}
@@ -29,12 +40,21 @@ def extends(definition: str, *optional: str) -> ConfigDict:
     return ConfigDict(extra="allow", json_schema_extra={"x-native": definition, "x-optional": list(optional)})
 
 
+def fit(value: Any, definition: str) -> None:
+    """Raises ValueError with everything that is wrong with a value of a definition of the table."""
+    found = check.value(value, definition)
+    if found:
+        raise ValueError("\n".join(f"{results.field(result.path)}: {result.message}" for result in found))
+
+
 Quantity = Annotated[int | str, Native("io.k8s.apimachinery.pkg.api.resource.Quantity")]
 Time = Annotated[str, Native(META + "Time")]
 ObjectMeta = Annotated[dict[str, Any], Native(META + "ObjectMeta")]
 EnvVar = Annotated[dict[str, Any], Native(CORE + "EnvVar")]
 Probe = Annotated[dict[str, Any], Native(CORE + "Probe")]
 ResourceClaim = Annotated[dict[str, Any], Native(CORE + "ResourceClaim")]
+ResourceRequirements = Annotated[dict[str, Any], Native(CORE + "ResourceRequirements")]
+Toleration = Annotated[dict[str, Any], Native(CORE + "Toleration")]
 ConfigMapKeySelector = Annotated[dict[str, Any], Native(CORE + "ConfigMapKeySelector")]
 MetricSpec = Annotated[dict[str, Any], Native(_SCALING + "MetricSpec")]
 HorizontalPodAutoscalerBehavior = Annotated[dict[str, Any], Native(_SCALING + "HorizontalPodAutoscalerBehavior")]

@@ -3,7 +3,7 @@
 Not its business: which services get one. Follows the reference's dynamographdeploymentscalingadapter_types.go.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -31,7 +31,9 @@ class ScalingAdapterSpec(base.Model):
 class ScalingAdapterStatus(base.Model):
     """How many instances a service has."""
 
-    replicas: base.Int32 | None = None
+    observed_generation: base.Generation | None = None
+    """The `metadata.generation` that this was said about."""
+    replicas: base.Int32 | None = Field(default=None, ge=0)
     """The present number."""
     selector: str | None = None
     """A label selector for the service's pods, as autoscalers want it: text."""
@@ -41,6 +43,17 @@ class ScalingAdapterStatus(base.Model):
 
 class DynamoGraphDeploymentScalingAdapter(base.Kind):
     """The replicas of one service, for an autoscaler to set."""
+
+    served: ClassVar = base.Served(
+        short_names=("dgdsa",),
+        columns=(
+            base.Column("DGD", ".spec.dgdRef.name"),
+            base.Column("SERVICE", ".spec.dgdRef.serviceName"),
+            base.Column("REPLICAS", ".status.replicas", "integer"),
+            base.Column("WANTED", ".spec.replicas", "integer", wide=True),
+        ),
+        scale=True,
+    )
 
     api_version: Literal["nvidia.com/v1alpha1"]
     """Group and version."""

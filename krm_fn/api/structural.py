@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from krm_fn.api.table import Schema
 
 ROOTS = (native.CORE + "PodTemplateSpec", "io.k8s.api.apps.v1.DeploymentSpec")
-_KEPT = (
+_CHECKED = (
+    "x-native",
     "type",
     "format",
     "enum",
@@ -39,9 +40,12 @@ _KEPT = (
     "x-kubernetes-patch-merge-key",
     "x-kubernetes-patch-strategy",
 )
+_TOLD = ("description", "x-kubernetes-validations", "x-kubernetes-embedded-resource")
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
+_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
+_QUANTITY = rf"^[+-]?{_NUMBER}([KMGTPE]i|[numkMGTPE]|[eE][+-]?{_NUMBER})?$"
 _ATOMS: dict[str, Schema] = {
-    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"x-kubernetes-int-or-string": True, "format": "quantity"},
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"x-kubernetes-int-or-string": True, "format": "quantity", "pattern": _QUANTITY},
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"x-kubernetes-int-or-string": True, "format": "int32"},
     native.META + "Time": {"type": "string", "format": "date-time", "pattern": _TIME},
 }
@@ -73,13 +77,19 @@ def models(of: Iterable[type[base.Kind]]) -> dict[str, Schema]:
     return definitions
 
 
-def table(native_definitions: dict[str, Schema], version: str) -> dict[str, Any]:
-    """The table that the check walks: `kubernetes` (the version of the native part), `kinds` and `definitions`.
+def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
+    """Our definitions by name, in the form of the table, with what is told to people and to API servers besides.
 
     `native_definitions` are compacted already (`compact`). Raises KeyError for a native definition that is missing there.
     """
+    found = models(kinds()).items()
+    return {name: _extended(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in found}
+
+
+def table(native_definitions: dict[str, Schema], version: str) -> dict[str, Any]:
+    """The table that the check walks: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
     found = kinds()
-    own = {name: _extended(compact(schema), schema, native_definitions) for name, schema in models(found).items()}
+    own = {name: compact(schema) for name, schema in described(native_definitions).items()}
     definitions = own | {name: native_definitions[name] for name in _reachable(own, native_definitions)}
     addresses: dict[str, dict[str, str]] = {}
     for kind in found:
@@ -96,23 +106,38 @@ def native_part(documents: Iterable[dict[str, Any]]) -> dict[str, Schema]:
 
 def compact(schema: Schema) -> Schema:
     """A schema with what a check or a merge needs, and nothing for readers."""
-    reference = schema.get("$ref") or "".join(part["$ref"] for part in schema.get("allOf", ()))
+    return _normal(schema, _CHECKED)
+
+
+def _normal(schema: Schema, kept: tuple[str, ...]) -> Schema:
+    """A schema in the form of the table: references by name, no alternatives, and of the keywords those `kept`."""
+    reference = _reference(schema)
     if reference:
-        return {"$ref": reference.rpartition("/")[2]}
-    if "x-native" in schema and "properties" not in schema:
-        return {"$ref": schema["x-native"]}
-    out: Schema = {key: schema[key] for key in _KEPT if key in schema}
+        return {"$ref": reference} | {key: schema[key] for key in _TOLD if key in schema and key in kept}
+    out: Schema = {key: schema[key] for key in kept if key in schema}
     if "const" in schema:
         out["enum"] = [schema["const"]]
-    if isinstance(schema.get("default"), (str, int)) and schema["default"]:
-        out["default"] = schema["default"]
+    default = schema.get("default")
+    if isinstance(default, (str, int)) and (default or _TOLD[0] in kept):
+        out["default"] = default
     if "items" in schema:
-        out["items"] = compact(schema["items"])
+        out["items"] = _normal(schema["items"], kept)
     if "properties" in schema:
-        out["properties"] = {name: compact(field) for name, field in schema["properties"].items()}
-    if additional := schema.get("additionalProperties"):
-        out |= {"x-kubernetes-preserve-unknown-fields": True} if additional is True else {"additionalProperties": compact(additional)}
+        out["properties"] = {name: _normal(field, kept) for name, field in schema["properties"].items()}
+    additional = schema.get("additionalProperties")
+    if additional is True or "x-kubernetes-preserve-unknown-fields" in schema:
+        out["x-kubernetes-preserve-unknown-fields"] = True
+    elif additional:
+        out["additionalProperties"] = _normal(additional, kept)
     return out
+
+
+def _reference(schema: Schema) -> str:
+    """The name of the definition that stands for a schema, or an empty text."""
+    reference: str = schema.get("$ref") or "".join(part["$ref"] for part in schema.get("allOf", ()))
+    if not reference and "x-native" in schema and "properties" not in schema:
+        reference = schema["x-native"]
+    return reference.rpartition("/")[2]
 
 
 def _lenient(definition: Schema) -> Schema:
@@ -131,7 +156,8 @@ def _extended(own: Schema, source: Schema, native_definitions: dict[str, Schema]
     definition = native_definitions[name]
     required = [field for field in definition.get("required", ()) if field not in source["x-optional"]]
     fields = definition["properties"] | own["properties"]
-    return {"type": "object", "x-native": name, "properties": fields} | ({"required": required} if required else {})
+    extended = {"type": "object", "x-native": name, "properties": fields} | ({"required": required} if required else {})
+    return extended | {key: own[key] for key in _TOLD if key in own}
 
 
 def _reachable(own: dict[str, Schema], native_definitions: dict[str, Schema]) -> set[str]:

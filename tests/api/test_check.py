@@ -196,8 +196,8 @@ VALUES = [
         "DYN028",
         ("spec", "services", "s0"),
     ),
-    Case("100 claims", graph({"pvcs": [{"name": "x"}] * 100})),
-    Case("101 claims", graph({"pvcs": [{"name": "x"}] * 101}), "DYN026", ("spec", "pvcs"), "take out 1"),
+    Case("100 claims", graph({"pvcs": [{"name": f"x{i}"} for i in range(100)]})),
+    Case("101 claims", graph({"pvcs": [{"name": f"x{i}"} for i in range(101)]}), "DYN026", ("spec", "pvcs"), "take out 1"),
     Case("a size", graph({"pvcs": [{"name": "x", "size": "100Gi"}]})),
     Case(
         "a size that Kubernetes has no unit for",

@@ -1,0 +1,90 @@
+"""Where our kinds name other objects, for kustomize's `configurations`: prefixes and the hashes of generated names then reach them.
+
+Not its business: what the objects are. kustomize's paths lead through lists but not through maps with keys of their own, so that the
+services of graphs must be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+GROUP, GRAPH = "nvidia.com", "DynamoGraphDeployment"
+Paths = Mapping[str, tuple[str, ...]]
+
+_VARIABLES: Paths = {"ConfigMap": ("valueFrom/configMapKeyRef/name",), "Secret": ("valueFrom/secretKeyRef/name",)}
+_CONTAINER: Paths = {
+    "ConfigMap": ("env/valueFrom/configMapKeyRef/name", "envFrom/configMapRef/name"),
+    "Secret": ("env/valueFrom/secretKeyRef/name", "envFrom/secretRef/name"),
+}
+_POD: Paths = {
+    "ConfigMap": ("volumes/configMap/name", "volumes/projected/sources/configMap/name"),
+    "Secret": (
+        *("volumes/secret/secretName", "volumes/projected/sources/secret/name", "volumes/csi/nodePublishSecretRef/name"),
+        "imagePullSecrets/name",
+    ),
+    "PersistentVolumeClaim": ("volumes/persistentVolumeClaim/claimName",),
+    "ServiceAccount": ("serviceAccountName",),
+}
+_COMPONENT: Paths = {
+    "ConfigMap": ("eppConfig/configMapRef/name",),
+    "Secret": ("envFromSecret", "ingress/tls/secretName"),
+    "PersistentVolumeClaim": ("volumeMounts/name",),
+}
+_REQUEST: Paths = {"ConfigMap": ("profilingConfig/configMapRef/name",), "PersistentVolumeClaim": ("profilingConfig/outputPVC",)}
+_CONTAINERS = ("mainContainer", "containers", "initContainers")
+
+
+class Reference(NamedTuple):
+    """A field of one of our kinds that names an object of another kind."""
+
+    target: str
+    kind: str
+    path: str
+
+
+def references(services: Iterable[str] = ()) -> Resource:
+    """The content of a file for `configurations`. `services` are the keys under `spec.services` of the graphs to be followed."""
+    every = sorted({*_fixed(), *(found for service in services for found in _of_service(service))})
+    return {
+        "nameReference": [
+            {**_target(target), "fieldSpecs": [{"path": each.path, "group": GROUP, "kind": each.kind} for each in found]}
+            for target, found in groupby(every, key=lambda each: each.target)
+        ]
+    }
+
+
+def _target(kind: str) -> Resource:
+    return {"group": GROUP, "kind": kind} if kind == GRAPH else {"version": "v1", "kind": kind}
+
+
+def _fixed() -> Iterator[Reference]:
+    """What needs no service."""
+    yield from _component("DynamoComponentDeployment", "spec")
+    yield from _under("DynamoGraphDeployment", "spec/envs", _VARIABLES)
+    yield from _under("DynamoGraphDeploymentRequest", "spec", _REQUEST)
+    yield Reference(GRAPH, "DynamoGraphDeploymentScalingAdapter", "spec/dgdRef/name")
+
+
+def _of_service(service: str) -> Iterator[Reference]:
+    """A service, and the claims that it may mount: either both follow a new name or neither."""
+    yield Reference("PersistentVolumeClaim", GRAPH, "spec/pvcs/name")
+    yield from _component(GRAPH, f"spec/services/{service.replace('/', chr(92) + '/')}")
+
+
+def _component(kind: str, at: str) -> Iterator[Reference]:
+    yield from _under(kind, at, _COMPONENT)
+    yield from _under(kind, f"{at}/envs", _VARIABLES)
+    yield from _under(kind, f"{at}/extraPodSpec", _POD)
+    for container in _CONTAINERS:
+        yield from _under(kind, f"{at}/extraPodSpec/{container}", _CONTAINER)
+
+
+def _under(kind: str, at: str, paths: Paths) -> Iterator[Reference]:
+    for target, below in paths.items():
+        for path in below:
+            yield Reference(target, kind, f"{at}/{path}")
