@@ -58,13 +58,11 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
 def _twins(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     """Two resources of one name, one of which gets the other's namespace: they would make each other's objects."""
     first: dict[Owner, Resource] = {}
-    for resource in resources:
+    for resource in filter(_is_dynamo, resources):
         namespace = surroundings.namespace(resource, config)
-        if _is_dynamo(resource) and first.setdefault(ownership.owner(resource, namespace), resource) is not resource:
+        if first.setdefault(ownership.owner(resource, namespace), resource) is not resource:
             address = results.ref(resource)
-            message = (
-                f"another {address.kind} of this name counts for the namespace {namespace}; rename one, or write both their namespaces"
-            )
+            message = f"another {address.kind} of this name counts for namespace {namespace}; rename one, or write both their namespaces"
             yield results.error("DYN058", message, address, ("metadata", "name"))
 
 
