@@ -1,0 +1,111 @@
+"""SGLang: every node knows the leader, the number of nodes and its own rank (reference: backend_sglang.go)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import given, nodes, starts
+
+PYTHON = ["python3", "-m", "dynamo.sglang"]
+SHELL = ["/bin/sh", "-c"]
+ARGS = ["--model-path", "m", "--tp", "16"]
+
+
+def flags(carrier, count, rank):
+    return f"--dist-init-addr {nodes.LEADERS[carrier]}:29500 --nnodes {count} --node-rank {rank}".split()
+
+
+def test_one_node_changes_nothing():
+    main = given.main(given.service("worker", main={"command": PYTHON, "args": ARGS}))
+    assert (main["command"], main["args"]) == (PYTHON, ARGS)
+    assert {"livenessProbe", "readinessProbe", "startupProbe"} <= main.keys()
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_leader_is_rank_0(count, command, carrier, tmp_path):
+    args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
+    leader, _ = nodes.mains(nodes.worker(command=command, args=args, nodes=count), carrier)
+    ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
+    told = flags(carrier, count, 0)
+    assert ran.words("python3") == ["-m", "dynamo.sglang", *([*told, *ARGS] if command == SHELL else [*ARGS, *told])]
+
+
+FOLLOWERS = [
+    ("the first on LeaderWorkerSets", "deployment", {"LWS_WORKER_INDEX": "1"}, 1),
+    ("the third on LeaderWorkerSets", "deployment", {"LWS_WORKER_INDEX": "3"}, 3),
+    ("the first under Grove, which counts followers from 0", "grove", {"GROVE_PCLQ_POD_INDEX": "0"}, 1),
+    ("the third under Grove", "grove", {"GROVE_PCLQ_POD_INDEX": "2"}, 3),
+]
+
+
+@pytest.mark.parametrize(("carrier", "index", "rank"), [row[1:] for row in FOLLOWERS], ids=[row[0] for row in FOLLOWERS])
+@pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
+def test_followers_work_out_their_rank(command, carrier, index, rank, tmp_path):
+    args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
+    _, follower = nodes.mains(nodes.worker(command=command, args=args, nodes=4), carrier)
+    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], **index})
+    assert ran.code == 0, ran.said
+    told = flags(carrier, 4, rank)
+    assert ran.words("python3") == ["-m", "dynamo.sglang", *([*told, *ARGS] if command == SHELL else [*ARGS, *told])]
+
+
+def test_a_plain_follower_takes_the_place_of_its_shell(tmp_path):
+    """Signals must reach the engine."""
+    _, follower = nodes.mains(nodes.worker(command=PYTHON, args=ARGS))
+    assert follower["command"] == ["sh", "-c"]
+    programs = starts.stand_ins(tmp_path, [], python3='echo "$$" >"$HOME/engine"')
+    follower["args"] = [f'echo "$$$$" >"$HOME/shell"; {follower["args"][0]}']  # Kubernetes makes one dollar of two
+    assert starts.start(follower, programs, nodes.LWS).code == 0
+    assert (tmp_path / "engine").read_text() == (tmp_path / "shell").read_text()
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+def test_only_the_leader_has_probes(carrier):
+    leader, follower = nodes.mains(nodes.worker(command=PYTHON, args=ARGS), carrier)
+    probes = {"livenessProbe", "readinessProbe", "startupProbe"}
+    assert probes <= leader.keys()
+    assert not probes & follower.keys()
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize(("word", "lost"), [('{"a":1}', True), ("two words", True), ("Qwen/Qwen3-8B", False)])
+def test_a_word_that_a_shell_reads_otherwise_is_told_of(word, lost, carrier, tmp_path):
+    """Only followers of a plain command go through a shell."""
+    written = nodes.worker(command=PYTHON, args=["--x", word])
+    programs = starts.stand_ins(tmp_path, ["python3"])
+    leader, follower = nodes.mains(written, carrier)
+    led, *_ = starts.start(leader, programs, nodes.VARIABLES[carrier]).calls
+    *_, followed = starts.start(follower, programs, nodes.VARIABLES[carrier]).calls
+    assert led[4] == word
+    assert (followed[4] != word) == lost
+    at = "spec.services.Worker.extraPodSpec.mainContainer.args[1]"
+    assert nodes.warned(written, carrier) == ([("DYN166", at)] if lost else [])
+
+
+def test_quotes_in_a_line_for_a_shell_stay(tmp_path):
+    written = nodes.worker(command=SHELL, args=["""exec python3 -m dynamo.sglang --json '{"a": "b c"}'"""])
+    programs = starts.stand_ins(tmp_path, ["python3"])
+    for main in nodes.mains(written):
+        assert starts.start(main, programs, nodes.LWS).calls[-1][-2:] == ["--json", '{"a": "b c"}']
+    assert nodes.warned(written) == []
+
+
+UNTOUCHED = [
+    ("a program that is not Python", ["java", "-jar"], ["app.jar"]),
+    ("a script that starts the engine itself", SHELL, ["./start.sh"]),
+    ("the engine's name in the command only", ["bash", "-c", "python3 -m dynamo.sglang"], ["x"]),
+]
+
+
+@pytest.mark.parametrize(("command", "args"), [row[1:] for row in UNTOUCHED], ids=[row[0] for row in UNTOUCHED])
+def test_a_command_in_which_the_engine_is_not_found_stays(command, args):
+    for main in nodes.mains(nodes.worker(command=command, args=args), backendFramework="sglang"):
+        assert (main["command"], main["args"]) == (command, args)
+
+
+def test_a_cache_changes_no_variable():
+    plain = given.service("worker", main={"command": PYTHON})
+    mount = {"name": "cache", "mountPoint": "/c", "useAsCompilationCache": True}
+    assert given.main({**plain, "volumeMounts": [mount]})["env"] == given.main(plain)["env"]

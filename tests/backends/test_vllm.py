@@ -1,0 +1,221 @@
+"""vLLM: Ray where one copy of the model spans nodes, data parallelism where its copies do (reference: backend_vllm.go)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import given, nodes, starts
+
+PYTHON = ["python3", "-m", "dynamo.vllm"]
+SHELL = ["/bin/sh", "-c"]
+RAY = ["--distributed-executor-backend", "ray"]
+MAIN_ARGS = "spec.services.Worker.extraPodSpec.mainContainer.args"
+
+
+def shared(share, rank, host):
+    """The flags of data parallelism, as they arrive."""
+    return (
+        f"--data-parallel-hybrid-lb --data-parallel-size-local {share} --data-parallel-start-rank {rank}"
+        f" --data-parallel-address {host} --data-parallel-rpc-port 13445"
+    ).split()
+
+
+SPREAD = [
+    ("tensors over more GPUs than a node has", ["--tensor-parallel-size", "16"], "8", "ray"),
+    ("stages over more GPUs than a node has", ["--pipeline-parallel-size", "2", "--tensor-parallel-size", "8"], "8", "ray"),
+    ("the model over nodes wins over its copies", ["--tensor-parallel-size", "16", "--data-parallel-size", "2"], "8", "ray"),
+    ("copies over more GPUs than a node has", ["--data-parallel-size", "16"], "8", "data"),
+    ("copies of several GPUs each", ["--tensor-parallel-size", "4", "--data-parallel-size", "4"], "8", "data"),
+    ("a flag within one text", ["-m dynamo.vllm --tensor-parallel-size 16"], "8", "ray"),
+    ("a sign and zeros in front of a number", ["--tensor-parallel-size", "+016"], "8", "ray"),
+    ("the first number after a flag counts", ["--tensor-parallel-size", "x", "--tensor-parallel-size", "16"], "8", "ray"),
+    ("all on one node", ["--tensor-parallel-size", "8"], "8", ""),
+    ("copies that fit one node", ["--tensor-parallel-size", "4", "--data-parallel-size", "2"], "8", ""),
+    ("no flags", [], "8", ""),
+    ("a number behind an equals sign is not seen", ["--tensor-parallel-size=16"], "8", ""),
+    ("a short flag is not seen", ["-tp", "16"], "8", ""),
+    ("a word is no number", ["--tensor-parallel-size", "many"], "8", ""),
+    ("a fraction is no number", ["--tensor-parallel-size", "16.0"], "8", ""),
+    ("a flag without a number", ["--tensor-parallel-size"], "8", ""),
+    ("GPUs that are no whole number", ["--tensor-parallel-size", "16"], "8000m", ""),
+    ("more copies than can be counted on no GPUs at all", ["--data-parallel-size", "16"], "0", ""),
+]
+
+
+@pytest.mark.parametrize(("args", "gpus", "spread"), [row[1:] for row in SPREAD], ids=[row[0] for row in SPREAD])
+def test_what_spans_nodes_follows_from_flags_and_gpus(args, gpus, spread):
+    given_args = ["--model", "m", *args]
+    leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=given_args, gpus=gpus))
+    ray, data = leader["args"][0].startswith("ray start --head"), "--data-parallel-hybrid-lb" in leader["args"]
+    assert {"ray": ray, "data": data} == {"ray": spread == "ray", "data": spread == "data"}
+    assert spread or (leader["command"], leader["args"]) == (PYTHON, given_args)
+
+
+def test_flags_in_the_command_are_not_seen():
+    leader, _ = nodes.mains(nodes.worker(command=[*PYTHON, "--tensor-parallel-size", "16"]), "grove")
+    assert leader["command"] == [*PYTHON, "--tensor-parallel-size", "16"]
+    assert "args" not in leader
+
+
+def test_one_node_changes_nothing():
+    main = given.main(given.service("worker", main={"command": PYTHON, "args": ["--tensor-parallel-size", "16"]}))
+    assert (main["command"], main["args"]) == (PYTHON, ["--tensor-parallel-size", "16"])
+    assert {"livenessProbe", "readinessProbe", "startupProbe"} <= main.keys()
+
+
+ARGS = [["--tensor-parallel-size", "16"], ["--data-parallel-size", "16"], ["--model", "m"]]
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize("args", ARGS, ids=["Ray", "data parallelism", "neither"])
+def test_only_the_leader_has_probes(args, carrier):
+    leader, follower = nodes.mains(nodes.worker(command=PYTHON, args=args), carrier)
+    probes = {"livenessProbe", "readinessProbe", "startupProbe"}
+    assert probes <= leader.keys()
+    assert not probes & follower.keys()
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+def test_ray_starts_on_the_leader_and_followers_join(carrier, tmp_path):
+    leader, follower = nodes.mains(nodes.worker(command=PYTHON, args=["--model", "m", "--tensor-parallel-size", "16"]), carrier)
+    programs = starts.stand_ins(tmp_path, ["ray", "python3"])
+    led = starts.start(leader, programs, nodes.VARIABLES[carrier])
+    assert led.calls == [
+        ["ray", "start", "--head", "--port=6379"],
+        ["python3", "-m", "dynamo.vllm", "--model", "m", "--tensor-parallel-size", "16", *RAY],
+    ]
+    (tmp_path / "calls").unlink()
+    followed = starts.start(follower, programs, nodes.VARIABLES[carrier])
+    assert followed.calls == [["ray", "start", f"--address={nodes.LEADERS[carrier]}:6379", "--block"]]
+
+
+LINES = [
+    ("a plain line", SHELL, "python3 -m dynamo.vllm --tensor-parallel-size 16", []),
+    (
+        "quotes of both sorts",
+        SHELL,
+        """python3 -m dynamo.vllm --tensor-parallel-size 16 --kv '{"kv_role": "both"}' --served-model-name "it's mine" """,
+        ["--kv", '{"kv_role": "both"}', "--served-model-name", "it's mine"],
+    ),
+    ("a folder first", ["/bin/bash", "-c"], "cd / && exec python3 -m dynamo.vllm --tensor-parallel-size 16", []),
+    ("a shell with more options", ["bash", "-euc"], "exec python3 -m dynamo.vllm --tensor-parallel-size 16", []),
+    ("output into a file", SHELL, "python3 -m dynamo.vllm --tensor-parallel-size 16 2>&1 | tee log", []),
+    ("lines that go on", SHELL, "python3 \\\n  -m dynamo.vllm \\\n  --tensor-parallel-size 16", []),
+    ("a variable of the shell", SHELL, 'size=16; python3 -m dynamo.vllm --tensor-parallel-size 16 --x "$size"', ["--x", "16"]),
+    ("backslashes", SHELL, r"python3 -m dynamo.vllm --tensor-parallel-size 16 --x a\ b\\c", ["--x", r"a b\c"]),
+]
+
+
+@pytest.mark.parametrize(("command", "line", "more"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+def test_ray_before_a_line_for_a_shell_runs_the_line_as_written(command, line, more, tmp_path):
+    """The reference joins the shell's words without quotes, so that it runs bare `python3`."""
+    leader, _ = nodes.mains(nodes.worker(command=command, args=[line]))
+    ran = starts.start(leader, starts.stand_ins(tmp_path, ["ray", "python3"]), nodes.LWS)
+    assert ran.code == 0, ran.said
+    assert ran.words("ray") == ["start", "--head", "--port=6379"]
+    assert ran.words("python3") == ["-m", "dynamo.vllm", *RAY, "--tensor-parallel-size", "16", *more]
+
+
+def test_ray_that_does_not_start_keeps_the_engine_from_starting(tmp_path):
+    leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["--tensor-parallel-size", "16"]))
+    ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"], ray="exit 7"), nodes.LWS)
+    assert (ran.code, ran.calls) == (7, [])
+
+
+COPIES = ["--data-parallel-size", "16"]
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
+def test_the_leader_of_copies_is_rank_0_at_its_own_address(command, carrier, tmp_path):
+    """In a plain list of words nobody but Kubernetes expands a variable."""
+    line = " ".join([*PYTHON, *COPIES])
+    leader, _ = nodes.mains(nodes.worker(command=command, args=[line] if command == SHELL else COPIES), carrier)
+    ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
+    flags = shared(8, 0, nodes.LEADERS[carrier])
+    parts = [flags, COPIES] if command == SHELL else [COPIES, flags]
+    assert ran.words("python3") == ["-m", "dynamo.vllm", *parts[0], *parts[1]]
+
+
+@pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
+@pytest.mark.parametrize(("size", "gpus", "share"), [("1", "8", 8), ("4", "8", 2), ("3", "8", 2)], ids=["1 of 8", "4 of 8", "3 of 8"])
+@pytest.mark.parametrize("index", [0, 2])
+def test_each_follower_starts_counting_where_the_node_before_ended(index, size, gpus, share, command, tmp_path):
+    args = ["--tensor-parallel-size", size, "--data-parallel-size", "32"]
+    line = " ".join([*PYTHON, *args])
+    _, follower = nodes.mains(nodes.worker(command=command, args=[line] if command == SHELL else args, gpus=gpus, nodes=4), "grove")
+    variables = {**nodes.GROVE, "GROVE_PCLQ_POD_INDEX": str(index)}
+    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), variables)
+    assert ran.code == 0, ran.said
+    flags = shared(share, share * (index + 1), nodes.LEADERS["grove"])
+    parts = [flags, args] if command == SHELL else [args, flags]
+    assert ran.words("python3") == ["-m", "dynamo.vllm", *parts[0], *parts[1]]
+
+
+RANKS = [
+    ("copies on LeaderWorkerSets", "deployment", COPIES, True),
+    ("copies under Grove", "grove", COPIES, False),
+    ("Ray on LeaderWorkerSets", "deployment", ["--tensor-parallel-size", "16"], False),
+    ("copies on one node of a LeaderWorkerSet", "deployment", ["--data-parallel-size", "8"], False),
+    ("copies whose flags the user writes", "deployment", ["--data-parallel-size=16"], False),
+]
+
+
+@pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
+@pytest.mark.parametrize(("carrier", "args", "fails"), [row[1:] for row in RANKS], ids=[row[0] for row in RANKS])
+def test_a_follower_that_cannot_work_out_its_rank_is_told_of(carrier, args, fails, command, tmp_path):
+    """Whether it ends at once is tried, not looked up: Kubernetes leaves `$(( 8 * $(LWS_WORKER_INDEX) ))` as it is."""
+    line = " ".join([*PYTHON, *args])
+    written = nodes.worker(command=command, args=[line] if command == SHELL else args)
+    _, follower = nodes.mains(written, carrier)
+    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3", "ray"]), nodes.VARIABLES[carrier])
+    assert (ran.code != 0, ran.calls == []) == (fails, fails)
+    assert nodes.warned(written, carrier) == ([("DYN165", MAIN_ARGS)] if fails else [])
+
+
+WORDS = [
+    ("JSON", '{"a":1}', True),
+    ("a blank", "my model", True),
+    ("a quote", "it's", True),
+    ("a backslash", r"a\b", True),
+    ("two commands", "a;b", True),
+    ("a redirection", "a>b", True),
+    ("a model's name", "Qwen/Qwen3-0.6B", False),
+    ("a number", "16", False),
+    ("an assignment", "--a=b,c:d", False),
+]
+
+
+@pytest.mark.parametrize(("word", "lost"), [row[1:] for row in WORDS], ids=[row[0] for row in WORDS])
+@pytest.mark.parametrize(("carrier", "size", "role"), [("grove", "--data-parallel-size", 1), ("deployment", "--tensor-parallel-size", 0)])
+def test_a_word_that_a_shell_reads_otherwise_is_told_of(carrier, size, role, word, lost, tmp_path):
+    written = nodes.worker(command=PYTHON, args=[size, "16", "--x", word])
+    main = nodes.mains(written, carrier)[role]
+    ran = starts.start(main, starts.stand_ins(tmp_path, ["python3", "ray"]), nodes.VARIABLES[carrier])
+    arrived = [call[6] for call in ran.calls if call[0] == "python3" and len(call) > 6]
+    assert (arrived != [word]) == lost
+    assert nodes.warned(written, carrier) == ([("DYN166", f"{MAIN_ARGS}[3]")] if lost else [])
+
+
+def test_a_word_that_meets_no_shell_is_not_told_of():
+    fits = nodes.worker(command=PYTHON, args=["--x", '{"a": 1}'])
+    quoted = nodes.worker(command=SHELL, args=["""python3 -m dynamo.vllm --tensor-parallel-size 16 --x '{"a": 1}'"""])
+    single = given.graph({"Worker": given.service("worker", main={"command": PYTHON, "args": ["--data-parallel-size", "16", "a b"]})})
+    assert nodes.warned(fits) == nodes.warned(quoted) == []
+    assert given.expanded(single).results == []
+
+
+CACHES = [
+    ("a cache with a path", {"mountPoint": "/cache", "useAsCompilationCache": True}, "/cache", "/cache"),
+    ("a cache without a path", {"useAsCompilationCache": True}, "/root/.cache/vllm", None),
+    ("a mount that is no cache", {"mountPoint": "/cache"}, "/cache", None),
+]
+
+
+@pytest.mark.parametrize(("mount", "place", "told"), [row[1:] for row in CACHES], ids=[row[0] for row in CACHES])
+def test_the_cache_is_told_only_where_the_user_wrote_its_path(mount, place, told):
+    """The variable comes last, out of order (reference: UpdateContainer)."""
+    main = given.main(given.service("worker", main={"command": PYTHON}, volumeMounts=[{"name": "cache", **mount}]))
+    assert {"name": "cache", "mountPath": place} in main["volumeMounts"]
+    assert given.variables(main).get("VLLM_CACHE_ROOT") == told
+    assert told is None or main["env"][-1]["name"] == "VLLM_CACHE_ROOT"
