@@ -1,0 +1,75 @@
+"""A cluster with Dynamo's kinds and the admission policies as they are installed."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import markdown
+from tests.platform import admission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.testbed import api
+    from tests.testbed.control_plane import ControlPlane
+
+TEAM, SYSTEM = "admission-team", "dynamo-system"
+ACCOUNTS = {
+    "tenant": (TEAM, "tenant"),
+    "gitops": ("flux-system", "kustomize-controller"),
+    "autoscaler": ("kube-system", "horizontal-pod-autoscaler"),
+    "operator": (SYSTEM, "dynamo-platform-dynamo-operator-controller-manager"),
+    "operator of a release called dynamo-operator": (SYSTEM, "dynamo-operator-controller-manager"),
+    "planner": (TEAM, "planner-serviceaccount"),
+    "planner of another team": ("admission-other-team", "planner-serviceaccount"),
+    "syncer": (SYSTEM, "krm-fn-sync"),
+}
+
+
+@pytest.fixture(scope="session")
+def dynamo(control_plane: ControlPlane, kustomize: Path) -> ControlPlane:
+    """The control plane, once it serves Dynamo's kinds."""
+    admission.serve(control_plane, admission.build(kustomize, admission.PLATFORM / "crds"))
+    return control_plane
+
+
+@pytest.fixture(scope="session")
+def users(dynamo: ControlPlane) -> Iterator[dict[str, api.Client]]:
+    """Who makes requests: the administrator, who is in system:masters, and service accounts with tokens of their own."""
+    with contextlib.ExitStack() as stack:
+        accounts = {name: stack.enter_context(admission.account(dynamo, *where)) for name, where in ACCOUNTS.items()}
+        yield {"administrator": dynamo.client, **accounts}
+
+
+@pytest.fixture(scope="session")
+def team(dynamo: ControlPlane) -> str:
+    """A namespace that the bindings choose."""
+    return admission.namespace(dynamo, TEAM, admission.ENFORCED)
+
+
+@pytest.fixture(scope="session")
+def installed(dynamo: ControlPlane, team: str, kustomize: Path) -> Iterator[ControlPlane]:
+    """The control plane with platform/admission."""
+    with admission.policies(dynamo, admission.build(kustomize, admission.PLATFORM / "admission")):
+        yield dynamo
+
+
+@pytest.fixture(scope="session")
+def strict(dynamo: ControlPlane, kustomize: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A namespace with what the page shows: policies under other names, with both components, chosen by another label.
+
+    It has a graph, `strict`, with an adapter.
+    """
+    folder = tmp_path_factory.mktemp("strict")
+    shutil.copytree(admission.PLATFORM, folder / "platform")
+    for name, text in markdown.files(admission.PAGE.read_text()).items():
+        (folder / name).write_text(text)
+    with admission.policies(dynamo, admission.build(kustomize, folder)):
+        namespace = admission.namespace(dynamo, "admission-strict", admission.STRICT)
+        admission.keep(dynamo.client, admission.graph("strict", namespace, 2))
+        yield namespace

@@ -1,0 +1,156 @@
+"""Nobody who has to work is locked out: a live operator beside the policies, the ConfigMap that names users, and what becomes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+
+import pytest
+
+from tests import markdown
+from tests.platform import admission
+from tests.testbed import api, programs, server
+
+GRAPHS = "/apis/nvidia.com/v1alpha1/namespaces/{}/dynamographdeployments/{}"
+ADAPTERS = "/apis/nvidia.com/v1alpha1/namespaces/{}/dynamographdeploymentscalingadapters/{}"
+
+
+def merge(user, path, body, *, dry_run=False):
+    return user.request("PATCH", path + ("?dryRun=All" if dry_run else ""), body, api.MERGE)
+
+
+def replicas(count):
+    return {"spec": {"services": {"Decode": {"replicas": count}}}}
+
+
+def done(answer):
+    assert answer.ok, answer.message
+    return answer.body
+
+
+def stopped(plane, user, path):
+    """Whether the policy is in effect: the user cannot change the replicas."""
+    return "replica-writers" in merge(user, path, replicas(9), dry_run=True).message
+
+
+def test_an_autoscaler_an_operator_and_a_planner_go_on_working(installed, users, team):
+    """The life of an autoscaled graph, step by step as each of them writes, while nobody else can come between."""
+    chat, adapter = GRAPHS.format(team, "live"), ADAPTERS.format(team, "live-decode")
+    admission.keep(installed.client, admission.graph("live", team, 2))
+    target = {"replicas": 2, "dgdRef": {"name": "live", "serviceName": "Decode"}}
+    admission.keep(users["operator"], admission.resource("DynamoGraphDeploymentScalingAdapter", "live-decode", team, target))
+    server.eventually(lambda: stopped(installed, users["tenant"], chat))
+    for scaler, count in [("autoscaler", 5), ("planner", 4), ("tenant", 3)]:
+        assert done(merge(users[scaler], f"{adapter}/scale", {"spec": {"replicas": count}}))["spec"]["replicas"] == count
+        whole = installed.client.get(chat)
+        whole["spec"]["services"]["Decode"]["replicas"] = count
+        done(users["operator"].request("PUT", chat, whole))
+        done(merge(users["operator"], f"{adapter}/status", {"status": {"replicas": count}}))
+        done(merge(users["operator"], f"{chat}/status", {"status": {"state": "successful"}}))
+        assert stopped(installed, users["tenant"], chat)
+    done(merge(users["planner"], chat, replicas(6)))
+    done(merge(users["syncer"], f"{chat}/status", {"status": {"state": "pending"}}))
+    assert installed.client.get(chat)["spec"]["services"]["Decode"]["replicas"] == 6
+
+
+def test_git_leaves_a_number_alone_that_it_does_not_name(installed, users, team):
+    """A manifest without replicas is applied without a word and keeps the operator's number; one with another number is refused."""
+    named, silent = admission.graph("from-git", team, 2), admission.graph("from-git", team, 2)
+    del silent["spec"]["services"]["Decode"]["replicas"]
+    path = GRAPHS.format(team, "from-git")
+    admission.keep(users["gitops"], named)
+    server.eventually(lambda: stopped(installed, users["tenant"], path))
+    done(merge(users["operator"], path, replicas(5)))
+    assert "5 cannot become 2" in users["gitops"].apply(named, dry_run=False).message
+    admission.keep(users["gitops"], silent)
+    assert installed.client.get(path)["spec"]["services"]["Decode"]["replicas"] == 5
+
+
+def test_the_page_installs_them(installed, monkeypatch):
+    """Its commands, on a cluster that has the namespaces already."""
+    monkeypatch.chdir(programs.ROOT)
+    installed.namespace("inference")
+    ((_, block),) = markdown.fenced(admission.PAGE.read_text(), "sh")
+    create, *others = [shlex.split(line) for line in block.splitlines()]
+    assert create == ["kubectl", "create", "namespace", "dynamo-system"]
+    for program, *arguments in others:
+        assert program == "kubectl"
+        assert installed.kubectl(*arguments)
+    try:
+        server.eventually(lambda: refuses(installed, "inference"))
+    finally:
+        installed.kubectl("label", "namespace", "inference", f"{admission.LABEL}-")
+    server.eventually(lambda: not refuses(installed, "inference"))
+
+
+def refuses(plane, namespace):
+    edit = admission.Edit("DynamoModel", *({"modelName": "chat", "baseModelName": name} for name in ("one", "other")))
+    return "spec.baseModelName" in admission.attempt(plane, plane.client, namespace, edit).message
+
+
+@contextlib.contextmanager
+def principals(plane, data):
+    """The users of the strict policies are others for a while; `None`: there is no such ConfigMap."""
+    path = "/api/v1/namespaces/platform-policies/configmaps/strict-dynamo-principals"
+    before = plane.client.get(path)
+    before["metadata"] = {key: before["metadata"][key] for key in ("name", "namespace")}
+    done(plane.client.request("DELETE", path))
+    if data is not None:
+        done(plane.client.request("POST", path.rpartition("/")[0], before | {"data": data}))
+    try:
+        yield
+    finally:
+        plane.client.request("DELETE", path)
+        done(plane.client.request("POST", path.rpartition("/")[0], before))
+
+
+def test_the_page_names_operator_and_planner_alone(dynamo, strict, users):
+    path = GRAPHS.format(strict, "strict")
+    server.eventually(lambda: stopped(dynamo, users["tenant"], path))
+    assert "platform-policies/strict-dynamo-principals" in merge(users["tenant"], path, replicas(3), dry_run=True).message
+    done(merge(users["operator"], path, replicas(3), dry_run=True))
+    assert stopped(dynamo, users["operator of a release called dynamo-operator"], path)
+    assert stopped(dynamo, users["planner"], path)  # its own namespace is another one
+
+
+NAMED = [
+    ("the name in full", "system:serviceaccount:flux-system:kustomize-controller", True),
+    ("among others, indented", "  nobody\n  system:serviceaccount:flux-system:kustomize-controller \n", True),
+    ("stars, and stars for nothing", "system:serviceaccount:*:*kustomize-controller*", True),
+    ("a star in place of two parts", "system:*:kustomize-controller", False),
+    ("a beginning", "system:serviceaccount:flux-system:kustomize", False),
+    ("an end", "flux-system:kustomize-controller", False),
+    ("dots, which stand for dots", "system:serviceaccount:flux-system:kustomize.controller", False),
+    ("signs of regular expressions", "system:serviceaccount:flux-system:(kustomize-controller|x)+[", False),
+    ("a comment", "# system:serviceaccount:flux-system:kustomize-controller", False),
+    ("the namespace of the graph, which is another", "system:serviceaccount:{namespace}:kustomize-controller", False),
+    ("nobody", "", False),
+]
+
+
+@pytest.mark.parametrize(("reason", "lines", "allowed"), NAMED, ids=[row[0] for row in NAMED])
+def test_users_are_named_by_lines_with_stars(reason, lines, allowed, dynamo, strict, users):
+    """The tenant, named beside, tells when the ConfigMap has taken effect."""
+    path = GRAPHS.format(strict, "strict")
+    with principals(dynamo, {"replicas": f"{lines}\nsystem:serviceaccount:admission-team:tenant"}):
+        server.eventually(lambda: merge(users["tenant"], path, replicas(3), dry_run=True).ok)
+        assert merge(users["gitops"], path, replicas(3), dry_run=True).ok == allowed
+    server.eventually(lambda: stopped(dynamo, users["tenant"], path))
+
+
+def test_a_missing_key_names_nobody(dynamo, strict, users):
+    path = GRAPHS.format(strict, "strict")
+    with principals(dynamo, {}):
+        server.eventually(lambda: stopped(dynamo, users["operator"], path))
+    server.eventually(lambda: not stopped(dynamo, users["operator"], path))
+
+
+def test_a_lost_config_map_stops_nobody_and_leaves_the_other_rules(dynamo, strict, users):
+    path = GRAPHS.format(strict, "strict")
+    with principals(dynamo, None):
+        for user in ("operator", "tenant"):
+            server.eventually(lambda: merge(users[user], path, replicas(3), dry_run=True).ok)  # noqa: B023 - called at once
+            server.eventually(lambda: merge(users[user], f"{path}/status", {"status": {"state": "pending"}}, dry_run=True).ok)  # noqa: B023
+        engine = merge(users["tenant"], path, {"spec": {"backendFramework": "vllm"}}, dry_run=True)
+        assert "graph-updates" in engine.message
+    server.eventually(lambda: stopped(dynamo, users["tenant"], path))
