@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import backends, components, ingress, results
-from krm_fn.kube import admission, labels, merge, names
+from krm_fn.kube import fields, labels, merge, names
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
@@ -68,7 +68,7 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
         return
     if not plan.ingress.host:
         yield results.error("DYN149", "is required when ingress is enabled; set it", plan.ref, (*at, "host"))
-    elif not admission.DNS_SUBDOMAIN.fullmatch(ingress.host(plan).removeprefix("*.")):
+    elif not fields.DNS_SUBDOMAIN.fullmatch(ingress.host(plan).removeprefix("*.")):
         message = f"makes the host {ingress.host(plan)!r}, which is no host name; use lower-case letters, digits, dashes and dots"
         yield results.error("DYN157", message, plan.ref, (*at, "hostSuffix") if ingress.host(plan).endswith(".") else (*at, "host"))
     if not ingress.makes_ingress(plan) and not ingress.makes_virtual_service(plan):
