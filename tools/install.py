@@ -2,8 +2,8 @@
 
 Not its business: what the programs are (see `programs`) and how they are built (see `golang`).
 
-    python tools/install.py                    # find or build all of them
-    python tools/install.py --where [--json]   # say where they are and what is missing; builds nothing
+    python tools/install.py [--target tools-gitops]   # find or build all that a make target provides; else what `make tools` does
+    python tools/install.py --where [--json]          # say where all are and what is missing; builds nothing
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--where", action="store_true", help="say where they are and what is missing; build nothing")
     parser.add_argument("--json", action="store_true", help="with --where: as a JSON object by name")
+    parser.add_argument("--target", choices=sorted({program.target for program in programs.ALL}), default="tools", help="the make target")
     options = parser.parse_args()
     if options.where:
         return where(as_json=options.json)
     try:
-        install()
+        install(options.target)
     except golang.BuildError as failure:
         print(failure, file=sys.stderr)
         return 1
@@ -36,9 +37,9 @@ def main() -> int:
     return 0
 
 
-def install() -> None:
-    """Have every program that can be had; one line each."""
-    for program in programs.ALL:
+def install(target: str) -> None:
+    """Have every program of a make target that can be had; one line each."""
+    for program in [each for each in programs.ALL if each.target == target]:
         started = time.monotonic()
         found = programs.find(program)
         if isinstance(found, programs.Found):
@@ -65,7 +66,7 @@ def where(*, as_json: bool) -> int:
 
 
 def described(program: programs.Program, found: programs.Found | programs.Missing) -> dict[str, object]:
-    """A finding for `--json`; `buildable` says whether `make tools` could mend a missing program."""
+    """A finding for `--json`; `buildable` says whether its make target could mend a missing program."""
     facts = {"version": programs.version(program), "buildable": bool(program.folder)}
     if isinstance(found, programs.Found):
         return facts | {"path": str(found.path), "version": found.version, "source": found.source}
@@ -74,7 +75,7 @@ def described(program: programs.Program, found: programs.Found | programs.Missin
 
 def reason(program: programs.Program, missing: programs.Missing) -> str:
     """Why a program is missing and what to do about it."""
-    remedy = "`make tools` builds it" if program.folder else f"install it from {programs.KPT_RELEASES}"
+    remedy = f"`make {program.target}` builds it" if program.folder else program.remedy
     return "; ".join([missing.reason, *missing.passed_over, remedy])
 
 

@@ -6,6 +6,7 @@ Not its business: building them (see `golang`) or the folder that keeps them (se
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import platform
 import re
@@ -20,7 +21,8 @@ import cache
 HERE = Path(__file__).resolve().parent
 
 KPT_RELEASES = "https://github.com/kptdev/kpt/releases"
-KPT_OLDEST = "v1.0.0-beta.56"
+
+DEFINITIONS = "crds"  # the folder, beside a program, of the CRDs that come with it
 
 _FLAGS = ("-trimpath",)
 _LINK_FLAGS = ("-s", "-w")
@@ -31,10 +33,14 @@ class Program(NamedTuple):
     """A program that tests need. `folder` names the Go module that pins it; a program without one cannot be built."""
 
     name: str
-    asks: tuple[str, ...]
+    asks: tuple[str, ...]  # what makes it tell its version; nothing: only the cache's will do
     folder: str = ""
     module: str = ""
     package: str = ""
+    target: str = "tools"  # the make target that provides it
+    definitions: tuple[tuple[str, str], ...] = ()  # CRDs to keep beside it: a module, with its version unless go.mod has it, and a folder
+    oldest: str = ""  # the oldest version that will do, and where to get one, where no folder pins it
+    remedy: str = ""
 
 
 class Found(NamedTuple):
@@ -53,6 +59,8 @@ class Missing(NamedTuple):
 
 
 _KUBERNETES = "k8s.io/kubernetes"
+_FLUX = "github.com/fluxcd/kustomize-controller"
+_ARGOCD = "github.com/argoproj/argo-cd/v3"
 
 ALL = (
     Program("kustomize", ("version",), "kustomize", "sigs.k8s.io/kustomize/kustomize/v5", ""),
@@ -60,14 +68,24 @@ ALL = (
     Program("kube-apiserver", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-apiserver"),
     Program("kube-controller-manager", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-controller-manager"),
     Program("kubectl", ("version", "--client"), "kubernetes", _KUBERNETES, "/cmd/kubectl"),
-    Program("kpt", ("version",)),
+    Program("kpt", ("version",), oldest="v1.0.0-beta.56", remedy=f"install it from {KPT_RELEASES}"),
+    Program(
+        "kustomize-controller",
+        (),
+        "kustomize-controller",
+        _FLUX,
+        target="tools-gitops",
+        definitions=((_FLUX, "config/crd/bases"), ("github.com/fluxcd/source-controller@v1.9.5", "config/crd/bases")),
+    ),
+    Program("argocd", (), "argocd", _ARGOCD, "/cmd", target="tools-gitops", definitions=((_ARGOCD, "manifests/crds"),)),
+    Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", remedy="install Debian's redis-server"),
 )
 
 
 def version(program: Program) -> str:
-    """The pinned version, `v1.2.3`: what the module's go.mod requires; for kpt the oldest that will do."""
+    """The pinned version, `v1.2.3`: what the module's go.mod requires, else the oldest that will do."""
     if not program.folder:
-        return KPT_OLDEST
+        return program.oldest
     return _required(_go_mod(program), program.module)
 
 
@@ -79,7 +97,8 @@ def go_version(program: Program) -> str:
 def key(program: Program) -> str:
     """What the program's folder in the cache is called: another pin, flag or platform is another folder."""
     sums = HERE / program.folder / "go.sum"
-    made_of = [_go_mod(program), sums.read_text(), *build_flags(program), sys.platform, platform.machine()]
+    data = itertools.chain(*program.definitions)
+    made_of = [_go_mod(program), sums.read_text(), *build_flags(program), *data, sys.platform, platform.machine()]
     digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
     return f"{program.name}-{version(program)}-{digest[:12]}"
 
@@ -102,7 +121,7 @@ def find(program: Program) -> Found | Missing:
 def installed(program: Program) -> Found | Missing:
     """The program that the machine offers: in the folder KUBEBUILDER_ASSETS names, else on PATH, in the right version."""
     passed_over = []
-    for source, path in _candidates(program.name):
+    for source, path in _candidates(program.name) if program.asks else ():
         said = _said_version(path, program.asks)
         if _will_do(program, said):
             return Found(path, f"v{said}", source)

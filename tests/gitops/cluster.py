@@ -1,0 +1,139 @@
+"""What the tests of GitOps do to the cluster themselves: they put objects there, and play kubelets, volumes and the status syncer.
+
+Not its business: anything that Argo CD or Flux should do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tests.testbed import api, server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.testbed.control_plane import ControlPlane
+
+Object = dict[str, Any]
+
+DYNAMO = "nvidia.com/v1alpha1"
+_NOT_OURS = {"ConfigMap/kube-root-ca.crt", "ServiceAccount/default"}
+_KINDS = (
+    ("apps/v1", "Deployment"),
+    ("v1", "Service"),
+    ("v1", "ServiceAccount"),
+    ("v1", "ConfigMap"),
+    ("v1", "PersistentVolumeClaim"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    (DYNAMO, "DynamoGraphDeployment"),
+    (DYNAMO, "DynamoGraphDeploymentScalingAdapter"),
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+    ("grove.io/v1alpha1", "PodCliqueSet"),
+)
+
+
+def read(file: Path) -> list[Object]:
+    """The objects of a YAML file."""
+    return [each for each in yaml.safe_load_all(file.read_text()) if each]
+
+
+def put(plane: ControlPlane, *objects: Object) -> None:
+    """Apply objects. Raises AssertionError with what the server says."""
+    for each in objects:
+        answer = plane.apply(each, dry_run=False)
+        assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
+        if each["kind"] == "CustomResourceDefinition":
+            _serve(plane, each)
+
+
+def _serve(plane: ControlPlane, definition: Object) -> None:
+    """Return once the kind can be listed: a definition is known a while before its storage is."""
+    spec = definition["spec"]
+    paths = [f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}" for version in spec["versions"] if version["served"]]
+    server.eventually(lambda: all(plane.client.request("GET", path).ok for path in paths))
+
+
+def get(plane: ControlPlane, api_version: str, kind: str, name: str, namespace: str) -> Object | None:
+    """An object, or None."""
+    path = plane.client.path({"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": namespace}})
+    answer = plane.client.request("GET", path)
+    return answer.body if answer.ok else None
+
+
+def patch(plane: ControlPlane, resource: Object, change: Object, part: str = "") -> None:
+    """Merge into an object or a part of it, as somebody in the cluster would. Raises AssertionError with what the server says."""
+    answer = plane.client.request("PATCH", plane.client.path(resource) + part, change, api.MERGE)
+    assert answer.ok, answer.message
+
+
+def report(plane: ControlPlane, resource: Object, status: Object) -> None:
+    """Write a status."""
+    patch(plane, resource, {"status": status}, "/status")
+
+
+def objects(plane: ControlPlane, namespace: str) -> dict[str, Object]:
+    """What is in a namespace by `Kind/name`, of the kinds that we render, without what Kubernetes puts into every namespace."""
+    found = {}
+    for api_version, kind in _KINDS:
+        place = plane.client.path({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x", "namespace": namespace}})
+        for each in plane.client.get(place.rpartition("/")[0])["items"]:
+            found[f"{kind}/{each['metadata']['name']}"] = {"apiVersion": api_version, "kind": kind, **each}
+    return {name: each for name, each in found.items() if name not in _NOT_OURS}
+
+
+def versions(plane: ControlPlane, namespace: str) -> dict[str, tuple[str, str]]:
+    """The uid of everything in a namespace, with its generation, or its resourceVersion where Kubernetes counts no generations."""
+    marks = {name: each["metadata"] for name, each in objects(plane, namespace).items()}
+    return {name: (mark["uid"], str(mark.get("generation", mark["resourceVersion"]))) for name, mark in marks.items()}
+
+
+def changed(before: dict[str, tuple[str, str]], after: dict[str, tuple[str, str]]) -> set[str]:
+    """What was made, changed or deleted between two calls of `versions`."""
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def run_pods(plane: ControlPlane, namespace: str) -> None:
+    """Play the kubelets and the volumes: every pod runs and is ready, every claim is bound."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    ready = [{"type": kind, "status": "True", "lastTransitionTime": now} for kind in ("Ready", "ContainersReady")]
+    for pod in plane.client.get(f"/api/v1/namespaces/{namespace}/pods")["items"]:
+        if pod["status"].get("phase") != "Running":
+            report(plane, {"apiVersion": "v1", "kind": "Pod", **pod}, {"phase": "Running", "conditions": ready})
+    for claim in plane.client.get(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims")["items"]:
+        if claim["status"].get("phase") != "Bound":
+            report(plane, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **claim}, {"phase": "Bound"})
+
+
+def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> None:
+    """Play the syncer: write the state of every graph, and the replicas of every adapter."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    for each in objects(plane, namespace).values():
+        generation = each["metadata"].get("generation")
+        if each["kind"] == "DynamoGraphDeployment":
+            ready = {"type": "Ready", "status": str(state == "successful"), "reason": "told_by_the_test", "message": message or state}
+            conditions = [{**ready, "lastTransitionTime": now}]
+            report(plane, each, {"state": state, "observedGeneration": generation, "conditions": conditions})
+        elif each["kind"] == "DynamoGraphDeploymentScalingAdapter":
+            report(plane, each, {"replicas": each["spec"]["replicas"], "observedGeneration": generation})
+
+
+@contextlib.contextmanager
+def environment(values: dict[str, str]) -> Iterator[None]:
+    """Environment variables for what is started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

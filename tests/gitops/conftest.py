@@ -1,0 +1,43 @@
+"""A cluster with Dynamo's kinds and those of the orchestrators, and the controllers of Flux and Argo CD in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.gitops import cluster, flux
+from tests.testbed import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.testbed.control_plane import ControlPlane
+    from tests.testbed.server import Server
+
+_KEPT: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.fixture(scope="session")
+def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
+    """The control plane with its controllers, once it serves every kind that we render."""
+    for file in sorted((programs.ROOT / "platform" / "crds").glob("dynamo*.yaml")):
+        cluster.put(control_plane, *cluster.read(file))
+    for name in ("leaderworkerset", "podcliqueset"):
+        cluster.put(control_plane, *map(_with_status, cluster.read(programs.ROOT / "tests" / "crds" / f"{name}.yaml")))
+    return control_plane
+
+
+def _with_status(definition: cluster.Object) -> cluster.Object:
+    """A definition that also has a status, of any shape."""
+    for version in definition["spec"]["versions"]:
+        version["subresources"] = {"status": {}}
+        version["schema"]["openAPIV3Schema"]["properties"]["status"] = _KEPT
+    return definition
+
+
+@pytest.fixture(scope="session")
+def controller(dynamo: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[flux.Flux]:
+    """Flux."""
+    with flux.running(dynamo, programs.path("kustomize-controller"), tmp_path_factory.mktemp("flux")) as running:
+        yield running

@@ -1,0 +1,116 @@
+"""Flux's real kustomize-controller on the test bed's control plane, and what publishes to it.
+
+Not its business: source-controller, which needs a registry; an ExternalArtifact and a local HTTP server stand where its artifacts would.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import http.server
+import os
+import tarfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.gitops import cluster
+from tests.testbed import server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.testbed.control_plane import ControlPlane
+
+NAMESPACE = "flux-system"
+_SOURCE = "source.toolkit.fluxcd.io/v1"
+_KUSTOMIZATION = "kustomize.toolkit.fluxcd.io/v1"
+
+
+class Flux(NamedTuple):
+    """A kustomize-controller that runs, and the folder whose files it can fetch from `url`."""
+
+    plane: ControlPlane
+    served: Path
+    url: str
+    log: Path
+
+    def publish(self, name: str, folder: Path) -> str:
+        """Offer what is in a folder as the artifact of that name; its revision. What source-controller does after a fetch."""
+        archive = self.served / f"{name}.tar.gz"
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(folder, arcname=".")
+        digest = f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        artifact = {"url": f"{self.url}/{archive.name}", "path": archive.name, "digest": digest, "revision": f"main@{digest}"}
+        ready = {"type": "Ready", "status": "True", "reason": "Succeeded", "message": "", "lastTransitionTime": now}
+        source = {"apiVersion": _SOURCE, "kind": "ExternalArtifact", "metadata": {"name": name, "namespace": NAMESPACE}, "spec": {}}
+        cluster.put(self.plane, source)
+        status = {"artifact": {**artifact, "lastUpdateTime": now, "size": archive.stat().st_size}, "conditions": [ready]}
+        cluster.report(self.plane, source, status)
+        return artifact["revision"]
+
+    def ready(self, name: str) -> dict[str, Any]:
+        """The Ready condition of a Kustomization, with the revision it attempted last; empty before there is one."""
+        found = cluster.get(self.plane, _KUSTOMIZATION, "Kustomization", name, NAMESPACE)
+        status = (found or {}).get("status", {})
+        conditions = [each for each in status.get("conditions", []) if each["type"] == "Ready"]
+        return {**conditions[0], "revision": status.get("lastAttemptedRevision")} if conditions else {}
+
+    def wait(self, name: str, status: str, revision: str, seconds: float = 60) -> dict[str, Any]:
+        """The Ready condition, once it has that status for that revision. Raises TimeoutError with the last one seen."""
+        try:
+            server.eventually(lambda: self.says(name, status, revision), seconds)
+        except TimeoutError:
+            raise TimeoutError(f"{name} is not Ready={status} at {revision} but {self.ready(name)}") from None
+        return self.ready(name)
+
+    def says(self, name: str, status: str, revision: str) -> bool:
+        """Whether the Ready condition has that status for that revision."""
+        condition = self.ready(name)
+        return (condition.get("status"), condition.get("revision")) == (status, revision)
+
+
+@contextlib.contextmanager
+def running(plane: ControlPlane, program: Path, folder: Path) -> Iterator[Flux]:
+    """The controller, ready to take Kustomizations of any namespace."""
+    for definition in sorted((program.parent / "crds").glob("*.yaml")):
+        cluster.put(plane, *cluster.read(definition))
+    plane.namespace(NAMESPACE)
+    metrics, health = server.free_ports(2)
+    environment = {"RUNTIME_NAMESPACE": NAMESPACE, "KUBECONFIG": str(plane.kubeconfig)}
+    command: list[str | Path] = [
+        program,
+        f"--metrics-addr=127.0.0.1:{metrics}",
+        f"--health-addr=127.0.0.1:{health}",
+        "--events-addr=",
+        "--feature-gates=ExternalArtifact=true",
+        "--enable-leader-election=false",
+        "--watch-all-namespaces=true",
+    ]
+    (served := folder / "served").mkdir()
+    log = folder / "kustomize-controller.log"
+    with cluster.environment(environment), _files(served) as url, server.running(command, log) as controller:
+        controller.wait(lambda: "Starting workers" in log.read_text())
+        yield Flux(plane, served, url, log)
+
+
+@contextlib.contextmanager
+def _files(folder: Path) -> Iterator[str]:
+    """The URL of a folder's files."""
+    handler = functools.partial(_Quiet, directory=os.fspath(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.server_address[1]}"
+        finally:
+            listening.shutdown()
+            thread.join()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class calls it
+        """Say nothing."""

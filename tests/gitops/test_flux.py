@@ -1,0 +1,155 @@
+"""Flux: what examples/flux publishes, applied by the real kustomize-controller; every change goes through a commit's worth of files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests import builds, golden
+from tests.gitops import cluster, flux
+from tests.testbed import server
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLE = golden.EXAMPLES / "flux"
+ADAPTER = "DynamoGraphDeploymentScalingAdapter/llm-agg-vllmworker"
+
+
+class App(NamedTuple):
+    """The example's graph in a namespace and a folder of a test's own. Its Kustomization is called like the namespace."""
+
+    controller: flux.Flux
+    namespace: str
+    folder: Path
+
+    def release(self) -> str:
+        """Render and publish as CI does; the revision."""
+        rendered = self.folder / "rendered"
+        command = [str(EXAMPLE / "render.sh"), str(self.folder / "llm-agg"), str(rendered)]
+        subprocess.run(command, env=golden.environment("kustomize"), check=True, capture_output=True, text=True, timeout=60)
+        return self.controller.publish(self.namespace, rendered)
+
+    def deploy(self, **settings: object) -> None:
+        """Create the example's Kustomization; its source is the artifact of this app."""
+        (deploy,) = cluster.read(EXAMPLE / "cluster" / "deploy.yaml")
+        deploy["metadata"]["name"] = self.namespace
+        deploy["spec"] |= {"sourceRef": {"kind": "ExternalArtifact", "name": self.namespace}, **settings}
+        cluster.put(self.controller.plane, deploy)
+
+    def change(self, change) -> None:
+        """Edit the services of the graph."""
+        builds.edit(self.folder / "llm-agg" / "graph.yaml", lambda graph: change(graph["spec"]))
+
+    def objects(self) -> dict[str, cluster.Object]:
+        return cluster.objects(self.controller.plane, self.namespace)
+
+    def versions(self) -> dict[str, tuple[str, str]]:
+        return cluster.versions(self.controller.plane, self.namespace)
+
+    def serve(self) -> None:
+        """Everything runs, and the syncer says so."""
+        cluster.run_pods(self.controller.plane, self.namespace)
+        cluster.say(self.controller.plane, self.namespace, "successful")
+
+    def succeed(self) -> None:
+        """Release, serve, and wait until Flux is content."""
+        revision = self.release()
+
+        def done() -> bool:
+            self.serve()
+            return self.controller.says(self.namespace, "True", revision)
+
+        server.eventually(done, 90)
+
+
+@pytest.fixture
+def app(controller, tmp_path, request):
+    namespace = controller.plane.namespace("flux-" + request.node.name.removeprefix("test_").replace("_", "-")[:40].rstrip("-"))
+    shutil.copytree(EXAMPLE / "llm-agg", tmp_path / "llm-agg")
+    builds.edit(tmp_path / "llm-agg" / "kustomization.yaml", lambda file: file.update(namespace=namespace))
+    yield App(controller, namespace, tmp_path)
+    kind = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}
+    path = controller.plane.client.path({**kind, "metadata": {"name": namespace, "namespace": flux.NAMESPACE}})
+    controller.plane.client.request("DELETE", path)
+
+
+@pytest.fixture
+def running(app):
+    """An app that is up."""
+    app.deploy()
+    app.succeed()
+    return app
+
+
+def test_ready_only_when_the_graph_says_so(app):
+    """The pods run, and still Flux waits for the graph's own word."""
+    app.deploy()
+    revision = app.release()
+    server.eventually(lambda: "DynamoGraphDeployment/llm-agg" in app.objects())
+    cluster.run_pods(app.controller.plane, app.namespace)
+    cluster.say(app.controller.plane, app.namespace, "pending", "Resources not ready")
+    app.controller.wait(app.namespace, "Unknown", revision)
+    app.succeed()
+
+
+def test_a_failed_graph_fails_the_kustomization(app):
+    app.deploy()
+    revision = app.release()
+    server.eventually(lambda: "DynamoGraphDeployment/llm-agg" in app.objects())
+    cluster.say(app.controller.plane, app.namespace, "failed", "Validation failed: no such queue")
+    condition = app.controller.wait(app.namespace, "False", revision)
+    assert condition["reason"] == "HealthCheckFailed"
+    assert f"DynamoGraphDeployment/{app.namespace}/llm-agg" in condition["message"]
+
+
+def test_another_image_changes_that_deployment_only(running):
+    before = running.versions()
+    running.change(lambda spec: spec["services"]["Processor"]["extraPodSpec"]["mainContainer"].update(image="processor:2"))
+    running.succeed()
+    assert cluster.changed(before, running.versions()) == {"Deployment/llm-agg-processor", "DynamoGraphDeployment/llm-agg"}
+
+
+def test_a_removed_service_takes_its_objects_along(running):
+    before = running.objects().keys()
+    running.change(lambda spec: spec["services"].pop("Processor"))
+    running.succeed()
+    assert before - running.objects().keys() == {"Deployment/llm-agg-processor", "Service/llm-agg-processor"}
+
+
+def test_volumes_outlive_their_graph(running):
+    (running.folder / "llm-agg" / "graph.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"  # an empty folder would prune nothing
+    )
+    revision = running.release()
+    running.controller.wait(running.namespace, "True", revision)
+    assert running.objects().keys() == {"ConfigMap/other", "PersistentVolumeClaim/vllm-model-storage"}
+
+
+def test_what_was_scaled_stays_scaled(running):
+    """The adapter is left alone; the Deployment it scales carries no replicas in Git."""
+    plane = running.controller.plane
+    worker = running.objects()["Deployment/llm-agg-vllmworker"]
+    cluster.patch(plane, running.objects()[ADAPTER], {"spec": {"replicas": 3}})
+    cluster.patch(plane, worker, {"spec": {"replicas": 3}})
+    running.change(lambda spec: spec["services"]["VllmWorker"]["extraPodSpec"]["mainContainer"].update(image="vllm:2"))
+    running.succeed()
+    after = running.objects()
+    assert after["Deployment/llm-agg-vllmworker"]["spec"]["template"]["spec"]["containers"][0]["image"] == "vllm:2"
+    assert (after["Deployment/llm-agg-vllmworker"]["spec"]["replicas"], after[ADAPTER]["spec"]["replicas"]) == (3, 3)
+
+
+def test_substitution_changes_nothing(running):
+    """A witness beside what was rendered shows that Flux does substitute: variables that are set, and unknown ones by nothing."""
+    before = running.versions()
+    running.deploy(postBuild={"substitute": {"DYN_NAMESPACE": "oops", "POD_NAME": "oops", "MODEL": "oops"}})
+    metadata = {"name": "witness", "namespace": running.namespace}
+    witness = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"model": "<${MODEL}${UNKNOWN}>"}}
+    (running.folder / "rendered" / "witness.yaml").write_text(json.dumps(witness))
+    running.succeed()
+    assert running.objects()["ConfigMap/witness"]["data"] == {"model": "<oops>"}
+    assert cluster.changed(before, running.versions()) == {"ConfigMap/witness"}
