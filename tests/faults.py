@@ -597,7 +597,7 @@ PODS = [
     ),
     fires(
         "DYN209",
-        f"{_MAIN}.volumeMounts[1].mountPath",
+        f"{_MAIN}.volumeMounts[0].mountPath",
         "a second mount at the place of the shared memory",
         worker(main={"volumeMounts": [{"name": "a", "mountPath": _SHARED}]}, pod={"volumes": [{"name": "a", "emptyDir": {}}]}),
     ),
