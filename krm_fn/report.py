@@ -41,7 +41,19 @@ def count(found: Sequence[Result]) -> str:
 
 def entry(result: Result) -> str:
     """One finding in one line: where, how bad, what, and in which resource."""
-    words = f"{_place(result)}{_NOUNS[result.severity]} {results.line(result)}{_resource(result)}"
+    return _line(f"{_place(result)}{_NOUNS[result.severity]} {_said(result)}")
+
+
+def what(result: Result) -> str:
+    """One finding in one line, for those who show elsewhere where it is and how bad."""
+    return _line(_said(result))
+
+
+def _said(result: Result) -> str:
+    return f"{results.line(result)}{_resource(result)}"
+
+
+def _line(words: str) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(words.split()))
 
 

@@ -1,18 +1,29 @@
 """`krm-fn check`: what is wrong with resources, without rendering them for anybody.
 
-Not its business: the rules, which are those of a render and, for finished builds, of `krm_fn.layers`.
+Not its business: the rules, which are those of a render, for finished builds those of `krm_fn.layers`, and for changes those of
+`krm_fn.changes`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import expand, layers, report, results, sources
-from krm_fn.cli import _findings
+from krm_fn import changes, earlier, expand, layers, report, results, sources, surroundings
+from krm_fn.cli import _formats
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator
+
+    from krm_fn.earlier import Earlier
+    from krm_fn.results import Result
+    from krm_fn.sources import Sources
 
 _ORPHAN = "DYN053"
+_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162")
+"""What a render needs and an API server does not ask for. Without a configuration nobody says how this is rendered, or whether it is."""
 
 
 @click.command()
@@ -20,40 +31,94 @@ _ORPHAN = "DYN053"
 @click.option(
     "--config", "config_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The DynamoRender, or a ConfigMap."
 )
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How findings are printed.")
+@click.option(
+    "--old",
+    metavar="OLD",
+    help="What was there before, a file, a folder or a git revision of the PATHs: names every change that a cluster would refuse.",
+)
+@click.option("--allow-topology", is_flag=True, help="With --old: services that come or go are warnings, for clusters that let them.")
 @click.option(
     "--root",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Where the build was made: finds the lines of the files that kustomize notes with originAnnotations, and kpt always.",
 )
+@click.option("--format", "style", type=click.Choice(_formats.names()), default="text", show_default=True, help="How findings are printed.")
 @click.pass_context
-def check(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, style: str, root: Path | None) -> None:
+def check(  # noqa: PLR0913, PLR0917 - one for each option
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    config_file: str | None,
+    old: str | None,
+    allow_topology: bool,
+    root: Path | None,
+    style: str,
+) -> None:
     """Print findings about files, folders and stdin (-), and nothing else.
 
     In folders, *.yaml, *.yml and *.json are read; a Kustomization there is not built. On the output of a build it also finds
     generated objects over which a later layer laid a namespace, a name prefix or a label, so that they name what is not there.
+
+    Without a configuration, in a --config or among the PATHs, what only some renders need is a warning.
 
     Exits with 0 where nothing is an error, 1 where something is, and 2 on wrong usage.
 
     \b
       krm-fn check graph.yaml
       krm-fn check --config render.yaml base/ overlay/graph.yaml
+      krm-fn check --old main graphs/
       kustomize build --enable-alpha-plugins --enable-exec overlay | krm-fn check --format json -
     """  # noqa: D301 - click reads the backspace
+    if allow_topology and old is None:
+        raise click.UsageError("--allow-topology goes with --old")
+    before = _before(old, paths)
     loaded = sources.load(paths, config_file)
-    expansion = expand.expand(loaded.values, loaded.config)
+    lenient = (*(() if loaded.configs else _BY_SETTINGS), *((changes.SERVICES,) if allow_topology else ()))
+    found = list(_eased([*_judged(loaded), *_changed(before, loaded)], lenient))
+    found = sources.placed([*loaded.results, *found, *(before.results if before else ())], loaded.resources, root)
+    checked = _formats.Checked(loaded.resources, found, loaded.stdin)
+    click.echo(_formats.write(style, checked).encode(errors="backslashreplace"), nl=False)
+    if style == "text":
+        click.echo(f"{_count(loaded, before, old)}: {report.count(found) or 'no findings'}", err=True)
+    ctx.exit(int(results.failed(found)))
+
+
+def _before(old: str | None, paths: tuple[str, ...]) -> Earlier | None:
+    try:
+        return None if old is None else earlier.read(old, paths)
+    except earlier.UnreadableError as problem:
+        raise click.BadParameter(str(problem), param_hint="--old") from problem
+
+
+def _judged(loaded: Sources) -> Iterator[Result]:
+    """What is wrong with what is there now. Where a later layer moved a whole build, nobody need hear that owners are missing."""
     lies = list(layers.check(loaded.values))
     known = {lie.ref for lie in lies}
-    judged = [result for result in expansion.results if not (result.code == _ORPHAN and result.ref in known)]
-    found = sources.placed([*loaded.results, *judged, *lies], loaded.resources, root)
-    if style == "json":
-        click.echo(_findings.as_json(found).encode(), nl=False)
-    else:
-        click.echo(_findings.text(found, loaded.stdin).encode(), nl=False)
-        count = len(loaded.resources)
-        click.echo(f"{count} resource{'s' * (count != 1)}: {report.count(found) or 'no findings'}", err=True)
-    ctx.exit(int(results.failed(found)))
+    for result in expand.expand(loaded.values, loaded.config).results:
+        if not (result.code == _ORPHAN and result.ref in known):
+            yield result
+    yield from lies
+
+
+def _changed(before: Earlier | None, loaded: Sources) -> Iterator[Result]:
+    if before:
+        yield from changes.check(before.resources, loaded.values, _home(loaded))
+
+
+def _home(loaded: Sources) -> str:
+    return loaded.config.namespace or surroundings.NAMESPACE
+
+
+def _eased(found: Iterable[Result], lenient: Container[str]) -> Iterator[Result]:
+    """Findings, those of some codes as warnings."""
+    for result in found:
+        yield result._replace(severity="warning") if result.code in lenient else result
+
+
+def _count(loaded: Sources, before: Earlier | None, old: str | None) -> str:
+    count = len(loaded.resources)
+    text = f"{count} resource{'s' * (count != 1)}"
+    return f"{text}, {changes.compared(before.resources, loaded.values, _home(loaded))} compared with {old}" if before else text
 
 
 COMMAND = check
