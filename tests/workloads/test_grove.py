@@ -129,8 +129,9 @@ def test_termination_delay(written, delay):
 
 
 def test_pods_carry_the_labels_of_the_graph_then_of_the_service_then_of_its_pods():
-    mine = {"labels": {"a": "service", "b": "service", labels.COMPONENT: "Mine"}, "extraPodMetadata": {"labels": {"b": "pod"}}}
-    found = cliques({"Worker": given.service("worker", subComponentType="decode", **mine)})["worker"]["labels"]
+    mine = {"a": "service", "b": "service", labels.COMPONENT: "Mine"}
+    written = given.service("worker", subComponentType="decode", labels=mine, extraPodMetadata={"labels": {"b": "pod"}})
+    found = cliques({"Worker": written})["worker"]["labels"]
     assert found == {
         labels.SELECTOR: "chat-worker",
         labels.GRAPH: "chat",

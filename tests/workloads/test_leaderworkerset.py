@@ -75,8 +75,7 @@ def test_no_rollout_strategy_is_written():
 @pytest.mark.parametrize(("side", "role"), [("leaderTemplate", "leader"), ("workerTemplate", "worker")])
 def test_pods_are_scheduled_as_one_and_know_their_role(side, role):
     mine = {labels.ROLE: "mine", labels.INSTANCE: "7", labels.COMPONENT: "Mine", "zone": "z"}
-    written = {"extraPodMetadata": {"labels": mine, "annotations": {"note": "a"}}, "replicas": 2}
-    fields = nodes.worker(**ARGS, **written)
+    fields = nodes.worker(**ARGS, extraPodMetadata={"labels": mine, "annotations": {"note": "a"}}, replicas=2)
     fields["extraPodSpec"]["schedulerName"] = "mine"
     template = given.rendered(given.graph({"Worker": fields}))["LeaderWorkerSet/chat-worker-1"]["spec"]["leaderWorkerTemplate"][side]
     found = template["metadata"]["labels"]
