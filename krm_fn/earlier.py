@@ -40,7 +40,7 @@ def read(old: str, paths: Sequence[str]) -> Earlier:
 
     Raises UnreadableError where git knows no such revision, or cannot be asked.
     """
-    by_path = Path(old).exists()
+    by_path = bool(old) and Path(old).exists()
     there = [files.read(path) for path, _ in files.listed([old])] if by_path else list(_revision(old, paths))
     resources = [source.value for file in there for source in file.sources if source.address.name]
     found = list(_unread(there))

@@ -1,0 +1,271 @@
+"""`krm-fn check --old`: changes against what was there before, in files, folders and git, at the lines of what is there now."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.cli import console
+
+GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
+GRAPH = console.GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n').replace(
+    '"registry.example/engine:1"', '"registry.example/engine:1", command: [python3], args: [-m, dynamo.vllm]'
+)
+SEVERAL = GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      multinode: {nodeCount: 2}\n")
+"""Line 15 has a change that a cluster refuses, and nothing else is wrong."""
+REFUSED = ("error", "DYN401", "spec.services.Worker.multinode.nodeCount", 15)
+
+
+def write(folder, **files):
+    for name, text in files.items():
+        path = (folder / name.replace("__", "/")).with_suffix(".yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def git(folder, *arguments):
+    return subprocess.run([*GIT, "-C", folder, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A repository with one commit: a graph, and another one in a folder."""
+    folder = tmp_path / "clone"
+    folder.mkdir()
+    git(folder, "init")
+    write(folder, graph=GRAPH, apps__other=GRAPH.replace("name: chat", "name: other"))
+    commit(folder)
+    return folder
+
+
+def commit(folder):
+    git(folder, "add", "--all")
+    git(folder, "commit", "--message", "Change")
+
+
+def found(done):
+    return [(each["severity"], each["code"], each["field"], each["line"]) for each in json.loads(done.out)["findings"]]
+
+
+@pytest.mark.parametrize("old", ["before.yaml", "before"])
+def test_a_file_or_a_folder(old, tmp_path):
+    write(tmp_path, before=GRAPH, before__graph=GRAPH, after=SEVERAL)
+    done = console.run("check", "--format", "json", "--old", tmp_path / old, tmp_path / "after.yaml")
+    assert done.code == 1
+    assert found(done) == [REFUSED]
+
+
+def test_the_line_is_shown_and_what_was_compared(tmp_path):
+    write(tmp_path, before=GRAPH, after=GRAPH.replace("spec:\n", "spec:\n  backendFramework: vllm\n", 1))
+    done = console.run("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
+    head, line, caret = done.out.splitlines()
+    assert head.startswith(f"{tmp_path}/after.yaml:7:3: error DYN400 spec.backendFramework: nothing cannot become 'vllm'")
+    assert line.index("backendFramework") == caret.index("^")
+    assert done.err == f"1 resource, 1 compared with {tmp_path}/before.yaml: 1 error\n"
+
+
+def test_without_a_change_there_is_nothing_to_say(tmp_path):
+    write(tmp_path, before=SEVERAL, after=SEVERAL)
+    assert found(console.run("check", "--format", "json", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")) == []
+
+
+def test_finished_builds_compare_too(tmp_path):
+    """Objects that the function has written are the same resources to nobody but the API server; the graph among them is ours."""
+    before, after = (console.run("render", "-", stdin=text).out for text in (GRAPH, GRAPH.replace("Worker", "Decode")))
+    write(tmp_path, before=before)
+    done = console.run("check", "--format", "json", "--old", tmp_path / "before.yaml", "-", stdin=after)
+    assert {row[:3] for row in found(done)} == {
+        ("error", "DYN402", "spec.services.Decode"),
+        ("error", "DYN402", "spec.services"),
+    }
+
+
+def test_services_may_come_and_go_where_the_cluster_lets_them(tmp_path):
+    write(tmp_path, before=GRAPH, after=GRAPH.replace("    Worker:", "    Decode:"))
+    arguments = ("check", "--format", "json", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
+    assert (refused := console.run(*arguments)).code == 1
+    assert (allowed := console.run(*arguments, "--allow-topology")).code == 0
+    rows = [("DYN402", "spec.services.Decode", 12), ("DYN402", "spec.services", 7)]
+    assert sorted(found(refused)) == sorted(("error", *row) for row in rows)
+    assert sorted(found(allowed)) == sorted(("warning", *row) for row in rows)
+
+
+def test_the_namespace_of_the_configuration_tells_what_is_one_resource(tmp_path):
+    render = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: r}\nspec: {namespace: team}\n"
+    write(tmp_path, before=GRAPH.replace("  namespace: team\n", ""), after=SEVERAL, render=render)
+    arguments = ("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
+    assert "DYN401" not in console.run(*arguments).out
+    assert "DYN401" in console.run(*arguments, "--config", tmp_path / "render.yaml").out
+
+
+BROKEN = [
+    ("not YAML", "a: [\n", "DYN004"),
+    ("a key twice", GRAPH.replace("  namespace: team\n", "  namespace: team\n  namespace: team\n"), "DYN007"),
+]
+
+
+@pytest.mark.parametrize(("reason", "text", "code"), BROKEN, ids=[row[0] for row in BROKEN])
+def test_what_was_broken_before_is_a_warning_so_that_it_can_be_mended(reason, text, code, tmp_path):
+    write(tmp_path, before=text, after=GRAPH)
+    done = console.run("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
+    assert done.code == 0
+    assert f"{tmp_path}/before.yaml:" in done.out
+    assert f"warning DYN073 changes from here are not found, since it {code}" in done.out
+
+
+def test_an_old_state_without_resources_is_a_warning(tmp_path):
+    (tmp_path / "before").mkdir()
+    write(tmp_path, after=GRAPH)
+    done = console.run("check", "--old", tmp_path / "before", tmp_path / "after.yaml")
+    assert (done.code, done.out.count("warning DYN073")) == (0, 1)
+
+
+REVISIONS = [
+    # reason, revision, paths; the working directory is the clone
+    ("a branch, a file", "main", ["graph.yaml"]),
+    ("a commit before, a folder", "HEAD~1", ["."]),
+    ("a tag, an absolute path", "v1", ["{clone}/graph.yaml"]),
+    ("a short hash, a path that goes up", "{hash}", ["apps/../graph.yaml"]),
+]
+
+
+@pytest.mark.parametrize(("reason", "revision", "paths"), REVISIONS, ids=[row[0] for row in REVISIONS])
+def test_a_git_revision(reason, revision, paths, clone, monkeypatch):
+    git(clone, "tag", "v1")
+    first = git(clone, "rev-parse", "--short", "HEAD")
+    git(clone, "checkout", "--quiet", "-b", "feature")
+    write(clone, graph=SEVERAL)
+    commit(clone)
+    monkeypatch.chdir(clone)
+    arguments = [path.format(clone=clone) for path in paths]
+    done = console.run("check", "--format", "json", "--old", revision.format(hash=first), *arguments)
+    assert REFUSED in found(done)
+
+
+def test_what_is_not_yet_committed_counts(clone):
+    write(clone, apps__other=SEVERAL.replace("name: chat", "name: other"))
+    done = console.run("check", "--old", "HEAD", clone)
+    assert f"{clone}/apps/other.yaml:15:19: error DYN401" in done.out
+    assert done.err.startswith("2 resources, 2 compared with HEAD: 1 error")
+    assert git(clone, "status", "--short") == "M apps/other.yaml"
+
+
+def test_a_resource_that_moves_to_another_file_is_still_the_same(clone):
+    (clone / "graph.yaml").unlink()
+    write(clone, apps__chat=SEVERAL)
+    assert f"{clone}/apps/chat.yaml:15:19: error DYN401" in console.run("check", "--old", "HEAD", clone).out
+
+
+def test_what_is_new_has_nothing_to_be_compared_with(clone):
+    write(clone, new=GRAPH.replace("name: chat", "name: new"))
+    done = console.run("check", "--old", "HEAD", clone / "new.yaml")
+    assert (done.code, done.err) == (0, "1 resource, 0 compared with HEAD: no findings\n")
+
+
+def test_only_what_a_folder_is_read_for_counts_in_a_revision_too(clone):
+    """Nothing hidden and no other endings, as in folders today."""
+    write(clone / ".hidden", graph=SEVERAL)
+    (clone / ".draft.yaml").write_text(SEVERAL)
+    (clone / "apps" / "notes.txt").write_text(SEVERAL)
+    (clone / "broken.yaml").write_text("a: [\n")
+    commit(clone)
+    (clone / "broken.yaml").unlink()
+    done = console.run("check", "--old", "HEAD", clone)
+    assert done.code == 0
+    assert done.out.startswith("HEAD:broken.yaml:2:1: warning DYN073")
+    assert done.out.count("DYN") == 2
+
+
+def test_names_of_any_kind_and_links_within_the_repository(clone):
+    (clone / "apps" / "ä b\t'c'.yaml").write_text(GRAPH.replace("name: chat", "name: odd"))
+    (clone / "links").mkdir()
+    (clone / "links" / "chat.yaml").symlink_to("../graph.yaml")
+    (clone / "links" / "out.yaml").symlink_to("/etc/hostname.yaml")
+    commit(clone)
+    write(clone, graph=SEVERAL)
+    (clone / "apps" / "ä b\t'c'.yaml").write_text(SEVERAL.replace("name: chat", "name: odd"))
+    (clone / "links" / "out.yaml").unlink()
+    done = console.run("check", "--old", "HEAD", clone / "apps", clone / "links")
+    assert done.out.count("error DYN401") == 2
+    assert "3 compared with HEAD" in done.err
+
+
+def test_a_submodule_is_another_repository(clone, tmp_path):
+    library = tmp_path / "library"
+    library.mkdir()
+    git(library, "init")
+    write(library, x=GRAPH)
+    commit(library)
+    git(clone, "-c", "protocol.file.allow=always", "submodule", "add", str(library), "apps/library.yaml")
+    commit(clone)
+    done = console.run("check", "--old", "HEAD", clone / "apps")
+    assert (done.code, done.err) == (0, "2 resources, 1 compared with HEAD: no findings\n")
+
+
+def test_in_a_hook_the_paths_say_which_repository_it_is(clone, tmp_path, monkeypatch):
+    """git sets these for its hooks, and they would win over the folder."""
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    assert console.run("check", "--old", "HEAD", clone).code == 0
+
+
+WRONG = [
+    # reason, revision, what is said
+    ("no such revision", "no-such-branch", "no-such-branch is no file and no folder, and as a revision git refuses it"),
+    ("an option of git's", "--all", "--all is no file and no folder"),
+    ("a file of a revision", "HEAD:graph.yaml", "HEAD:graph.yaml is no file"),
+    ("a tree", "HEAD^{tree}", "HEAD^{tree} is no file"),
+    ("nothing", "", " is no file and no folder"),
+]
+
+
+@pytest.mark.parametrize(("reason", "revision", "said"), WRONG, ids=[row[0] for row in WRONG])
+def test_a_revision_that_there_is_not_is_wrong_usage(reason, revision, said, clone):
+    done = console.program("check", f"--old={revision}", str(clone / "graph.yaml"))
+    assert (done.code, done.out) == (2, "")
+    assert said in " ".join(done.err.split())
+    assert "Traceback" not in done.err
+
+
+def test_outside_of_a_repository_a_revision_is_wrong_usage(tmp_path):
+    write(tmp_path, graph=GRAPH)
+    done = console.program("check", "--old", "main", str(tmp_path / "graph.yaml"), GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
+    assert done.code == 2
+    assert "not a git repository" in done.err
+
+
+def test_without_git_a_revision_is_wrong_usage(clone):
+    done = console.program("check", "--old", "main", str(clone / "graph.yaml"), PATH=str(clone))
+    assert done.code == 2
+    assert "git cannot be run" in done.err
+
+
+def test_stdin_has_no_revisions(clone):
+    done = console.program("check", "--old", "HEAD", "-", stdin=GRAPH, folder=clone)
+    assert done.code == 2
+    assert "stdin" in done.err
+
+
+def test_a_path_wins_over_a_revision_of_its_name(clone, monkeypatch):
+    write(clone, main__graph=SEVERAL)
+    monkeypatch.chdir(clone)
+    assert "DYN401" in console.run("check", "--old", "main", "graph.yaml").out
+    assert "DYN401" not in console.run("check", "--old", "refs/heads/main", "graph.yaml").out
+
+
+def test_allowing_changes_without_an_old_state_is_wrong_usage(tmp_path):
+    write(tmp_path, graph=GRAPH)
+    assert console.run("check", "--allow-topology", tmp_path / "graph.yaml").code == 2
+
+
+def test_nothing_of_the_users_git_is_needed(clone, tmp_path):
+    """No identity, no configuration, no home."""
+    assert "HOME" in os.environ
+    write(clone, graph=SEVERAL)
+    done = console.program("check", "--old", "HEAD", str(clone), HOME=str(tmp_path / "nowhere"), GIT_CONFIG_NOSYSTEM="1")
+    assert done.code == 1
+    assert "DYN401" in done.out
