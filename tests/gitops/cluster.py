@@ -54,10 +54,11 @@ def put(plane: ControlPlane, *objects: Object) -> None:
 
 
 def _serve(plane: ControlPlane, definition: Object) -> None:
-    """Return once the kind can be listed: a definition is known a while before its storage is."""
+    """Return once the kind can be found and listed: neither follows from the other."""
     spec = definition["spec"]
-    paths = [f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}" for version in spec["versions"] if version["served"]]
-    server.eventually(lambda: all(plane.client.request("GET", path).ok for path in paths))
+    for version in [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]:
+        server.eventually(lambda: plane.client.knows(version, spec["names"]["kind"]))  # noqa: B023 - called before the next turn
+        server.eventually(lambda: plane.client.request("GET", f"/apis/{version}/{spec['names']['plural']}").ok)  # noqa: B023 - as above
 
 
 def get(plane: ControlPlane, api_version: str, kind: str, name: str, namespace: str) -> Object | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.gitops import cluster, flux
+from tests.gitops import argocd, cluster, flux
 from tests.testbed import programs
 
 if TYPE_CHECKING:
@@ -40,4 +40,12 @@ def _with_status(definition: cluster.Object) -> cluster.Object:
 def controller(dynamo: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[flux.Flux]:
     """Flux."""
     with flux.running(dynamo, programs.path("kustomize-controller"), tmp_path_factory.mktemp("flux")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def argo(dynamo: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[argocd.Argo]:
+    """Argo CD."""
+    needed = argocd.Programs(programs.path("argocd"), programs.path("redis-server"))
+    with argocd.running(dynamo, needed, tmp_path_factory.mktemp("argo")) as running:
         yield running

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Prints what Argo CD shall apply, or says on stderr what is wrong and prints nothing: with automatic pruning, half an output deletes the rest.
+set -euo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+built=$work/built.yaml rendered=$work/rendered.yaml settings=$work/settings.json
+
+# The parameters of the Application, as a configuration: a file of the folder, or a ConfigMap of settings.
+config=$(python3 - "$settings" <<'PYTHON'
+import json
+import os
+import sys
+
+given = {each["name"]: each for each in json.loads(os.environ.get("ARGOCD_APP_PARAMETERS") or "[]")}
+if unknown := given.keys() - {"config", "settings"}:
+    sys.exit(f"unknown parameters: {', '.join(sorted(unknown))}; known are config and settings")
+file, settings = given.get("config", {}).get("string", ""), given.get("settings", {}).get("map") or {}
+if file and settings:
+    sys.exit("the parameters config and settings exclude each other; write the settings into the file")
+if not file:
+    data = {"namespace": os.environ.get("ARGOCD_APP_NAMESPACE", ""), **settings}
+    with open(sys.argv[1], "w") as opened:
+        json.dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "render"}, "data": data}, opened)
+    file = sys.argv[1] if settings else ""
+print(file)
+PYTHON
+)
+
+# Without parameters, a DynamoRender among the inputs counts; without that, the Application's namespace does.
+render() {
+    [ -z "$config" ] && ! grep -rqs --include='*.yaml' --include='*.yml' '^kind: *DynamoRender' "$1" && config=$settings
+    krm-fn render ${config:+--config "$config"} "$1" >"$rendered"
+}
+
+if [ -e kustomization.yaml ] || [ -e kustomization.yml ] || [ -e Kustomization ]; then
+    kustomize build --enable-alpha-plugins --enable-exec . >"$built"
+    if grep -q 'dynamo.krm-fn.io/rendered-by:' "$built"; then # the function is among the transformers
+        krm-fn check "$built" >&2
+        mv "$built" "$rendered"
+    else
+        render "$built"
+    fi
+else
+    render .
+fi
+
+if [ ! -s "$rendered" ]; then
+    echo "nothing was rendered; an empty output would delete everything" >&2
+    exit 1
+fi
+cat "$rendered"

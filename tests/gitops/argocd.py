@@ -1,0 +1,191 @@
+"""Argo CD's real application controller, repo server and plugin server on the test bed's control plane, and a Git repository for them.
+
+Not its business: its API server and user interface; Applications are put into the cluster, and their status is read there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tests import golden
+from tests.gitops import cluster
+from tests.testbed import server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.testbed.control_plane import ControlPlane
+
+EXAMPLE = golden.EXAMPLES / "argocd"
+NAMESPACE = "argocd"
+_API = "argoproj.io/v1alpha1"
+_MOUNTED = "/home/argocd/cmp-server/config"  # where the example mounts the plugin
+
+
+class Programs(NamedTuple):
+    """What Argo CD is made of here; `argocd` is all its servers, each by another name."""
+
+    argocd: Path
+    redis: Path
+
+
+class Argo(NamedTuple):
+    """An Argo CD that runs."""
+
+    plane: ControlPlane
+    folder: Path
+
+    def application(self, name: str) -> cluster.Object:
+        """An Application with its status. Raises AssertionError where there is none."""
+        found = cluster.get(self.plane, _API, "Application", name, NAMESPACE)
+        assert found is not None
+        return {"apiVersion": _API, "kind": "Application", **found}
+
+    def refresh(self, name: str) -> None:
+        """Have an Application compared with Git now, as a webhook would."""
+        cluster.patch(self.plane, self.application(name), {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}})
+
+    def wait(self, name: str, holds: Callable[[cluster.Object], bool], seconds: float = 90) -> cluster.Object:
+        """The status of an Application, once something holds of it. Raises TimeoutError with the last one seen."""
+        seen: dict[str, cluster.Object] = {}
+
+        def asked() -> bool:
+            seen["status"] = self.application(name).get("status", {})
+            return holds(seen["status"])
+
+        try:
+            server.eventually(asked, seconds)
+        except TimeoutError:
+            raise TimeoutError(f"{name}: {json.dumps(_short(seen['status']), indent=1)}") from None
+        return seen["status"]
+
+
+def _short(status: cluster.Object) -> cluster.Object:
+    operation = status.get("operationState", {})
+    resources = [(each["kind"], each["name"], each.get("status"), each.get("health")) for each in status.get("resources", [])]
+    conditions = status.get("conditions")
+    return {
+        "sync": status.get("sync", {}).get("status"),
+        "said": operation.get("message"),
+        "conditions": conditions,
+        "resources": resources,
+    }
+
+
+class Repository(NamedTuple):
+    """A Git repository with a branch main."""
+
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        """Where Argo CD finds it."""
+        return f"file://{self.folder}"
+
+    def commit(self) -> str:
+        """Commit all that has changed; the commit's name."""
+        self._git("add", "--all")
+        self._git("-c", "user.name=tests", "-c", "user.email=tests@localhost", "commit", "--quiet", "--allow-empty", "--message", "change")
+        return self._git("rev-parse", "HEAD").strip()
+
+    def _git(self, *arguments: str) -> str:
+        return subprocess.run(["git", "-C", self.folder, *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+def repository(folder: Path) -> Repository:
+    """A new one."""
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", folder], check=True, capture_output=True, timeout=60)
+    return Repository(folder)
+
+
+@contextlib.contextmanager
+def running(plane: ControlPlane, programs: Programs, folder: Path) -> Iterator[Argo]:
+    """Argo CD as the examples set it up: the plugin, the build options and the health of our kinds."""
+    for definition in sorted((programs.argocd.parent / "crds").glob("*-crd.yaml")):
+        cluster.put(plane, *cluster.read(definition))
+    plane.namespace(NAMESPACE)
+    cluster.put(plane, *_settings())
+    redis, metrics, repo, repo_metrics = server.free_ports(4)
+    options = [f"--redis=127.0.0.1:{redis}", "--loglevel=info"]
+    controller = ["--repo-server", f"127.0.0.1:{repo}", f"--metrics-port={metrics}", "--self-heal-timeout-seconds=1"]
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(cluster.environment(_environment(plane, folder)))
+        store = server.running(
+            [programs.redis, "--port", str(redis), "--bind", "127.0.0.1", "--save", "", "--dir", folder], folder / "redis.log"
+        )
+        stack.enter_context(store).wait(lambda: _listens(redis))
+        start = _Starter(programs.argocd, folder, stack)
+        start("cmp-server", "--config-dir-path", str(_plugin(folder))).wait((folder / "plugins" / "krm-fn.sock").exists)
+        repo_server = start("repo-server", *options, "--address=127.0.0.1", f"--port={repo}", f"--metrics-port={repo_metrics}")
+        repo_server.wait(lambda: _listens(repo))
+        start("application-controller", *options, *controller)
+        yield Argo(plane, folder)
+
+
+class _Starter(NamedTuple):
+    program: Path
+    folder: Path
+    stack: contextlib.ExitStack
+
+    def __call__(self, role: str, *arguments: str) -> server.Server:
+        with cluster.environment({"ARGOCD_BINARY_NAME": f"argocd-{role}"}):
+            return self.stack.enter_context(server.running([self.program, *arguments], self.folder / f"{role}.log"))
+
+
+def _settings() -> Iterator[cluster.Object]:
+    """What Argo CD's own manifests would hold, with what the examples put into argocd-cm."""
+    metadata = {"namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "argocd"}}
+    secret = {"server.secretkey": "dGVzdHM=", "admin.password": "dGVzdHM="}
+    yield {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "argocd-secret", **metadata}, "data": secret}
+    yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-rbac-cm", **metadata}}
+    yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm", **metadata}, "data": customizations()}
+    everything = [{"group": "*", "kind": "*"}]
+    where = [{"namespace": "*", "server": "*"}]
+    spec = {"sourceRepos": ["*"], "destinations": where, "clusterResourceWhitelist": everything}
+    yield {"apiVersion": _API, "kind": "AppProject", "metadata": {"name": "default", "namespace": NAMESPACE}, "spec": spec}
+
+
+def customizations() -> dict[str, str]:
+    """The keys of argocd-cm that the examples set."""
+    files = [EXAMPLE / "build-options" / "argocd-cm.yaml", *sorted((EXAMPLE / "health").glob("*.yaml"))]
+    patches = [each for file in files for each in cluster.read(file) if each["kind"] == "ConfigMap"]
+    return {key: value for patch in patches for key, value in patch["data"].items()}
+
+
+def _plugin(folder: Path) -> Path:
+    """The example's plugin in a folder of its own: what the sidecar mounts."""
+    (mounted := folder / "plugin").mkdir()
+    for file in ("plugin.yaml", "discover.sh", "generate.sh"):
+        (mounted / file).write_text((EXAMPLE / "plugin" / file).read_text().replace(_MOUNTED, str(mounted)))
+    return mounted
+
+
+def _environment(plane: ControlPlane, folder: Path) -> dict[str, str]:
+    """Where each of the servers finds the cluster, the others, its files and the programs it runs."""
+    config = json.loads(plane.kubeconfig.read_text())
+    config["contexts"][0]["context"]["namespace"] = NAMESPACE
+    (folder / "kubeconfig").write_text(json.dumps(config))
+    places = {"GNUPGHOME": "keys", "GPG_DATA_PATH": "gpg", "TLS_DATA_PATH": "tls", "SSH_DATA_PATH": "ssh"}
+    places |= {"PLUGINSOCKFILEPATH": "plugins", "CMP_WORKDIR": "work"}
+    for place in places.values():
+        (folder / place).mkdir(mode=0o700)
+    return {
+        "KUBECONFIG": str(folder / "kubeconfig"),
+        "PATH": golden.environment("kustomize")["PATH"],
+        "HOME": os.fspath(folder),
+        "TMPDIR": os.fspath(folder / "work"),
+        "ARGOCD_FAKE_IN_CLUSTER": "true",
+        "ARGOCD_GPG_ENABLED": "false",
+        **{f"ARGOCD_{name}": str(folder / place) for name, place in places.items()},
+    }
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
