@@ -56,14 +56,14 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
 
 
 def _twins(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
-    """Two resources of one name, one of which gets the other's namespace: they would make each other's objects."""
-    first: dict[Owner, Resource] = {}
+    """Resources of one name of which one gets the other's namespace: they would make each other's objects."""
+    by_owner: dict[Owner, list[Resource]] = {}
     for resource in filter(_is_dynamo, resources):
-        namespace = surroundings.namespace(resource, config)
-        if first.setdefault(ownership.owner(resource, namespace), resource) is not resource:
-            address = results.ref(resource)
-            message = f"another {address.kind} of this name counts for namespace {namespace}; rename one, or write both their namespaces"
-            yield results.error("DYN058", message, address, ("metadata", "name"))
+        by_owner.setdefault(ownership.owner(resource, surroundings.namespace(resource, config)), []).append(resource)
+    for (kind, _, namespace), twins in by_owner.items():
+        for twin in twins if len(twins) > 1 else ():
+            message = f"another {kind} of this name counts for namespace {namespace}; rename one, or write both their namespaces"
+            yield results.error("DYN058", message, results.ref(twin), ("metadata", "name"))
 
 
 def _is_dynamo(resource: Resource) -> bool:

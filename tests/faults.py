@@ -160,13 +160,11 @@ ITEMS = [
     quiet("a kind of another product", given.item("ClusterPolicy", "a", api="nvidia.com/v1")),
     fires("DYN057", "metadata.namespace", "a graph without a namespace", given.graph(namespace="")),
     quiet("a graph whose namespace is configured", given.graph(namespace=""), namespace="prod"),
-    fires(
-        "DYN058",
-        "metadata.name",
+    Case(
         "two graphs that become one by the namespace",
-        given.graph(namespace=""),
-        given.graph(namespace="prod"),
-        namespace="prod",
+        [("DYN058", "metadata.name")] * 2,
+        [given.graph(namespace=""), given.graph(namespace="prod")],
+        {"namespace": "prod"},
     ),
     quiet("two graphs of one name in two namespaces", given.graph(namespace="prod"), given.graph(namespace="test")),
 ]
