@@ -17,6 +17,7 @@ from krm_fn.results import Path
 
 _QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+_NO_KEY = "is no key that Kubernetes takes; write name or domain/name"
 _PAGES = "hugepages-"
 _NATIVE = ("cpu", "memory", "ephemeral-storage")
 
@@ -49,17 +50,22 @@ def pod(spec: PodSpec) -> Iterator[Fault]:
 def labels(found: dict[str, str]) -> Iterator[Fault]:
     """Labels whose key or value Kubernetes does not take."""
     for key, value in found.items():
-        yield from annotation_keys({key: value})
+        if not _is_qualified(key):
+            yield Fault("DYN203", (key,), _NO_KEY)
         if not _LABEL_VALUE.fullmatch(value):
             yield Fault("DYN204", (key,), f"{value!r} is no label value; use at most 63 letters, digits, dashes, underscores and dots")
 
 
 def annotation_keys(found: dict[str, str]) -> Iterator[Fault]:
-    """Keys that are no qualified names."""
+    """Keys that are no qualified names; their case does not count, as it does in labels."""
     for key in found:
-        prefix, slash, name = key.rpartition("/")
-        if not _QUALIFIED.fullmatch(name) or (slash and not DNS_SUBDOMAIN.fullmatch(prefix)):
-            yield Fault("DYN203", (key,), "is no key that Kubernetes takes; write name or domain/name")
+        if not _is_qualified(key.lower()):
+            yield Fault("DYN203", (key,), _NO_KEY)
+
+
+def _is_qualified(key: str) -> bool:
+    prefix, slash, name = key.rpartition("/")
+    return bool(_QUALIFIED.fullmatch(name)) and not (slash and not DNS_SUBDOMAIN.fullmatch(prefix))
 
 
 def _container(container: Container, volumes: set[Any], claims: set[Any]) -> Iterator[Fault]:
@@ -142,7 +148,7 @@ def _overcommits(name: str) -> bool:
 
 def _is_resource(name: str) -> bool:
     """A native resource, or an extended one, which has a domain (reference: validateContainerResourceName)."""
-    if any(annotation_keys({name: ""})):
+    if not _is_qualified(name):
         return False
     if "/" not in name:
         return name in _NATIVE or name.startswith(_PAGES)
@@ -185,8 +191,8 @@ def _ports(container: Container) -> Iterator[Fault]:
 
 def _toleration(toleration: dict[str, Any], at: Path) -> Iterator[Fault]:
     key, exists = toleration.get("key"), toleration.get("operator") == "Exists"
-    for fault in annotation_keys({key: ""} if key else {}):
-        yield fault._replace(path=(*at, "key"))
+    if key and not _is_qualified(key):
+        yield Fault("DYN203", (*at, "key"), _NO_KEY)
     if not key and not exists:
         yield Fault("DYN227", (*at, "operator"), "must be Exists where no key is named; write it, or a key")
     if exists and toleration.get("value"):
