@@ -77,7 +77,6 @@ TITLES = {
     "DYN101": "Two services that make the same objects",
     "DYN102": "More than one endpoint picker",
     "DYN103": "A claim without a name",
-    "DYN104": "A claim that is listed twice",
     "DYN105": "A claim that cannot be created",
     "DYN106": "A restart without an id",
     "DYN107": "A parallel restart with an order",

@@ -183,7 +183,7 @@ GRAPHS = [
         given.graph({"A": given.picker(), "B": given.service("frontend"), "C": given.service("planner"), "D": given.service()}),
     ),
     fires("DYN103", "spec.pvcs[0].name", "a claim whose name is empty", given.graph(pvcs=[{"name": ""}])),
-    fires("DYN104", "spec.pvcs[1].name", "a claim listed twice", given.graph(pvcs=[{"name": "weights"}, {"name": "weights"}])),
+    fires("DYN080", "spec.pvcs[1].name", "a claim listed twice", given.graph(pvcs=[{"name": "weights"}, {"name": "weights"}])),
     *(
         fires("DYN105", f"spec.pvcs[0].{field}", f"a claim to create with {field} {value!r}", _claimed(**{field: value}))
         for field, value in (("storageClass", None), ("storageClass", ""), ("size", None), ("size", "0Gi"), ("volumeAccessMode", None))
@@ -257,6 +257,7 @@ COMPONENTS = [
     quiet("a limit of GPUs", worker(resources={"limits": {"gpu": "1", "gpuType": "amd.com/gpu"}, "requests": {"cpu": "1", "gpu": ""}})),
     fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory without a size", worker(sharedMemory={})),
     fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory of no size", worker(sharedMemory={"size": "0Mi"})),
+    fires("DYN226", f"{_SERVICE}.sharedMemory.size", "shared memory of less than nothing", worker(sharedMemory={"size": "-1Mi"})),
     quiet("shared memory of a size", worker(sharedMemory={"size": "1Mi", "disabled": False})),
     quiet("no shared memory", worker(sharedMemory={"disabled": True})),
     fires(
@@ -354,7 +355,7 @@ COMPONENTS = [
         worker(main={"args": ["python3 -m dynamo.vllm"]}, volumeMounts=[{"name": "cache", "useAsCompilationCache": True}]),
     ),
     fires(
-        "DYN148",
+        "DYN080",
         f"{_SERVICE}.volumeMounts[1].name",
         "a claim mounted twice",
         worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]),
@@ -370,6 +371,18 @@ COMPONENTS = [
         f"{_SERVICE}.volumeMounts[0].name",
         "a claim with the name of the shared memory",
         worker(volumeMounts=[{"name": "shared-memory", "mountPoint": "/a"}]),
+    ),
+    fires(
+        "DYN206",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "a claim whose name no volume can have",
+        worker(volumeMounts=[{"name": "a.b", "mountPoint": "/a"}]),
+    ),
+    fires(
+        "DYN207",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "a claim with the name of the engine's volume",
+        nodes(main={"args": ["python3 -m dynamo.trtllm"]}, volumeMounts=[{"name": "mpi-run-ssh-secret", "mountPoint": "/a"}]),
     ),
     quiet("claims of two names", worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}, {"name": "b", "mountPoint": "/b"}])),
     fires("DYN149", f"{_SERVICE}.ingress.host", "an ingress without a host", _opened(host="", ingressControllerClassName="nginx")),
@@ -575,7 +588,7 @@ PODS = [
         "a sidecar with the name of an init container",
         worker(pod={"initContainers": [{"name": "a", "image": "b"}], "containers": [{"name": "a", "image": "b"}]}),
     ),
-    fires("DYN207", f"{_POD}.volumes[1].name", "two volumes of one name", worker(pod={"volumes": [{"name": "a", "emptyDir": {}}] * 2})),
+    fires("DYN080", f"{_POD}.volumes[1].name", "two volumes of one name", worker(pod={"volumes": [{"name": "a", "emptyDir": {}}] * 2})),
     quiet(
         "a volume with the name of a container",
         worker(pod={"containers": [{"name": "a", "image": "b"}], "volumes": [{"name": "a", "emptyDir": {}}]}),
@@ -592,6 +605,18 @@ PODS = [
     quiet(
         "a mount of a claim",
         worker(main={"volumeMounts": [{"name": "a", "mountPath": "/b"}]}, volumeMounts=[{"name": "a", "mountPoint": "/a"}]),
+    ),
+    fires(
+        "DYN207",
+        f"{_POD}.volumes[0].name",
+        "a volume with the name of the shared memory",
+        worker(pod={"volumes": [{"name": "shared-memory", "emptyDir": {}}]}),
+    ),
+    fires(
+        "DYN209",
+        f"{_SERVICE}.volumeMounts[0].mountPoint",
+        "a claim at the place of the shared memory",
+        worker(volumeMounts=[{"name": "a", "mountPoint": _SHARED}]),
     ),
     fires(
         "DYN209",
@@ -690,15 +715,13 @@ PODS = [
         ),
     ),
     fires(
-        "DYN221",
+        "DYN080",
         f"{_POD}.containers[0].env[1].name",
         "a sidecar's variable that stands twice",
         worker(pod={"containers": [{"name": "a", "image": "b", "env": [{"name": "A"}, {"name": "A"}]}]}),
     ),
-    quiet(
-        "a variable of the main container that stands twice, the last one wins",
-        worker(envs=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]),
-    ),
+    fires("DYN080", f"{_SERVICE}.envs[1].name", "a variable that stands twice", worker(envs=[{"name": "A"}, {"name": "A"}])),
+    quiet("a variable of the container and of the service", worker(main={"env": [{"name": "A"}]}, envs=[{"name": "A"}])),
     fires(
         "DYN222",
         f"{_SERVICE}.envs",

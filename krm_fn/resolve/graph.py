@@ -67,7 +67,8 @@ def _restart(written: dict[str, Any]) -> Restart | None:
     if not written.get("id"):
         return None
     strategy = written.get("strategy") or {}
-    return Restart(written["id"], ordered=bool(strategy.get("order")) or strategy.get("type") == "Sequential")
+    kind = strategy.get("type") or ("Sequential" if strategy.get("order") else "")
+    return Restart(written["id"], ordered=kind == "Sequential")
 
 
 def _claims(spec: dict[str, Any]) -> Iterator[Claim]:

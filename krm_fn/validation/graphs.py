@@ -30,15 +30,11 @@ def check_services(plan: GraphPlan) -> Iterator[Result]:
 
 
 def check_claims(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
-    """Claims have names of their own, and all that is needed to create them."""
-    seen: set[str] = set()
+    """Claims have names, and all that is needed to create them."""
     for index, claim in enumerate(spec.get("pvcs") or ()):
         at: Path = ("spec", "pvcs", index)
         if not claim.get("name"):
             yield results.error("DYN103", "is required; name the claim", plan.ref, (*at, "name"))
-        elif claim["name"] in seen:
-            yield results.error("DYN104", f"the claim {claim['name']} is listed twice; keep one", plan.ref, (*at, "name"))
-        seen.add(claim.get("name") or "")
         if claim.get("create"):
             for field, example in (("storageClass", "standard"), ("size", "100Gi"), ("volumeAccessMode", "ReadWriteMany")):
                 if not (quantity.value(claim.get(field)) if field == "size" else claim.get(field)):
