@@ -78,7 +78,6 @@ TITLES = {
     "DYN102": "More than one endpoint picker",
     "DYN103": "A claim without a name",
     "DYN105": "A claim that cannot be created",
-    "DYN106": "A restart without an id",
     "DYN107": "A parallel restart with an order",
     "DYN108": "A restart of an unknown service",
     "DYN109": "A restart that names a service twice",

@@ -172,6 +172,12 @@ ITEMS = [
 GRAPHS = [
     fires("DYN100", "spec.services", "a graph without services", given.graph({})),
     fires(
+        "DYN026",
+        "spec.services",
+        "more services than a graph can have",
+        given.graph({f"s{index}": given.service("worker") for index in range(26)}),
+    ),
+    fires(
         "DYN101",
         "spec.services.WORKER",
         "services that differ only in case",
@@ -727,6 +733,33 @@ PODS = [
         f"{_SERVICE}.envs",
         "a variable with a value and a source",
         worker(envs=[{"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]),
+    ),
+    fires(
+        "DYN224",
+        f"{_POD}.volumes[0]",
+        "a volume of two kinds",
+        worker(pod={"volumes": [{"name": "a", "emptyDir": {}, "hostPath": {"path": "/a"}}]}),
+    ),
+    fires("DYN225", f"{_MAIN}.startupProbe.exec.command", "a probe that runs nothing", _probed({"exec": {}}, "startupProbe")),
+    fires("DYN226", f"{_POD}.securityContext.runAsUser", "a user below zero", worker(pod={"securityContext": {"runAsUser": -1}})),
+    fires("DYN227", f"{_POD}.tolerations[0].operator", "a toleration of nothing", worker(pod={"tolerations": [{"value": "a"}]})),
+    quiet("a toleration of everything", worker(pod={"tolerations": [{"operator": "Exists"}]})),
+    fires(
+        "DYN228",
+        f"{_MAIN}.volumeMounts[0].subPath",
+        "a mount that leaves its volume",
+        worker(
+            main={"volumeMounts": [{"name": "a", "mountPath": "/a", "subPath": "../b"}]}, pod={"volumes": [{"name": "a", "emptyDir": {}}]}
+        ),
+    ),
+    fires("DYN229", f"{_MAIN}.resources.limits.gpu", "a resource that is none", _asking({"gpu": "1"}, {})),
+    fires(
+        "DYN230",
+        f"{_POD}.containers[0].env[0].valueFrom.fieldRef.fieldPath",
+        "a variable that shows a field it cannot",
+        worker(
+            pod={"containers": [{"name": "a", "image": "b", "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]}]}
+        ),
     ),
     fires("DYN223", f"{_POD}.restartPolicy", "pods that are to run once", worker(pod={"restartPolicy": "Never"})),
     quiet("pods under Grove that are to run once", worker(pod={"restartPolicy": "Never"}), **_GROVE),

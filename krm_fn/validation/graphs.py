@@ -43,13 +43,11 @@ def check_claims(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
 
 
 def check_restart(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
-    """A restart has an id, and its order names every service once."""
+    """The order of a restart names every service once."""
     written = spec.get("restart")
     if written is None:
         return
     at: Path = ("spec", "restart")
-    if not written.get("id"):
-        yield results.error("DYN106", "is required; write any text, a new one for each restart", plan.ref, (*at, "id"))
     strategy = written.get("strategy") or {}
     order, services = strategy.get("order") or [], {component.service for component in plan.components}
     where = (*at, "strategy", "order")
