@@ -124,7 +124,7 @@ def _text(value: str, schema: Schema) -> Iterator[Fault]:
 def _has_form(value: str, schema: Schema) -> bool:
     if schema.get("format") == "quantity":
         return is_quantity(value)
-    return "pattern" not in schema or re.search(schema["pattern"], value) is not None
+    return "pattern" not in schema or (re.search(schema["pattern"], value) is not None and not value.endswith("\n"))
 
 
 def _number(value: float, schema: Schema) -> Iterator[Fault]:

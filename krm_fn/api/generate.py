@@ -1,7 +1,7 @@
 """Writes what is made from the models: `python -m krm_fn.api.generate`.
 
 Not its business: what any of it says (`krm_fn.api.structural`, `krm_fn.api.views`). The native part comes from the OpenAPI v3 documents of
-a kube-apiserver. In JSON files one definition stands on each line, so that a change can be reviewed.
+a kube-apiserver.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from krm_fn.api import structural, table
+from krm_fn.api import structural, table, views
 from krm_fn.api.views import crds, merging, names, reference
 from krm_fn.wire import emitter
 
@@ -27,40 +27,24 @@ DOCUMENTS = (
 ROOT = Path(__file__).parents[2]
 CRDS, KUSTOMIZE, DOCS = ROOT / "platform" / "crds", ROOT / "platform" / "kustomize", ROOT / "docs" / "reference"
 _MADE = "# Made from krm_fn/api by `make generate`.\n"
-_PARTS = ("kinds", "definitions", "paths")
 
 
 def tables(openapi: list[dict[str, Any]]) -> dict[Path, str]:
     """The two files that the package brings along, from OpenAPI v3 documents that hold every native definition (`DOCUMENTS`)."""
     checked = structural.table(structural.native_part(openapi), openapi[0]["info"]["version"])
-    return {Path(table.FILE): text(checked), merging.FILE: text(merging.natively(openapi))}
+    return {Path(table.FILE): views.text(checked), merging.FILE: views.text(merging.natively(openapi))}
 
 
-def views() -> dict[Path, str]:
+def made() -> dict[Path, str]:
     """The files of a clone that are made from the models and the two tables."""
     definitions = {f"{each['spec']['names']['plural']}.yaml": each for each in crds.definitions()}
     listed = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [*definitions]}
     return {
         **{CRDS / name: _MADE + emitter.text(content) for name, content in {**definitions, "kustomization.yaml": listed}.items()},
-        KUSTOMIZE / "openapi.json": text(merging.schema()),
+        KUSTOMIZE / "openapi.json": views.text(merging.schema()),
         KUSTOMIZE / "names.yaml": _MADE + emitter.text(names.references()),
         **{DOCS / name: page for name, page in reference.pages().items()},
     }
-
-
-def text(content: dict[str, Any]) -> str:
-    """An object as JSON text, with a line for each kind, definition and path in it."""
-    return (
-        "{" + ",\n".join(f"{_compact(key)}:{_lines(value) if key in _PARTS else _compact(value)}" for key, value in content.items()) + "}\n"
-    )
-
-
-def _lines(part: dict[str, Any]) -> str:
-    return "{\n" + ",\n".join(f"{_compact(name)}:{_compact(entry)}" for name, entry in part.items()) + "\n}"
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def documents(get: Callable[[str], Any]) -> list[dict[str, Any]]:
@@ -75,7 +59,7 @@ def main() -> None:
     files = parser.parse_args().documents
     _write(tables([json.loads(path.read_text("utf-8")) for path in files] if files else _served()))
     table.load.cache_clear()
-    _write(views())
+    _write(made())
 
 
 def _write(files: dict[Path, str]) -> None:

@@ -11,7 +11,11 @@ from krm_fn.api import table
 
 _ELSEWHERE = {
     "Component": (("extraPodSpec.mainContainer", "MainContainer"), ("extraPodSpec", "ExtraPodSpec")),
+    "DynamoComponentDeployment": (("spec", "ComponentDeploymentSpec"),),
     "DynamoGraphDeployment": (("spec", "GraphSpec"),),
+    "DynamoGraphDeploymentRequest": (("spec", "RequestSpec"),),
+    "DynamoGraphDeploymentScalingAdapter": (("spec", "ScalingAdapterSpec"),),
+    "DynamoModel": (("spec", "ModelSpec"),),
     "DynamoRender": (("spec", "RenderSpec"),),
     "ExtraPodSpec": (("mainContainer", "MainContainer"), ("the service, as", "Component")),
     "GraphSpec": (("a service, as", "Component"),),
@@ -28,18 +32,20 @@ _SYNONYMS = {
     ("ResourceItem", "nvidia.com/gpu"): "write gpu",
     ("VolumeMount", "mountPath"): "write mountPoint",
 }
+_LIKE = {"ComponentDeploymentSpec": "Component"}
 _FEW = 8
 
 
 @cache
 def mend(definition: str, key: str) -> str:
     """What to write instead of an unknown field of a definition of the table."""
-    if (definition, key) in _SYNONYMS:
-        return _SYNONYMS[definition, key]
+    like = _LIKE.get(definition, definition)
+    if (like, key) in _SYNONYMS:
+        return _SYNONYMS[like, key]
     if definition == "ResourceItem" and "/" in key:
         return "write it below custom"
     definitions = table.load().definitions
-    for where, name in _ELSEWHERE.get(definition, ()):
+    for where, name in _ELSEWHERE.get(like, ()):
         if key in definitions[name]["properties"]:
             return f"it belongs in {where}{' ' if ' ' in where else '.'}{key}"
     known = tuple(definitions[definition]["properties"])

@@ -42,7 +42,11 @@ class ScalingAdapterStatus(base.Model):
 
 
 class DynamoGraphDeploymentScalingAdapter(base.Kind):
-    """The replicas of one service, for an autoscaler to set."""
+    """The replicas of one service, for an autoscaler to set.
+
+    A graph has as many numbers of replicas as it has services, so that `kubectl scale` and autoscalers, which know of one, take the
+    adapter: `kubectl scale dgdsa`.
+    """
 
     served: ClassVar = base.Served(
         short_names=("dgdsa",),

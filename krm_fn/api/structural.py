@@ -162,18 +162,19 @@ def _extended(own: Schema, source: Schema, native_definitions: dict[str, Schema]
 
 def _reachable(own: dict[str, Schema], native_definitions: dict[str, Schema]) -> set[str]:
     seen: set[str] = set()
-    todo = [*ROOTS, *(name for schema in own.values() for name in _references(schema))]
+    todo = [*ROOTS, *(name for schema in own.values() for name in references(schema))]
     while todo:
         name = todo.pop()
         if name not in seen and name not in own:
             seen.add(name)
-            todo += _references(native_definitions[name])
+            todo += references(native_definitions[name])
     return seen
 
 
-def _references(schema: Schema) -> Iterator[str]:
+def references(schema: Schema) -> Iterator[str]:
+    """The names of the definitions that a schema in the form of the table refers to, in their order."""
     if "$ref" in schema:
         yield schema["$ref"]
     inner = [*schema.get("properties", {}).values(), *(schema[key] for key in ("items", "additionalProperties") if key in schema)]
     for part in inner:
-        yield from _references(part)
+        yield from references(part)

@@ -10,14 +10,14 @@ import click
 
 @click.command()
 def crds() -> None:
-    r"""Print the CustomResourceDefinitions of Dynamo's kinds.
+    """Print the CustomResourceDefinitions of Dynamo's kinds.
 
     They check types, unknown fields and most rules when a resource is written, without a webhook, and need Kubernetes 1.29 or
     newer. Take them instead of those of the Dynamo operator, not beside them: the names are the same.
 
     \b
       krm-fn crds | kubectl apply -f -
-    """
+    """  # noqa: D301 - click reads the backspace
     from krm_fn.api.views import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
     from krm_fn.wire import emitter  # noqa: PLC0415
 

@@ -1,0 +1,89 @@
+"""Models, table, editor schema and definitions of custom resources accept and refuse the same documents.
+
+They are told apart only where one of them cannot speak of something: JSON Schema has no words for two entries of one key.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+
+from krm_fn import config, expand
+from krm_fn.api import older, structural
+from tests import documents, golden, truth
+
+if TYPE_CHECKING:
+    from tests.documents import Document
+
+RECORDED = documents.recorded()
+RULES = {
+    rule["message"].partition(" ")[0]
+    for model in structural.models(structural.kinds()).values()
+    for rule in model.get("x-kubernetes-validations", ())
+}
+EXAMPLES = [
+    older.convert(document, {})[0]
+    for file in sorted(golden.EXAMPLES.rglob("*.yaml"))
+    for document in truth.read(file.read_text())
+    if document.get("kind") in documents.KINDS and document.get("metadata", {}).get("name")
+]
+
+
+def disagreement(document: Document) -> str:
+    """Who differs from our own check, and how; empty where all say the same."""
+    found = documents.faults(document)
+    said = {"model": documents.model_fits(document), "editor": documents.editor_fits(document)}
+    if found == {documents.TWINS}:
+        del said["editor"]
+    return ", ".join(f"the {who} says {fits}, the check {sorted(found)}" for who, fits in said.items() if fits is bool(found))
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@drawn(document=st.sampled_from(sorted(documents.KINDS)).flatmap(documents.documents) | documents.graphs())
+def test_models_table_and_editor_schema_agree(document):
+    assert disagreement(document) == ""
+
+
+@pytest.mark.parametrize("document", documents.written(), ids=lambda document: document["kind"])
+def test_they_agree_on_what_is_written_for_one_rule(document):
+    assert disagreement(document) == ""
+
+
+def test_examples_fit():
+    assert {"DynamoGraphDeployment", "DynamoModel", "DynamoRender", "DynamoGraphDeploymentScalingAdapter"} <= {
+        each["kind"] for each in EXAMPLES
+    }
+    assert [each for each in EXAMPLES if documents.faults(each) or disagreement(each)] == []
+
+
+def test_enough_is_recorded():
+    """Of each kind some are accepted, and some refused for what they are."""
+    counted = Counter((document["kind"], verdict.fits) for document, verdict in RECORDED)
+    assert len(RECORDED) > 300
+    assert min(counted[kind, fits] for kind in documents.SERVED for fits in (True, False)) > 9
+    assert {code for _, verdict in RECORDED for code in verdict.rules} >= {"DYN100", "DYN105", "DYN149", "DYN171"}
+
+
+def test_all_agree_with_the_word_of_an_api_server():
+    """Recorded under strict server-side apply; a broken rule is no matter of types."""
+    assert [document for document, verdict in RECORDED if verdict.fits is bool(documents.faults(document))] == []
+    assert [document for document, _ in RECORDED if disagreement(document)] == []
+
+
+def test_the_check_finds_every_rule_that_an_api_server_finds():
+    """And none that it does not, but for amounts that are zero in other words than 0, which would cost a definition too much."""
+    for document, verdict in RECORDED:
+        if verdict.fits:
+            found = {each.code for each in expand.expand([document], config.Config()).results} & RULES
+            assert found - {"DYN105"} == {*verdict.rules} - {"DYN105"}, document
+            assert found >= {*verdict.rules}, document
+
+
+def test_the_api_server_says_it_again(control_plane):
+    documents.serve(control_plane)
+    assert [document for document, verdict in RECORDED if documents.server_says(control_plane, document) != verdict] == []

@@ -1,0 +1,382 @@
+"""Resources with one slip each, and their twins without it, against the schema: types, values, fields, addresses.
+
+Not its business: rules between fields.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from krm_fn import results
+
+MAIN = ("spec", "services", "Worker")
+CONTAINER = (*MAIN, "extraPodSpec", "mainContainer")
+PROBE = {"httpGet": {"path": "/health", "port": 8000}}
+
+
+def graph(spec: Any, **more: Any) -> dict[str, Any]:
+    return {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": {"name": "llm"}, "spec": spec, **more}
+
+
+def worker(**fields: Any) -> dict[str, Any]:
+    return graph({"services": {"Worker": fields}})
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    return worker(extraPodSpec={"mainContainer": fields})
+
+
+class Case(NamedTuple):
+    """An input with the one finding it gives; without a code it gives none."""
+
+    reason: str
+    given: dict[str, Any]
+    code: str = ""
+    path: results.Path = ()
+    says: str = ""
+    proposed: Any = None
+
+
+TYPES = [
+    Case("a whole number is an integer", worker(replicas=2)),
+    Case(
+        "an integer in quotes",
+        worker(replicas="2"),
+        "DYN021",
+        (*MAIN, "replicas"),
+        'not the string "2"; write 2 without quotes',
+        proposed=2,
+    ),
+    Case("text for an integer", worker(replicas="two"), "DYN021", (*MAIN, "replicas"), "; write a whole number"),
+    Case("a fraction for an integer", worker(replicas=1.5), "DYN021", (*MAIN, "replicas"), "the number 1.5; write a whole number"),
+    Case("true is no integer, though Python thinks so", worker(replicas=True), "DYN021", (*MAIN, "replicas"), "the boolean true"),
+    Case("a string is a string", worker(envs=[{"name": "A", "value": "1"}])),
+    Case(
+        "a number for a string", worker(envs=[{"name": "A", "value": 1}]), "DYN021", (*MAIN, "envs", 0, "value"), 'value: "1"', proposed="1"
+    ),
+    Case(
+        "on for a string", worker(envs=[{"name": "A", "value": True}]), "DYN021", (*MAIN, "envs", 0, "value"), 'value: "true", or in quotes'
+    ),
+    Case("resources are strings", worker(resources={"limits": {"gpu": "1"}})),
+    Case(
+        "a number of GPUs",
+        worker(resources={"limits": {"gpu": 1}}),
+        "DYN021",
+        (*MAIN, "resources", "limits", "gpu"),
+        'gpu: "1"',
+        proposed="1",
+    ),
+    Case("a boolean is a boolean", worker(scalingAdapter={"enabled": True})),
+    Case(
+        "a boolean in quotes",
+        worker(scalingAdapter={"enabled": "yes"}),
+        "DYN021",
+        (*MAIN, "scalingAdapter", "enabled"),
+        "write true without quotes",
+        proposed=True,
+    ),
+    Case(
+        "zero for false",
+        worker(scalingAdapter={"enabled": 0}),
+        "DYN021",
+        (*MAIN, "scalingAdapter", "enabled"),
+        "; write false",
+        proposed=False,
+    ),
+    Case(
+        "text for a boolean", worker(scalingAdapter={"enabled": "perhaps"}), "DYN021", (*MAIN, "scalingAdapter", "enabled"), "write true or"
+    ),
+    Case("a list of arguments", container(args=["--model", "x"])),
+    Case(
+        "arguments in one string",
+        container(args="--model x"),
+        "DYN021",
+        (*CONTAINER, "args"),
+        '; write ["--model x"]',
+        proposed=["--model x"],
+    ),
+    Case("an argument that YAML reads as an object", container(args=[{"--a": 1}]), "DYN021", (*CONTAINER, "args", 0), '- "--a: 1"'),
+    Case("an image in brackets", container(image=["x"]), "DYN021", (*CONTAINER, "image"), 'image: "x"', proposed="x"),
+    Case("null in a list is a value", container(args=["--model", None]), "DYN021", (*CONTAINER, "args", 1), "not null; remove the entry"),
+    Case("an object for a list", worker(envs={"A": "1"}), "DYN021", (*MAIN, "envs"), "write a list of entries like - name: …"),
+    Case(
+        "an entry without its dash",
+        graph({"pvcs": {"name": "x"}}),
+        "DYN021",
+        ("spec", "pvcs"),
+        "put a dash before",
+        proposed=[{"name": "x"}],
+    ),
+    Case("text for a list of objects", worker(envs="A=1"), "DYN021", (*MAIN, "envs"), "write a list, with a dash"),
+    Case("services need no fields", graph({"services": {"Worker": {}}})),
+    Case("an empty list of services", graph({"services": []}), "DYN021", ("spec", "services"), "not a list; write {}"),
+    Case("a list of services", graph({"services": [{}]}), "DYN021", ("spec", "services"), "write each entry as name: …, without dashes"),
+    Case("a flag for an object", worker(ingress=True), "DYN021", (*MAIN, "ingress"), "its fields below it, for example enabled, host"),
+    Case("text for a map", worker(labels="a=b"), "DYN021", (*MAIN, "labels"), "write lines of name: value"),
+    Case("a port by number", worker(livenessProbe=PROBE)),
+    Case("a port by name", worker(livenessProbe={"tcpSocket": {"port": "http"}})),
+    Case(
+        "half a port",
+        worker(livenessProbe={"tcpSocket": {"port": 0.5}}),
+        "DYN021",
+        (*MAIN, "livenessProbe", "tcpSocket", "port"),
+        "a whole number",
+    ),
+    Case("a quantity as an integer", container(resources={"limits": {"cpu": 4}})),
+    Case("a quantity as text", container(resources={"limits": {"cpu": "500m", "memory": "1.5Gi", "nvidia.com/gpu": "1e3"}})),
+    Case(
+        "a quantity with a point, which CRDs refuse as a number",
+        container(resources={"limits": {"cpu": 0.5}}),
+        "DYN021",
+        (*CONTAINER, "resources", "limits", "cpu"),
+        'cpu: "0.5"',
+        proposed="0.5",
+    ),
+    Case("spec is an object", graph("x"), "DYN021", ("spec",), "for example backendFramework, services"),
+    Case("annotations are strings", graph({}, metadata={"annotations": {"a": "true"}})),
+    Case(
+        "a flag for an annotation",
+        graph({}, metadata={"annotations": {"a": True}}),
+        "DYN021",
+        ("metadata", "annotations", "a"),
+        'a: "true"',
+    ),
+    Case("a number for a label", graph({}, metadata={"labels": {"a": 1}}), "DYN021", ("metadata", "labels", "a"), 'a: "1"', proposed="1"),
+]
+
+VALUES = [
+    Case("a known engine", graph({"backendFramework": "trtllm"})),
+    Case(
+        "an unknown engine",
+        graph({"backendFramework": "vlm"}),
+        "DYN024",
+        ("spec", "backendFramework"),
+        "trtllm; write vllm",
+        proposed="vllm",
+    ),
+    Case("a word like no other", graph({"backendFramework": "x"}), "DYN024", ("spec", "backendFramework"), "; write one of them"),
+    Case("an empty word where none is allowed", graph({"backendFramework": ""}), "DYN024", ("spec", "backendFramework"), '""'),
+    Case("an optional native word may be empty", container(imagePullPolicy="")),
+    Case(
+        "a native word",
+        container(imagePullPolicy="Allways"),
+        "DYN024",
+        (*CONTAINER, "imagePullPolicy"),
+        "write Always, or set unknownFields: warn",
+        proposed="Always",
+    ),
+    Case("no replicas", worker(replicas=0)),
+    Case("fewer than none", worker(replicas=-1), "DYN025", (*MAIN, "replicas"), "-1 is less than 0, the least allowed; write 0 or more"),
+    Case("two nodes", worker(multinode={"nodeCount": 2})),
+    Case("one node is no multinode", worker(multinode={"nodeCount": 1}), "DYN025", (*MAIN, "multinode", "nodeCount"), "write 2 or more"),
+    Case("a number of nodes has a default", worker(multinode={})),
+    Case("the largest 32-bit number", worker(replicas=2**31 - 1)),
+    Case("one more", worker(replicas=2**31), "DYN025", (*MAIN, "replicas"), "does not fit into 32 bits"),
+    Case("the largest 64-bit number", worker(extraPodSpec={"activeDeadlineSeconds": 2**63 - 1})),
+    Case(
+        "one more than that",
+        worker(extraPodSpec={"activeDeadlineSeconds": 2**63}),
+        "DYN025",
+        (*MAIN, "extraPodSpec", "activeDeadlineSeconds"),
+        "64",
+    ),
+    Case("a restart", graph({"restart": {"id": "1"}})),
+    Case("a restart without a name", graph({"restart": {"id": ""}}), "DYN026", ("spec", "restart", "id"), "must not be empty"),
+    Case("25 services", graph({"services": {f"s{i}": {} for i in range(25)}})),
+    Case("26 services", graph({"services": {f"s{i}": {} for i in range(26)}}), "DYN026", ("spec", "services"), "26 entries, and 25"),
+    Case(
+        "25 services and one that is null",
+        graph({"services": {f"s{i}": {} if i else None for i in range(26)}}),
+        "DYN028",
+        ("spec", "services", "s0"),
+    ),
+    Case("100 claims", graph({"pvcs": [{"name": f"x{i}"} for i in range(100)]})),
+    Case("101 claims", graph({"pvcs": [{"name": f"x{i}"} for i in range(101)]}), "DYN026", ("spec", "pvcs"), "take out 1"),
+    Case("a size", graph({"pvcs": [{"name": "x", "size": "100Gi"}]})),
+    Case(
+        "a size that Kubernetes has no unit for",
+        worker(sharedMemory={"size": "16GB"}),
+        "DYN027",
+        (*MAIN, "sharedMemory", "size"),
+        "16Gi or 500m",
+    ),
+    Case("a time", graph({}, metadata={"creationTimestamp": "2026-01-31T12:00:00Z"})),
+    Case(
+        "a time and a line break",
+        graph({}, metadata={"creationTimestamp": "2026-01-31T12:00:00Z\n"}),
+        "DYN027",
+        ("metadata", "creationTimestamp"),
+    ),
+    Case("a date", graph({}, metadata={"creationTimestamp": "2026-01-31"}), "DYN027", ("metadata", "creationTimestamp"), "is not a time"),
+]
+
+FIELDS = [
+    Case("a required field", worker(modelRef={"name": "x"})),
+    Case("without it", worker(modelRef={}), "DYN022", (*MAIN, "modelRef", "name"), "required, but missing; write name"),
+    Case("with null instead", worker(modelRef={"name": None}), "DYN022", (*MAIN, "modelRef", "name"), "required, but null"),
+    Case("the main container needs no name", container(image="x")),
+    Case(
+        "a sidecar does",
+        worker(extraPodSpec={"containers": [{"image": "x"}]}),
+        "DYN022",
+        (*MAIN, "extraPodSpec", "containers", 0, "name"),
+        "name",
+    ),
+    Case("a pod without sidecars", worker(extraPodSpec={"hostNetwork": True})),
+    Case("a misspelt field", worker(replica=1), "DYN023", (*MAIN, "replica"), "; write replicas"),
+    Case("another convention", worker(readiness_probe=PROBE), "DYN023", (*MAIN, "readiness_probe"), "; write readinessProbe"),
+    Case("a field like no other", worker(zzz=1), "DYN023", (*MAIN, "zzz"), "; remove it"),
+    Case("a field among few", graph({"restart": {"id": "1", "zzz": 1}}), "DYN023", ("spec", "restart", "zzz"), "known here: id, strategy"),
+    Case("a container's field beside it", worker(image="x"), "DYN023", (*MAIN, "image"), "it belongs in extraPodSpec.mainContainer.image"),
+    Case("a pod's field outside it", worker(nodeSelector={}), "DYN023", (*MAIN, "nodeSelector"), "it belongs in extraPodSpec.nodeSelector"),
+    Case("env for envs", worker(env=[]), "DYN023", (*MAIN, "env"), "; write envs"),
+    Case("a service's field in the graph", graph({"replicas": 1}), "DYN023", ("spec", "replicas"), "it belongs in a service, as replicas"),
+    Case(
+        "a full resource name",
+        worker(resources={"limits": {"nvidia.com/gpu": "1"}}),
+        "DYN023",
+        (*MAIN, "resources", "limits", "nvidia.com/gpu"),
+        "gpu",
+    ),
+    Case(
+        "another one",
+        worker(resources={"limits": {"rdma/ib": "1"}}),
+        "DYN023",
+        (*MAIN, "resources", "limits", "rdma/ib"),
+        "it below custom",
+    ),
+    Case("which goes there", worker(resources={"limits": {"custom": {"rdma/ib": "1"}}})),
+    Case("beside metadata and spec", graph({}, services={}), "DYN023", ("services",), "it belongs in spec.services"),
+    Case("a misspelt native field", container(imag="x"), "DYN029", (*CONTAINER, "imag"), "; write image, or set unknownFields: warn"),
+    Case("in metadata", graph({}, metadata={"lables": {}}), "DYN029", ("metadata", "lables"), "; write labels, or set"),
+    Case("a picker's configuration keeps what it holds", worker(eppConfig={"config": {"plugins": [], "schedulingProfiles": [], "new": 1}})),
+    Case(
+        "a plugin takes any settings",
+        worker(eppConfig={"config": {"plugins": [{"type": "a", "parameters": {"x": [1, {"y": 1.5}]}}], "schedulingProfiles": []}}),
+    ),
+    Case(
+        "but no settings are no object",
+        worker(eppConfig={"config": {"plugins": [{"type": "a", "parameters": "x"}], "schedulingProfiles": []}}),
+        "DYN021",
+        (*MAIN, "eppConfig", "config", "plugins", 0, "parameters"),
+        "wants an object",
+    ),
+    Case("null counts as absent", worker(labels=None), "DYN028", (*MAIN, "labels"), "remove the line"),
+    Case("in a map too", worker(labels={"a": None}), "DYN028", (*MAIN, "labels", "a"), "remove the line"),
+    Case("and in native parts", container(resources=None), "DYN028", (*CONTAINER, "resources"), "remove the line"),
+    Case("a service may be null", graph({"services": {"a": None}}), "DYN028", ("spec", "services", "a"), "remove the line"),
+    Case("the timestamp that tools write as null means nothing", graph({}, metadata={"creationTimestamp": None})),
+    Case("status is for others to judge", graph({}, status={"anything": 1})),
+]
+
+ADDRESSES = [
+    Case("a kind of others", {"apiVersion": "v1", "kind": "Service", "spec": 1}),
+    Case("a neighbour in the API group", {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy"}),
+    Case("a kind in a version of our own, and like no other", {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver"}),
+    Case("no kind at all", {}),
+    Case(
+        "a version that never was",
+        {"apiVersion": "nvidia.com/v1", "kind": "DynamoGraphDeployment"},
+        "DYN020",
+        ("apiVersion",),
+        "write nvidia.com/v1alpha1",
+        proposed="nvidia.com/v1alpha1",
+    ),
+    Case("no version", {"kind": "DynamoGraphDeployment"}, "DYN020", ("apiVersion",), "null", proposed="nvidia.com/v1alpha1"),
+    Case(
+        "a slip in the kind",
+        {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymnet"},
+        "DYN020",
+        ("kind",),
+        "write DynamoGraphDeployment",
+        proposed="DynamoGraphDeployment",
+    ),
+]
+
+LISTS = [
+    Case("two variables", worker(envs=[{"name": "A"}, {"name": "B"}])),
+    Case(
+        "one variable twice", worker(envs=[{"name": "A"}, {"name": "A"}]), "DYN080", (*MAIN, "envs", 1, "name"), '"A" stands in entry 0 too'
+    ),
+    Case("one claim twice", graph({"pvcs": [{"name": "x"}, {"name": "x"}]}), "DYN080", ("spec", "pvcs", 1, "name"), "keep one of them"),
+    Case("in a native list", container(env=[{"name": "A"}, {"name": "A"}]), "DYN080", (*CONTAINER, "env", 1, "name")),
+    Case("one port for two protocols", container(ports=[{"containerPort": 1}, {"containerPort": 1, "protocol": "UDP"}])),
+    Case(
+        "one port twice, the second time with the default's name",
+        container(ports=[{"containerPort": 1}, {"containerPort": 1, "protocol": "TCP"}]),
+        "DYN080",
+        (*CONTAINER, "ports", 1),
+        '[1, "TCP"] stands in entry 0 too',
+    ),
+    Case("a secret without a name", worker(extraPodSpec={"imagePullSecrets": [{}]})),
+    Case(
+        "two secrets without a name",
+        worker(extraPodSpec={"imagePullSecrets": [{}, {}]}),
+        "DYN080",
+        (*MAIN, "extraPodSpec", "imagePullSecrets", 1, "name"),
+    ),
+    Case("two tolerations, which have no key", worker(extraPodSpec={"tolerations": [{"key": "a"}, {"key": "a"}]})),
+    Case("arguments may stand twice", container(args=["a", "a"])),
+    Case("a set of exit codes", container(restartPolicyRules=[{"action": "Restart", "exitCodes": {"operator": "In", "values": [1, 2]}}])),
+    Case(
+        "one of them twice",
+        container(restartPolicyRules=[{"action": "Restart", "exitCodes": {"operator": "In", "values": [1, 1]}}]),
+        "DYN080",
+        (*CONTAINER, "restartPolicyRules", 0, "exitCodes", "values", 1),
+        "1 stands in entry 0 too",
+    ),
+    Case(
+        "an entry with another fault is no twin",
+        worker(envs=[{"name": 1}, {"name": "A"}]),
+        "DYN021",
+        (*MAIN, "envs", 0, "name"),
+        proposed="1",
+    ),
+]
+
+REQUEST: dict[str, Any] = {"model": "m", "backend": "vllm", "profilingConfig": {"profilerImage": "p:1", "config": {}}}
+PROFILING = ("spec", "profilingConfig")
+
+
+def other(kind: str, spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": {"name": "llm"}, "spec": spec}
+
+
+def request(**profiling: Any) -> dict[str, Any]:
+    return other("DynamoGraphDeploymentRequest", {**REQUEST, "profilingConfig": {**REQUEST["profilingConfig"], **profiling}})
+
+
+def model(**fields: Any) -> dict[str, Any]:
+    return other("DynamoModel", {"modelName": "a", "baseModelName": "b", **fields})
+
+
+OTHERS = [
+    Case("a request", request()),
+    Case("a profiler's settings are its own", request(config={"sla": {"ttft": 50.5}, "any": [1, None]})),
+    Case("but they are an object", request(config=[]), "DYN021", (*PROFILING, "config"), "wants an object"),
+    Case("and needed", request(config=None), "DYN022", (*PROFILING, "config"), "required, but null"),
+    Case("a profiler without an image", request(profilerImage=""), "DYN026", (*PROFILING, "profilerImage"), "must not be empty"),
+    Case("a ConfigMap has a default key", request(configMapRef={"name": "c"})),
+    Case("but no default name", request(configMapRef={"key": "c"}), "DYN022", (*PROFILING, "configMapRef", "name")),
+    Case("native parts are checked", request(tolerations=[{"ky": "a"}]), "DYN029", (*PROFILING, "tolerations", 0, "ky"), "; write key"),
+    Case("an engine is needed", other("DynamoGraphDeploymentRequest", {**REQUEST, "backend": None}), "DYN022", ("spec", "backend")),
+    Case("a field beside spec", {**request(), "autoApply": True}, "DYN023", ("autoApply",), "it belongs in spec.autoApply"),
+    Case("a request says what it wants", {**request(), "spec": None}, "DYN022", ("spec",), "required, but null"),
+    Case(
+        "a container's field in a component alone",
+        other("DynamoComponentDeployment", {"image": "x"}),
+        "DYN023",
+        ("spec", "image"),
+        "it belongs in extraPodSpec.mainContainer.image",
+    ),
+    Case("a model", model()),
+    Case("an adapter", model(modelType="lora", source={"uri": "hf://a/b"})),
+    Case("a word in capitals", model(modelType="LoRA"), "DYN024", ("spec", "modelType"), "; write lora", proposed="lora"),
+    Case("a source is an object", model(source="hf://a/b"), "DYN021", ("spec", "source"), "for example uri"),
+    Case("a model has a name", model(modelName=""), "DYN026", ("spec", "modelName"), "must not be empty"),
+    Case("and a base", model(baseModelName=None), "DYN022", ("spec", "baseModelName"), "required"),
+    Case("metadata of a worker", other("DynamoWorkerMetadata", {"data": {"endpoints": [1, {"a": None}]}})),
+    Case("without data", other("DynamoWorkerMetadata", {}), "DYN022", ("spec", "data"), "missing"),
+]
+
+ALL = [*TYPES, *VALUES, *FIELDS, *LISTS, *OTHERS, *ADDRESSES]
