@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from tests import carriers
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -51,7 +53,7 @@ def faults(objects: Sequence[Object]) -> Iterator[str]:
             yield f"{identity} is there {times} times"
     for each in objects:
         yield from (f"{_name(each)}: {fault}" for fault in (*_names(each), *_mounts(each), *_own_selector(each)))
-        if each["kind"] == "Service" and not any(_selects(each["spec"]["selector"], pod) for pod in _neighbours(each, objects)):
+        if each["kind"] == "Service" and not any(_selects(each["spec"]["selector"], pod) for pod in _pods_beside(each, objects)):
             yield f"{_name(each)}: selects no pod"
 
 
@@ -72,15 +74,19 @@ def _spoken(each: Object, owner: str, objects: Sequence[Object]) -> Iterator[str
     sources = [other for other in objects if other["kind"] == kind]
     if sources and not any((other["metadata"]["name"], other["metadata"]["namespace"]) == (name, space) for other in sources):
         yield f"its owner {owner} is not in {space}"
+    alone = kind == "DynamoComponentDeployment"
     truth = {
-        "DYN_PARENT_DGD_K8S_NAME": name,
         "DYN_PARENT_DGD_K8S_NAMESPACE": space,
-        "DYN_NAMESPACE": f"{space}-{name}",
-        "nvidia.com/dynamo-graph-deployment-name": name,
-        "nvidia.com/dynamo-namespace": f"{space}-{name}",
-        "-pool-name": f"{name}-pool",
-        "-pool-namespace": space,
+        "DYN_NAMESPACE": f"{space}-" if alone else f"{space}-{name}",
     }
+    if not alone:
+        truth |= {
+            "DYN_PARENT_DGD_K8S_NAME": name,
+            "nvidia.com/dynamo-graph-deployment-name": name,
+            "nvidia.com/dynamo-namespace": f"{space}-{name}",
+            "-pool-name": f"{name}-pool",
+            "-pool-namespace": space,
+        }
     for says, value in _sayings(each):
         if says in truth and value != truth[says]:
             yield f"{says} is {value!r}, not {truth[says]!r}"
@@ -126,23 +132,20 @@ def _references(each: Object) -> Iterator[tuple[str, str]]:
         yield from (("Service", path["backend"]["service"]["name"]) for rule in spec["rules"] for path in rule["http"]["paths"])
     if each["kind"] == "VirtualService":
         yield from (("Service", route["destination"]["host"]) for http in spec["http"] for route in http["route"])
-    pod = spec.get("template", {}).get("spec", {})
-    if pod.get("serviceAccountName", "default") != "default":
-        yield "ServiceAccount", pod["serviceAccountName"]
-    for volume in pod.get("volumes", ()):
-        if volume["name"] == "epp-config":
-            yield "ConfigMap", volume["configMap"]["name"]
+    for pod in (template["spec"] for template in carriers.templates(each)):
+        if pod.get("serviceAccountName", "default") != "default":
+            yield "ServiceAccount", pod["serviceAccountName"]
+        for volume in pod.get("volumes", ()):
+            if volume["name"] == "epp-config":
+                yield "ConfigMap", volume["configMap"]["name"]
 
 
 def _listed(graph: Object, objects: Sequence[Object]) -> Iterator[str]:
     """The workloads annotation against the workloads, in both directions."""
     listed = {(entry["apiVersion"], entry["kind"], entry["name"], entry["service"]) for entry in json.loads(_notes(graph)[WORKLOADS])}
     owner = f"DynamoGraphDeployment/{graph['metadata']['name']}"
-    there = {
-        (each["apiVersion"], each["kind"], each["metadata"]["name"], each["metadata"]["labels"]["nvidia.com/dynamo-component"])
-        for each in objects
-        if each["kind"] == "Deployment" and owner in _owners(each) and _space(each) == _space(graph)
-    }
+    mine = [each for each in objects if owner in _owners(each) and _space(each) == _space(graph)]
+    there = {workload for each in mine for workload in carriers.workloads(each)}
     yield from (f"lists {kind} {name}, which is not there" for _, kind, name, _ in sorted(listed - there))
     yield from (f"does not list {kind} {name}" for _, kind, name, _ in sorted(there - listed))
 
@@ -151,31 +154,30 @@ def _names(each: Object) -> Iterator[str]:
     rule = _DNS_LABEL if each["kind"] == "Service" else _DNS_NAME
     if not rule.fullmatch(each["metadata"]["name"]):
         yield "its name is not one"
-    for holder in (each["metadata"], each.get("spec", {}).get("template", {}).get("metadata", {})):
+    for holder in (each["metadata"], *(template["metadata"] for template in carriers.templates(each))):
         yield from (f"its label {key}={value} is none" for key, value in holder.get("labels", {}).items() if not _LABEL.fullmatch(value))
 
 
 def _mounts(each: Object) -> Iterator[str]:
-    pod = each.get("spec", {}).get("template", {}).get("spec", {})
-    volumes = [volume["name"] for volume in pod.get("volumes", ())]
-    if len(volumes) != len({*volumes}):
-        yield f"has volumes twice: {volumes}"
-    for container in pod.get("containers", ()):
-        yield from (f"mounts {m['name']}, no volume" for m in container.get("volumeMounts", ()) if m["name"] not in volumes)
+    for pod in (template["spec"] for template in carriers.templates(each)):
+        volumes = [volume["name"] for volume in pod.get("volumes", ())]
+        if len(volumes) != len({*volumes}):
+            yield f"has volumes twice: {volumes}"
+        for container in pod["containers"]:
+            yield from (f"mounts {m['name']}, no volume" for m in container.get("volumeMounts", ()) if m["name"] not in volumes)
 
 
 def _own_selector(each: Object) -> Iterator[str]:
-    if each["kind"] == "Deployment" and not _selects(each["spec"]["selector"]["matchLabels"], each):
+    if each["kind"] == "Deployment" and not _selects(each["spec"]["selector"]["matchLabels"], each["spec"]["template"]):
         yield "its selector does not select its own pods"
 
 
-def _selects(selector: dict[str, str], workload: Object) -> bool:
-    labels: dict[str, str] = workload["spec"]["template"]["metadata"]["labels"]
-    return selector.items() <= labels.items()
+def _selects(selector: dict[str, str], template: Object) -> bool:
+    return all(template["metadata"]["labels"].get(key) == value for key, value in selector.items())
 
 
-def _neighbours(each: Object, objects: Sequence[Object]) -> list[Object]:
-    return [other for other in objects if other["kind"] == "Deployment" and _space(other) == _space(each)]
+def _pods_beside(each: Object, objects: Sequence[Object]) -> Iterator[Object]:
+    return (template for other in objects if _space(other) == _space(each) for template in carriers.templates(other))
 
 
 def _identity(each: Object) -> tuple[str, ...]:

@@ -10,16 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from krm_fn.kube import fields, merge, quantity
-from krm_fn.kube.fields import DNS_SUBDOMAIN, Fault
+from krm_fn.kube import amounts, fields, merge
+from krm_fn.kube.fields import Fault
 from krm_fn.kube.types import Container, PodSpec
 from krm_fn.results import Path
 
-_QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _NO_KEY = "is no key that Kubernetes takes; write name or domain/name"
-_PAGES = "hugepages-"
-_NATIVE = ("cpu", "memory", "ephemeral-storage")
 
 
 def pod(spec: PodSpec) -> Iterator[Fault]:
@@ -50,7 +47,7 @@ def pod(spec: PodSpec) -> Iterator[Fault]:
 def labels(found: dict[str, str]) -> Iterator[Fault]:
     """Labels whose key or value Kubernetes does not take."""
     for key, value in found.items():
-        if not _is_qualified(key):
+        if not fields.is_qualified(key):
             yield Fault("DYN203", (key,), _NO_KEY)
         if not _LABEL_VALUE.fullmatch(value):
             yield Fault("DYN204", (key,), f"{value!r} is no label value; use at most 63 letters, digits, dashes, underscores and dots")
@@ -59,13 +56,8 @@ def labels(found: dict[str, str]) -> Iterator[Fault]:
 def annotation_keys(found: dict[str, str]) -> Iterator[Fault]:
     """Keys that are no qualified names; their case does not count, as it does in labels."""
     for key in found:
-        if not _is_qualified(key.lower()):
+        if not fields.is_qualified(key.lower()):
             yield Fault("DYN203", (key,), _NO_KEY)
-
-
-def _is_qualified(key: str) -> bool:
-    prefix, slash, name = key.rpartition("/")
-    return bool(_QUALIFIED.fullmatch(name)) and not (slash and not DNS_SUBDOMAIN.fullmatch(prefix))
 
 
 def _container(container: Container, volumes: set[Any], claims: set[Any]) -> Iterator[Fault]:
@@ -73,7 +65,7 @@ def _container(container: Container, volumes: set[Any], claims: set[Any]) -> Ite
         yield Fault("DYN205", ("image",), "is required; name the image to run")
     yield from fields.container(container)
     yield from _mounts(container, volumes)
-    yield from _resources(container.get("resources") or {}, claims)
+    yield from amounts.check(container.get("resources") or {}, claims)
     for name in merge.PROBES:
         if container.get(name) is not None:
             for fault in _probe(name, container[name]):
@@ -104,59 +96,6 @@ def _mounts(container: Container, volumes: set[Any]) -> Iterator[Fault]:
         if place in taken:
             yield Fault("DYN209", ("volumeMounts", index, "mountPath"), f"{place} is mounted twice; mount one of them elsewhere")
         taken.add(place)
-
-
-def _resources(resources: dict[str, Any], claims: set[Any]) -> Iterator[Fault]:
-    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for name, amount in requests.items():
-        yield from _request(name, amount, limits.get(name))
-    for side in ("limits", "requests"):
-        for name, amount in (resources.get(side) or {}).items():
-            if not _is_resource(name):
-                message = "is no resource that a container can ask for; write cpu, memory, ephemeral-storage, or domain/name"
-                yield Fault("DYN229", ("resources", side, name), message)
-            if _amount(amount) < 0:
-                yield Fault("DYN212", ("resources", side, name), f"{amount} is below zero; write an amount")
-            elif not _overcommits(name) and _amount(amount) % quantity.UNIT:
-                yield Fault("DYN212", ("resources", side, name), f"{amount} is not a whole number of {name}; write one")
-    asked = {*limits, *requests}
-    if any(name.startswith(_PAGES) for name in asked) and not asked & {"cpu", "memory"}:
-        yield Fault("DYN229", ("resources", "limits"), "holds huge pages only; ask for cpu or memory too")
-    for index, claim in enumerate(resources.get("claims") or ()):
-        if claim.get("name") not in claims:
-            message = f"the pod has no resource claim {claim.get('name')}; add it under extraPodSpec.resourceClaims"
-            yield Fault("DYN213", ("resources", "claims", index, "name"), message)
-
-
-def _request(name: str, amount: Any, limit: Any) -> Iterator[Fault]:
-    """A request against its limit."""
-    at: Path = ("resources", "requests", name)
-    if limit is None:
-        if not _overcommits(name):
-            message = f"{name} is requested but not limited, and cannot be overcommitted; set the same amount under limits"
-            yield Fault("DYN210", ("resources", "limits", name), message)
-    elif _amount(amount) > _amount(limit):
-        yield Fault("DYN211", at, f"{amount} is more than the limit {limit}; lower it, or raise the limit")
-    elif _amount(amount) != _amount(limit) and not _overcommits(name):
-        yield Fault("DYN211", at, f"{amount} must equal the limit {limit}; write the same amount")
-
-
-def _overcommits(name: str) -> bool:
-    """Whether a node may promise more of it than it has: native resources other than huge pages."""
-    return name in _NATIVE or (("/" not in name or "kubernetes.io/" in name) and not name.startswith(_PAGES))
-
-
-def _is_resource(name: str) -> bool:
-    """A native resource, or an extended one, which has a domain (reference: validateContainerResourceName)."""
-    if not _is_qualified(name):
-        return False
-    if "/" not in name:
-        return name in _NATIVE or name.startswith(_PAGES)
-    return "kubernetes.io/" in name or not name.startswith("requests.")
-
-
-def _amount(written: Any) -> Any:
-    return quantity.value(written)
 
 
 def _probe(name: str, probe: dict[str, Any]) -> Iterator[Fault]:
@@ -191,7 +130,7 @@ def _ports(container: Container) -> Iterator[Fault]:
 
 def _toleration(toleration: dict[str, Any], at: Path) -> Iterator[Fault]:
     key, exists = toleration.get("key"), toleration.get("operator") == "Exists"
-    if key and not _is_qualified(key):
+    if key and not fields.is_qualified(key):
         yield Fault("DYN203", (*at, "key"), _NO_KEY)
     if not key and not exists:
         yield Fault("DYN227", (*at, "operator"), "must be Exists where no key is named; write it, or a key")

@@ -16,6 +16,7 @@ from krm_fn.results import Path
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 DNS_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]([a-z0-9]|-(?!-))*(?<!-)")
+_QUALIFIED = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _POD_FIELD = re.compile(
     r"metadata\.(name|namespace|uid|(labels|annotations)\['[^']+'\])|spec\.(nodeName|serviceAccountName)|status\.(host|pod)IPs?"
 )
@@ -56,6 +57,16 @@ def pod(spec: PodSpec) -> list[Fault]:
 def container(spec: Container) -> list[Fault]:
     """The fields of a container."""
     return _broken(spec, _CONTAINER)
+
+
+def is_qualified(key: str) -> bool:
+    """Whether a text is a name, or a domain and a name: the key of a label, a resource.
+
+    >>> is_qualified("nvidia.com/gpu"), is_qualified("a b")
+    (True, False)
+    """
+    prefix, slash, name = key.rpartition("/")
+    return bool(_QUALIFIED.fullmatch(name)) and not (slash and not DNS_SUBDOMAIN.fullmatch(prefix))
 
 
 def _broken(spec: dict[str, Any], place: _Place) -> list[Fault]:
