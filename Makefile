@@ -42,8 +42,9 @@ tools-gitops: $(VENV)/runtime ## Flux's kustomize-controller and Argo CD, pinned
 venv: $(VENV)/dev ## .venv with everything a developer needs
 	@:
 
-generate: $(VENV)/dev tools ## write what is made from the models: the table the function checks with
+generate: $(VENV)/dev tools ## write what is made from the code: schemas, definitions, and pages of the docs
 	$(BIN)/python -m krm_fn.api.generate
+	$(BIN)/python tools/error_pages.py
 
 golden: $(VENV)/dev tools ## record the output of every example anew, to be reviewed as a diff
 	$(BIN)/python -m tests.golden

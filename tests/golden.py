@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_fn import codes
 from tests import markdown
 from tests.testbed import programs
 
@@ -24,10 +23,10 @@ EXAMPLES = programs.ROOT / "examples"
 PIPELINES = ("argocd", "flux")  # held by tests/gitops and tests/test_pipelines.py
 PACKAGE = EXAMPLES / "layout-d-kpt" / "package"
 RENDERED = PACKAGE.with_name("rendered")
-CODES = programs.ROOT / "docs" / "errors.md"
+SHIM = programs.ROOT / "tests" / "testbed" / "shim"
 COMMANDS = programs.ROOT / "docs" / "commands.md"
 _HELP = re.compile(r"^\$ (krm-fn[^\n]* --help)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_MAKERS = ("krm-fn render ", "kustomize build ")
+_MAKERS = re.compile(r"(?:\w+=\S+ )*(krm-fn render|kustomize build|kubectl kustomize) ")
 
 
 class Recording(NamedTuple):
@@ -53,7 +52,7 @@ def of(folder: Path) -> list[Recording]:
     text = (folder / "README.md").read_text() if (folder / "README.md").exists() else ""
     found = []
     for command in (command.typed for block in markdown.consoles(text) for command in block):
-        if command.startswith(_MAKERS) and not set("|>") & set(command) and " -o " not in command:
+        if _MAKERS.match(command) and not set("|>") & set(command) and " -o " not in command:
             target = (programs.ROOT / command.split()[-1]).resolve()
             overlay = f"-{target.name}" if target.is_dir() and target != folder else ""
             found.append(Recording(folder.name + overlay, command, folder / f"expected{overlay}.yaml"))
@@ -61,27 +60,23 @@ def of(folder: Path) -> list[Recording]:
 
 
 def environment(*names: str) -> dict[str, str]:
-    """The environment with our command, and the named programs, on PATH."""
-    where = [str(Path(sys.executable).parent), *(str(programs.path(name).parent) for name in names)]
+    """The environment with our command, a `docker` that needs no engine, and the named programs, on PATH."""
+    where = [str(Path(sys.executable).parent), str(SHIM), *(str(programs.path(name).parent) for name in names)]
     return {**os.environ, "PATH": os.pathsep.join([*where, os.environ["PATH"]]), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def output(recording: Recording, root: Path = programs.ROOT, **variables: str) -> str:
     """What a recorded command prints on stdout. Raises CalledProcessError, whose `stderr` says why."""
-    needed = {**environment(*recording.command.split()[:1] if recording.command.startswith("kustomize") else ()), **variables}
-    return subprocess.run(recording.command.split(), cwd=root, env=needed, capture_output=True, text=True, check=True, timeout=60).stdout
+    needed = {**environment(*(name for name in ("kustomize", "kubectl") if f"{name} " in recording.command)), **variables}
+    return subprocess.run(
+        ["bash", "-c", recording.command], cwd=root, env=needed, capture_output=True, text=True, check=True, timeout=60
+    ).stdout
 
 
 def render(package: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Let kpt render a package in place, with our command found on PATH. Raises CalledProcessError."""
     command = [str(programs.path("kpt")), "fn", "render", str(package), "--allow-exec"]
     return subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, check=True, timeout=60)
-
-
-def listed(page: str) -> str:
-    """A page whose last table lists every code of a finding."""
-    head, rows = page.rpartition("| code | |\n|---|---|\n")[:2]
-    return head + rows + "".join(f"| `{code}` | {title} |\n" for code, title in sorted(codes.TITLES.items()))
 
 
 def helped(page: str) -> str:
@@ -100,9 +95,8 @@ def main() -> None:
     for recording in recordings():
         recording.expected.write_text(output(recording))
         print(recording.expected.relative_to(programs.ROOT))  # noqa: T201 - for whoever records
-    for page, renew in ((CODES, listed), (COMMANDS, helped)):
-        page.write_text(renew(page.read_text()))
-        print(page.relative_to(programs.ROOT))  # noqa: T201 - as above
+    COMMANDS.write_text(helped(COMMANDS.read_text()))
+    print(COMMANDS.relative_to(programs.ROOT))  # noqa: T201 - for whoever records
     try:
         _record_package()
         print(RENDERED.relative_to(programs.ROOT))  # noqa: T201 - as above

@@ -1,22 +1,26 @@
 """What every code means and how to mend it: the pages under docs/errors, and the rules of SARIF.
 
 Not its business: the messages themselves, which say it of one field. The files of this folder hold the texts, each for a range of codes;
-only what people read imports them.
+only what people read looks at them.
 """
 
 from __future__ import annotations
 
-import sys
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-from krm_fn import codes, registry
+from krm_fn import codes
+from krm_fn.wire import reader
 
 ADDRESS = "https://dynamo.krm-fn.io/errors/"
 
 
 class Page(NamedTuple):
-    """What a code means, how to mend it, and where it is short an example: a piece of YAML that has it, and the same mended."""
+    """What a code means and how to mend it; where it is short, YAML that has it, and the same mended.
+
+    An example begins either with the fields of a resource, or with those of a graph's `spec`.
+    """
 
     means: str
     mend: str
@@ -27,8 +31,9 @@ class Page(NamedTuple):
 @cache
 def every() -> dict[str, Page]:
     """All pages by code."""
-    here = sys.modules[__name__]
-    return {code: page for name in registry.names(here) for code, page in registry.get(here, name).PAGES.items()}
+    texts = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("*.yaml"))]
+    found = [document.value for text in texts for document in reader.read(text)[0]]
+    return {code: Page(**page) for pages in found for code, page in pages.items()}
 
 
 def address(code: str) -> str:
@@ -37,7 +42,7 @@ def address(code: str) -> str:
 
 
 def plain(code: str) -> str:
-    """The page in two sentences."""
+    """The page in a few sentences."""
     page = every()[code]
     return f"{page.means} {page.mend}"
 
@@ -45,13 +50,10 @@ def plain(code: str) -> str:
 def markdown(code: str) -> str:
     """The whole page."""
     page = every()[code]
-    parts = [f"# {code}: {codes.TITLES[code]}", page.means, "## How to mend it", page.mend]
-    if page.wrong:
-        parts.append(_fenced(page.wrong))
-    if page.right:
-        parts.extend([*(["becomes"] if page.wrong else []), _fenced(page.right)])
-    return "\n\n".join(parts) + "\n"
-
-
-def _fenced(text: str) -> str:
-    return f"```yaml\n{text}```"
+    examples = [f"```yaml\n{text}```" for text in (page.wrong, page.right) if text]
+    return (
+        "\n\n".join(
+            [f"# {code}: {codes.TITLES[code]}", page.means, "## How to mend it", page.mend, "\n\nbecomes\n\n".join(examples)]
+        ).rstrip()
+        + "\n"
+    )
