@@ -15,7 +15,6 @@ LABEL_LIMIT = 63  # label value
 GROUP_LIMIT = 50  # LeaderWorkerSet: "-0" makes it a StatefulSet, "-" and a hash of ten the label that its pods carry
 GROVE_LIMIT = 45  # graph, scaling group and clique together
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 GLOBAL_NAMESPACE = "dynamo"
 _CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr"}

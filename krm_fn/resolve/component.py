@@ -18,15 +18,10 @@ from krm_fn.results import Path
 
 
 def component(facts: Shared, who: Identity, written: dict[str, Any]) -> ComponentPlan:
-    """The plan of one component."""
+    """The plan of one component: who it is and what carries it, then its pods."""
     kind, by_graph = written.get("componentType") or "", carriers.by_graph(facts, written)
     envs, override = _envs(facts, who, written, kind)
-    amounts = resources.overridden(written.get("resources") or {}, override.resources or {})
-    native = resources.native(amounts, facts.ref, who.path, facts.found)
-    extra, metadata = written.get("extraPodSpec") or {}, written.get("extraPodMetadata") or {}
-    container = pods.container(extra.get("mainContainer") or {})
-    silent = who.annotations.get(labels.NO_PULL_SECRETS) == "true"
-    return ComponentPlan(
+    plan = ComponentPlan(
         service=who.service,
         name=who.name,
         graph=facts.name,
@@ -36,7 +31,6 @@ def component(facts: Shared, who: Identity, written: dict[str, Any]) -> Componen
         path=who.path,
         type=kind,
         sub_type=written.get("subComponentType") or "",
-        backend=_backend(facts, kind, container, who.path),
         workload=carriers.name(facts, written),
         by_graph=by_graph,
         alone=who.alone,
@@ -52,9 +46,25 @@ def component(facts: Shared, who: Identity, written: dict[str, Any]) -> Componen
         annotations=who.annotations,
         service_labels=written.get("labels") or {},
         metrics=who.metrics,
+        envs=tuple(envs),
+        ingress=_ingress(facts, written, kind, by_graph=by_graph),
+        model=(written.get("modelRef") or {}).get("name") or "",
+        epp=_endpoint_picker(written.get("eppConfig") or {}),
+    )
+    return _with_pods(plan, facts, written, override.resources or {})
+
+
+def _with_pods(plan: ComponentPlan, facts: Shared, written: dict[str, Any], over: dict[str, Any]) -> ComponentPlan:
+    """The plan with what its pods are made of; `over` are amounts that win over those written."""
+    extra, metadata = written.get("extraPodSpec") or {}, written.get("extraPodMetadata") or {}
+    container = pods.container(extra.get("mainContainer") or {})
+    amounts = resources.overridden(written.get("resources") or {}, over)
+    native = resources.native(amounts, facts.ref, plan.path, facts.found)
+    silent = plan.says(labels.NO_PULL_SECRETS)
+    return plan._replace(
+        backend=_backend(facts, plan.type, container, plan.path),
         pod_labels=metadata.get("labels") or {},
         pod_annotations=metadata.get("annotations") or {},
-        envs=tuple(envs),
         env_from_secret=written.get("envFromSecret") or "",
         liveness=written.get("livenessProbe"),
         readiness=written.get("readinessProbe"),
@@ -68,9 +78,6 @@ def component(facts: Shared, who: Identity, written: dict[str, Any]) -> Componen
         container=container,
         pull_secrets=() if silent else facts.around.pull_secrets(facts.namespace, container.get("image") or ""),
         fallback_account=facts.around.fallback.get(facts.namespace, "default"),
-        ingress=_ingress(facts, written, kind, by_graph=by_graph),
-        model=(written.get("modelRef") or {}).get("name") or "",
-        epp=_endpoint_picker(written.get("eppConfig") or {}),
     )
 
 
