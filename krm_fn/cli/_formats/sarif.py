@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.cli._formats import Checked
     from krm_fn.results import Result
 
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
