@@ -1,4 +1,4 @@
-"""`krm-fn`, also as `python -m krm_fn`: without arguments the KRM function, with arguments the commands people type.
+"""`krm-fn`, also as `python -m krm_fn`: without arguments the KRM function, with arguments a plugin of kustomize or a command for people.
 
 Not its business: what either of them does. What the function does not need is not imported for it, since it is started for every build.
 """
@@ -14,11 +14,18 @@ _COMPLETION = "_KRM_FN_COMPLETE"  # a shell that completes a command line asks w
 
 def main() -> int:
     """Runs what the command line asks for and returns the exit code."""
+    if _is_plugin():
+        return _function(sys.argv[1])
     if len(sys.argv) > 1 or _COMPLETION in os.environ:
         return _command()
     if sys.stdin and sys.stdin.isatty():
         return _command("--help")
     return _function()
+
+
+def _is_plugin() -> bool:
+    """Whether kustomize starts an exec plugin: with the full path of a file of settings. No verb has such a name."""
+    return len(sys.argv) == 2 and os.path.isabs(sys.argv[1]) and os.path.isfile(sys.argv[1])  # noqa: PTH113, PTH117 - pathlib costs
 
 
 def _command(*arguments: str) -> int:
@@ -28,7 +35,7 @@ def _command(*arguments: str) -> int:
     return 0
 
 
-def _function() -> int:
+def _function(settings: str = "") -> int:
     import gc  # noqa: PLC0415
 
     gc.disable()  # the process is over before garbage matters
@@ -36,9 +43,13 @@ def _function() -> int:
 
     if not sys.stdout:
         return 1  # nobody could get the answer, and nobody may take that for success
-    stdin = sys.stdin.buffer if sys.stdin else io.BytesIO()
+    streams = sys.stdin.buffer if sys.stdin else io.BytesIO(), sys.stdout.buffer, sys.stderr or io.StringIO()
     try:
-        return function.run(stdin, sys.stdout.buffer, sys.stderr or io.StringIO())
+        if settings:
+            from krm_fn import legacy  # noqa: PLC0415
+
+            return legacy.run(settings, *streams)
+        return function.run(*streams)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
         return 1

@@ -42,7 +42,7 @@ def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     try:
         answer = _answer(resourcelist.parse(data))
     except Exception as problem:  # noqa: BLE001 - whatever it is, the user's items must not be lost
-        answer = _unchanged(data, _internal(problem))
+        answer = _unchanged(data, internal(problem))
     failed = results.failed(answer.results)
     stderr.write(_said(answer, failed=failed))
     stderr.flush()
@@ -62,12 +62,17 @@ def _answer(received: ResourceList) -> _Answer:
     under_kpt = origin.under_kpt(received.resources)
     if not received.complete:
         return _Answer(b"", received.results, under_kpt)
-    settings, misread = config.read(received.function_config)
-    resources, judged = expand.expand(received.resources, settings)
-    lost = _lost(received.resources, resources, settings)
-    found = _placed([*received.results, *misread, *judged, *lost], received)
-    kept: list[Any] = received.items if results.failed(found) else resources
+    kept, found = judged(received)
     return _Answer(resourcelist.render(received, kept, found), found, under_kpt)
+
+
+def judged(received: ResourceList) -> tuple[list[Any], list[Result]]:
+    """The items that should leave, and what there is to say. With an error they leave as they came."""
+    settings, misread = config.read(received.function_config)
+    resources, said = expand.expand(received.resources, settings)
+    lost = _lost(received.resources, resources, settings)
+    found = _placed([*received.results, *misread, *said, *lost], received)
+    return received.items if results.failed(found) else resources, found
 
 
 def _lost(before: list[Resource], after: list[Resource], settings: Config) -> Iterator[Result]:
@@ -115,7 +120,8 @@ def _unchanged(data: bytes, problem: Result) -> _Answer:
         return _Answer(b"", [problem], under_kpt=False)
 
 
-def _internal(problem: Exception) -> Result:
+def internal(problem: Exception) -> Result:
+    """What to say of a problem that nobody thought of."""
     message = f"{type(problem).__name__}: {problem}{_where(problem.__traceback__)}"
     return results.error("DYN019", f"{message}; this is a mistake in krm-fn {krm_fn.__version__}, please report it with the input")
 

@@ -62,6 +62,12 @@ def parse(data: bytes) -> ResourceList:
     return ResourceList(text, value, layout, [*found, *envelope.within(value, layout.lines)], complete)
 
 
+def made(items: list[Any], function_config: Any, found: list[Result]) -> ResourceList:
+    """A list of what did not come in as one, with what was wrong with it there, and what is wrong with it as a list."""
+    fields = {"items": items, "functionConfig": function_config}
+    return ResourceList("", fields, Layout(""), [*found, *envelope.within(fields, {})], complete=True)
+
+
 def render(received: ResourceList, resources: list[Any], found: list[Result]) -> bytes:
     """The list that leaves: these resources and findings, the latter after those of earlier functions.
 
