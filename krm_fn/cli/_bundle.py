@@ -1,0 +1,137 @@
+"""A folder with everything that runs this program: interpreter, standard library, packages, shared libraries and a launcher.
+
+Not its business: which folder, and what people are told (`krm_fn.cli.install`). The process itself knows what it runs on, so that an
+ordinary Python and a folder made by this module are copied alike. The C library and the program loader are copied too, so that it does
+not matter which ones are where it runs; as the kernel takes no relative path of a loader, the launcher, which needs a shell, names it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import importlib.util
+import os
+import py_compile
+import re
+import shutil
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import krm_fn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LAUNCHER, FILES = "krm-fn", "krm-fn.d"
+DISTRIBUTION = "dynamo-krm-fn"
+
+# Of the standard library: what is for building, testing and drawing, or is there twice. The rest is small.
+_LEFT_OUT = (
+    *("__phello__", "config-*", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "sitecustomize.py"),
+    *("site-packages", "dist-packages", "test", "tests", "idle_test", "turtle.py", "turtledemo", "unittest", "venv"),
+    *("curses", "_curses*", "dbm", "_dbm*", "_gdbm*", "readline*", "sqlite3", "_sqlite3*", "tkinter", "_tkinter*", "nis.*"),
+    *("_test*", "_xx*", "xx*", "*.opt-1.pyc", "*.opt-2.pyc", "*.a"),
+)
+_UNCHECKED = b"\x01\x00\x00\x00"  # PEP 552: hash-based, and not held against the source
+
+_LAUNCH = """\
+#!/bin/sh
+# krm-fn {version}, with the Python beside it; its folder can be moved.
+here=$0
+[ ! -h "$here" ] || here=$(readlink -f "$here")
+case $here in */*) here=${{here%/*}} ;; *) here=. ;; esac
+exec "$here/{files}/lib/{loader}" --library-path "$here/{files}/lib" "$here/{files}/bin/python3" -I -S -m krm_fn "$@"
+"""
+
+
+def write(folder: Path) -> None:
+    """Writes the launcher and the files it needs into a folder that is there, in place of earlier ones.
+
+    Raises OSError where that cannot be done, and LookupError for a package that does not know its own files.
+    """
+    partial, files = folder / f"{FILES}.partial", folder / FILES
+    if files.exists() and not (files / "bin" / "python3").exists():
+        raise FileExistsError(errno.EEXIST, "is there and not ours", str(files))
+    shutil.rmtree(partial, ignore_errors=True)
+    loader = _fill(partial)
+    shutil.rmtree(files, ignore_errors=True)
+    partial.rename(files)
+    launcher = folder / LAUNCHER
+    launcher.unlink(missing_ok=True)
+    launcher.write_text(_LAUNCH.format(version=krm_fn.__version__, files=FILES, loader=loader))
+    launcher.chmod(0o755)
+
+
+def _fill(root: Path) -> str:
+    """Copies all files; returns the name of the program loader among them."""
+    standard = Path(os.__file__).parent
+    library = root / "lib" / standard.name
+    shutil.copytree(standard, library, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    for distribution in distributions():
+        _copy_packages(distribution, library)
+    shutil.copytree(Path(krm_fn.__file__).parent, library / "krm_fn", dirs_exist_ok=True)
+    (root / "bin").mkdir()
+    shutil.copy2(os.path.realpath(getattr(sys, "_base_executable", sys.executable)), root / "bin" / "python3")
+    loader = _copy_libraries(root / "lib", library)
+    _compile(library)
+    return loader
+
+
+def distributions(name: str = DISTRIBUTION) -> list[metadata.Distribution]:
+    """A distribution and those it needs, as far as they are installed: conditions and extras that do not hold here install nothing."""
+    found: dict[str, metadata.Distribution] = {}
+    todo = [name]
+    while todo:
+        each = re.sub(r"[-_.]+", "-", todo.pop()).lower()
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            if each not in found:
+                found[each] = metadata.distribution(each)
+                needed = [line for line in found[each].requires or () if "extra ==" not in line]
+                todo.extend(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed)
+    return list(found.values())
+
+
+def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
+    """Copies the files that pip noted, but for scripts and whatever else lies outside of the packages' folder."""
+    if distribution.files is None:
+        raise LookupError(f"{distribution.name} does not say which files it has; install it with pip")
+    for file in distribution.files:
+        source = Path(str(file.locate()))
+        if ".." not in file.parts and file.suffix != ".pth" and source.exists():
+            (library / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, library / file)
+
+
+def _copy_libraries(target: Path, library: Path) -> str:
+    """Copies the shared libraries of the interpreter and of all extension modules; returns the name of the program loader."""
+    for extension in sorted(library.rglob("*.so")):
+        with contextlib.suppress(OSError):  # it would not load here either
+            ctypes.CDLL(str(extension))
+    loaded = [path for path in _loaded() if ".so." in path.name and not path.is_relative_to(library)]  # extension modules end in .so
+    for path in loaded:
+        shutil.copy2(path, target / path.name)
+    return next(path.name for path in loaded if path.name.startswith("ld-"))
+
+
+def _loaded() -> Iterator[Path]:
+    """The shared libraries in this process, by the names under which programs ask for them (dl_iterate_phdr(3))."""
+    names: list[str] = []
+
+    def note(information: Any, _size: int, _data: None) -> int:
+        names.append(os.fsdecode(information[1] or b""))  # the second field of struct dl_phdr_info
+        return 0
+
+    asks = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.c_void_p)
+    ctypes.CDLL(None).dl_iterate_phdr(asks(note), None)
+    return (path for path in map(Path, names) if path.is_absolute())
+
+
+def _compile(library: Path) -> None:
+    """Compiles what is not compiled for good: nobody may be able to write there later, and copies get new dates."""
+    for source in library.rglob("*.py"):
+        compiled = Path(importlib.util.cache_from_source(str(source)))
+        if not compiled.exists() or compiled.read_bytes()[4:8] != _UNCHECKED:
+            py_compile.compile(str(source), str(compiled), quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
