@@ -9,6 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from krm_fn.wire import locate
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 
@@ -330,6 +331,157 @@ def test_the_lines_behind_a_real_build_are_those_of_its_files(tmp_path, kustomiz
     head, line, _ = console.run("check", "--root", tmp_path / "overlay", "-", stdin=built).out.splitlines()
     assert head.startswith(f"{tmp_path}/overlay/../base/graph.yaml:18:7: error DYN023")
     assert line.strip() == "replica: 2"
+
+
+SEVEN = """\
+# Two graphs; the mistakes are all in the second.
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata:
+  name: chat
+spec:
+  services:
+    Frontend:
+      componentType: frontend
+      extraPodSpec:
+        mainContainer: {image: "registry.example/front:1"}
+---
+
+# Lines count from the top of the file, comments and blank ones too.
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata:
+  name: chat-long
+  labels:
+    team: a
+spec:
+  pvcs:
+  - name: models
+  - create: true  # DYN105 in the entry, for want of a line of its own
+    name: cache
+    size: 10Gi
+    volumeAccessMode: ReadWriteMany
+  restart:
+    id: one
+    strategy:
+      type: Sequential
+      order:
+      - Frontend
+      - Worker
+      - Wroker  # DYN108
+  services:
+    Frontend:
+      componentType: frontend
+      replicas: "2"  # DYN021
+      ingress:  # DYN149
+        enabled: true
+        ingressControllerClassName: nginx
+      extraPodSpec:
+        mainContainer:
+          image: registry.example/front:1
+          imagePullPolcy: Always  # DYN029
+    Worker:
+      componentTyp: worker  # DYN023
+      sharedMemory: {}  # DYN116
+      extraPodSpec:
+        mainContainer:
+          image: registry.example/engine:1
+"""
+OVERLAY = """\
+resources: [../base]
+namePrefix: eu-
+nameSuffix: -blue
+namespace: prod
+labels: [{pairs: {stage: prod}}]
+patches: [{path: patch.yaml}]
+buildMetadata: [originAnnotations]
+"""
+CONFIGURED = RENDER.replace("spec: {", "spec: {namespace: team, restart: sync, ")
+
+
+def mistakes(text):
+    """The lines that say in a comment what is wrong with them."""
+    return sorted((number, line.partition("# ")[2].split()[0]) for number, line in enumerate(text.splitlines(), 1) if "# DYN" in line)
+
+
+def seen(done):
+    found = json.loads(done.out)["findings"]
+    return sorted((each["line"], each["code"]) for each in found), {each["file"] for each in found}
+
+
+def test_seven_mistakes_are_seven_findings_each_on_its_line(tmp_path):
+    folder = write(tmp_path, graph=SEVEN, render=CONFIGURED)
+    done = console.run("check", "--format", "json", folder)
+    assert done.code == 1
+    assert len(mistakes(SEVEN)) == 7
+    assert seen(done) == (mistakes(SEVEN), {f"{tmp_path}/graph.yaml"})
+
+
+def test_seven_mistakes_stay_on_their_lines_behind_a_real_build(tmp_path, kustomize):
+    """A base, and an overlay that renames, moves, labels and patches; kustomize drops comments and sorts keys."""
+    patch = GRAPH.partition("spec:")[0].replace("  namespace: team\n", "") + "spec: {services: {Frontend: {replicas: 3}}}\n"
+    write(tmp_path, base__graph=SEVEN, base__kustomization="resources: [graph.yaml]\n", render=CONFIGURED)
+    write(tmp_path, overlay__kustomization=OVERLAY, overlay__patch=patch)
+    built = subprocess.run([kustomize, "build", tmp_path / "overlay"], capture_output=True, text=True, check=True).stdout
+    (tmp_path / "build.yaml").write_text(built)
+    arguments = ("check", "--format", "json", "--config", tmp_path / "render.yaml", "--root", tmp_path / "overlay")
+    for paths, stdin in (([tmp_path / "build.yaml"], ""), (["-"], built)):
+        done = console.run(*arguments, *paths, stdin=stdin)
+        assert done.code == 1
+        assert seen(done) == (mistakes(SEVEN), {f"{tmp_path}/overlay/../base/graph.yaml"})
+
+
+ONLY_RENDERS = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoComponentDeployment
+metadata: {name: alone, namespace: team}
+spec:
+  multinode: {nodeCount: 2}
+  extraPodSpec:
+    mainContainer: {image: "registry.example/engine:1"}
+"""
+
+
+def test_what_only_some_renders_need_is_a_warning_until_a_configuration_says_which_one_it_is(tmp_path):
+    folder = write(tmp_path, graph=ONLY_RENDERS)
+    open_ = console.run("check", folder)
+    (folder / "render.yaml").write_text(RENDER)
+    settled = console.run("check", folder)
+    needed = {"DYN124", "DYN156", "DYN161", "DYN162"}
+    assert (open_.code, settled.code) == (0, 1)
+    assert {words.split()[1] for *_, words in heads(open_) if words.startswith(" warning")} == needed
+    assert {words.split()[1] for *_, words in heads(settled) if words.startswith(" error")} == needed
+
+
+def test_a_render_never_lacks_what_a_check_with_its_configuration_passed(tmp_path):
+    folder = write(tmp_path, graph=ONLY_RENDERS, render=RENDER)
+    assert console.run("check", folder).code == console.run("render", folder).code == 1
+
+
+def test_many_findings_in_one_list_cost_one_reading_of_it(tmp_path, monkeypatch):
+    """Each finding would otherwise read the text up to its place again."""
+    items = [MISSPELT.replace("name: chat", f"name: chat-{number}") for number in range(50)]
+    listed = "".join(f"- {textwrap.indent(item, '  ').lstrip()}" for item in items)
+    file = tmp_path / "list.yaml"
+    file.write_text(f"apiVersion: v1\nkind: List\nitems:\n{listed}")
+    read = []
+    whole = locate.positions
+    monkeypatch.setattr(locate, "positions", lambda text, paths: read.append(text) or whole(text, paths))
+    done = console.run("check", "--format", "json", file)
+    lines = [finding["line"] for finding in json.loads(done.out)["findings"]]
+    assert lines == [number for number, line in enumerate(file.read_text().splitlines(), 1) if line.strip() == "replica: 2"]
+    assert len(read) == 1
+
+
+def test_many_of_one_identity_cost_few_readings(tmp_path, monkeypatch):
+    file = tmp_path / "list.yaml"
+    file.write_text("apiVersion: v1\nkind: List\nitems:\n" + f"- {textwrap.indent(SERVICE, '  ').lstrip()}" * 50)
+    read = []
+    whole = locate.positions
+    monkeypatch.setattr(locate, "positions", lambda text, paths: read.append(text) or whole(text, paths))
+    done = console.run("check", file)
+    assert done.out.count("error DYN016") == 49
+    assert len(read) == 2
 
 
 def build():
