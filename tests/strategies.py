@@ -45,7 +45,7 @@ _VARIABLES = st.lists(
     unique_by=lambda variable: variable["name"],
 )
 _PROBES = _some(
-    httpGet=_some(path=_one_of("/x"), port=_one_of("system", "http", 81)).filter(lambda get: "port" in get),
+    httpGet=st.fixed_dictionaries({"port": _one_of("system", "http", 81)}, optional={"path": st.just("/x")}),
     periodSeconds=st.integers(0, 99),
     failureThreshold=st.integers(0, 99),
     initialDelaySeconds=st.integers(0, 99),
