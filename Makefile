@@ -4,10 +4,13 @@ PYTHON ?= python3
 WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
+IMAGE ?= ghcr.io/dynamo-krm-fn/dynamo-krm-fn:$(VERSION)
+ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test test-gitops check lint types imports tools tools-gitops generate golden bench clean
+.PHONY: help venv demo test test-gitops test-containers image sbom check lint types imports tools tools-gitops generate golden bench clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -18,10 +21,21 @@ demo: $(VENV)/runtime ## render an example to the terminal: no Go, no cluster, n
 check: lint types imports test ## lint, types, imports and test
 
 test: $(VENV)/dev tools ## all tests that need no container engine, with the real programs
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --ignore tests/gitops
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --ignore tests/gitops --ignore tests/containers
 
 test-gitops: $(VENV)/dev tools tools-gitops ## the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
+
+test-containers: $(VENV)/dev tools ## the tests with a real container engine, for which the image is built
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
+
+image: ## the container image, with docker or podman: IMAGE=name BASE=image BUILD_FLAGS=...
+	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \
+		$(if $(BASE),--build-arg BASE=$(BASE)) $(BUILD_FLAGS) .
+
+sbom: ## what is in the image, as CycloneDX: build/sbom.cdx.json
+	@mkdir -p build
+	$(ENGINE) run --rm --network none --entrypoint cat $(IMAGE) /usr/share/doc/dynamo-krm-fn/sbom.cdx.json > build/sbom.cdx.json
 
 lint: $(VENV)/dev ## ruff: rules and format
 	$(BIN)/ruff check

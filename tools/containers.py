@@ -1,0 +1,119 @@
+"""A container engine for the tests: the machine's, or podman from Debian, with a base image that comes from no registry.
+
+Not its business: the image of krm-fn (see `Dockerfile`) and what is tested with it.
+
+    python tools/containers.py    # install podman, runc and debootstrap where they are missing and this is root on Debian
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import cache
+
+HERE = Path(__file__).resolve().parent
+SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
+PACKAGES = ("python3", "python3-pip", "ca-certificates")
+CERTIFICATES = Path("/etc/ssl/certs")
+NEEDED = ("podman", "runc", "debootstrap")
+REMEDY = "as root on Debian, `python tools/containers.py` installs it"
+
+# What podman may need besides; the first with which it runs anything is taken.
+_VARIABLES: tuple[dict[str, str], ...] = ({}, {"CONTAINERS_CONF": str(HERE / "containers.conf")})
+
+
+class UnavailableError(Exception):
+    """No containers can be run here. Its message says why, and what to do."""
+
+
+class Engine(NamedTuple):
+    """A program that runs containers, the variables it needs, and a base image with Python and pip that it has or can get."""
+
+    name: str
+    variables: dict[str, str]
+    base: str
+
+    def run(self, *arguments: object, text: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
+        """`docker ARGUMENTS` or `podman ARGUMENTS`, with `text` on stdin. Raises CalledProcessError unless `check` is off."""
+        command, environment = [self.name, *map(str, arguments)], os.environ | self.variables
+        return subprocess.run(command, input=text, capture_output=True, text=True, check=check, timeout=600, env=environment)
+
+    @property
+    def build_flags(self) -> list[str]:
+        """Flags of `build` with which pip reaches what it reaches here. Intermediate layers are not kept."""
+        return ["--network=host", "--layers=false", f"--volume={CERTIFICATES}:{CERTIFICATES}:ro"] if self.name == "podman" else []
+
+
+def find() -> Engine:
+    """The engine to test with. Makes the base image, which takes a minute or two the first time. Raises UnavailableError."""
+    name = next((name for name in ("docker", "podman") if _answers(name)), None)
+    if name is None:
+        raise UnavailableError(f"neither docker nor podman answers; {REMEDY}")
+    base = os.environ.get("BASE") or _base(name)
+    said = ""
+    for variables in _VARIABLES if name == "podman" else _VARIABLES[:1]:
+        engine = Engine(name, variables, base)
+        tried = engine.run("run", "--rm", "--network=none", base, "true", check=False)
+        if tried.returncode == 0:
+            return engine
+        said = tried.stderr.strip().rpartition("\n")[2]
+    raise UnavailableError(f"{name} runs no container: {said}")
+
+
+def _answers(name: str) -> bool:
+    return bool(shutil.which(name)) and subprocess.run([name, "info"], capture_output=True, check=False, timeout=60).returncode == 0
+
+
+def _base(name: str) -> str:
+    """A minimal Debian with Python, out of the cache or made with debootstrap, and known to the engine."""
+    digest = hashlib.sha256(repr((SUITE, MIRROR, PACKAGES)).encode()).hexdigest()[:12]
+    tag = f"localhost/krm-fn-base:{SUITE}-{digest}"
+    if subprocess.run([name, "image", "inspect", tag], capture_output=True, check=False).returncode:
+        archive = cache.fill(f"base-{SUITE}-{digest}", _debootstrap) / "root.tar"
+        subprocess.run([name, "import", archive, tag], capture_output=True, check=True)
+    return tag
+
+
+def _debootstrap(folder: Path, lock: int) -> None:
+    program = _which("debootstrap")
+    if not program or os.geteuid():
+        raise UnavailableError(f"a base image is made by root with debootstrap; {REMEDY}, and BASE=… names another base image")
+    print(f"Debian {SUITE} as a base image: a minute or two", file=sys.stderr, flush=True)
+    root = folder / "root"
+    command = [program, "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root), MIRROR]
+    made = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=(lock,))
+    if made.returncode:
+        raise UnavailableError(f"debootstrap: {made.stdout[-400:]}{made.stderr[-400:]}")
+    subprocess.run(["tar", "-C", root, "--exclude=./var/cache/apt/archives/*.deb", "-cf", folder / "root.tar", "."], check=True)
+    shutil.rmtree(root)
+
+
+def _which(name: str) -> str | None:
+    return shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+
+
+def main() -> int:
+    """Install what is missing. Exit code 0 where nothing is, or could be installed; 1 where apt failed; 2 where it may not be tried."""
+    missing = [name for name in NEEDED if not _which(name)]
+    if not missing:
+        return 0
+    if os.geteuid() or not shutil.which("apt-get"):
+        print(f"missing: {', '.join(missing)}; root on Debian could install them", file=sys.stderr)
+        return 2
+    print(f"apt-get install {' '.join(missing)}", file=sys.stderr, flush=True)
+    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *missing]):
+        done = subprocess.run(["apt-get", *command], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            print(done.stdout[-2000:], done.stderr[-2000:], sep="\n", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
