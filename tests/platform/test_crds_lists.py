@@ -1,0 +1,76 @@
+"""What an API server adds to a resource, and what it merges: defaults, and lists whose entries have keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import slips
+from tests.testbed import api
+
+MOUNT = {"name": "a", "mountPoint": "/a"}
+WORKER = ("services", "Worker")
+DEFAULTS = [
+    ("nodes", slips.worker(multinode={}), (*WORKER, "multinode"), {"nodeCount": 2}),
+    ("an adapter", slips.worker(scalingAdapter={}), (*WORKER, "scalingAdapter"), {"enabled": False}),
+    ("a mount", slips.worker(volumeMounts=[MOUNT]), (*WORKER, "volumeMounts"), [{**MOUNT, "useAsCompilationCache": False}]),
+    (
+        "a restart",
+        slips.graph({"services": {"Worker": {}}, "restart": {"id": "1", "strategy": {}}}),
+        ("restart", "strategy"),
+        {"type": "Sequential"},
+    ),
+    ("a port", slips.container(ports=[{"containerPort": 1}]), (*WORKER, "extraPodSpec", "mainContainer", "ports", 0, "protocol"), "TCP"),
+    ("nothing else", slips.worker(), WORKER, {}),
+    ("a model", slips.model(), ("modelType",), "base"),
+    ("applying a request", slips.request(), ("autoApply",), False),
+    ("GPU discovery", slips.request(), ("enableGpuDiscovery",), False),
+    ("a mocker", slips.request(), ("useMocker",), False),
+    ("a ConfigMap", slips.request(configMapRef={"name": "a"}), ("profilingConfig", "configMapRef", "key"), "disagg.yaml"),
+]
+
+
+@pytest.mark.parametrize(("reason", "written", "path", "expected"), DEFAULTS, ids=[row[0] for row in DEFAULTS])
+def test_defaults(reason, written, path, expected, dynamo):
+    """Those of the reference's definitions."""
+    assert at(dynamo.apply(written).body["spec"], path) == expected
+
+
+LISTS = [
+    ("a graph's variables", ("envs",), lambda entries: {"envs": entries}),
+    ("claims", ("pvcs",), lambda entries: {"pvcs": entries}),
+    ("a service's variables", (*WORKER, "envs"), lambda entries: {"services": {"Worker": {"envs": entries}}}),
+    (
+        "mounts",
+        (*WORKER, "volumeMounts"),
+        lambda entries: {"services": {"Worker": {"volumeMounts": [{**MOUNT, **entry} for entry in entries]}}},
+    ),
+    (
+        "sidecars",
+        (*WORKER, "extraPodSpec", "containers"),
+        lambda entries: {"services": {"Worker": {"extraPodSpec": {"containers": entries}}}},
+    ),
+    (
+        "variables of the main container",
+        (*WORKER, "extraPodSpec", "mainContainer", "env"),
+        lambda entries: {"services": {"Worker": {"extraPodSpec": {"mainContainer": {"env": entries}}}}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "path", "make"), LISTS, ids=[row[0] for row in LISTS])
+def test_two_managers_share_a_list(reason, path, make, dynamo):
+    """Each applies an entry of its own, and neither takes the other's away."""
+    whole = {**slips.worker(), "metadata": {"name": "shared"}}
+    where = dynamo.client.path(whole)
+    for manager, name in (("one", "a"), ("other", "b")):
+        applied = {**whole, "spec": {**whole["spec"], **make([{"name": name}])}}
+        answer = dynamo.client.request("PATCH", f"{where}?fieldManager={manager}&fieldValidation=Strict", applied, api.APPLY)
+        assert answer.ok, answer.message
+    assert [entry["name"] for entry in at(answer.body["spec"], path)] == ["a", "b"]
+    assert dynamo.client.request("DELETE", where).ok
+
+
+def at(value, path):
+    for step in path:
+        value = value[step]
+    return value

@@ -1,0 +1,132 @@
+"""The rules that definitions say in CEL: an API server and our own check find the same, at the same field, under the same code."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from krm_fn import codes, config, expand
+from krm_fn.api import structural
+from tests import slips
+from tests.slips import model, other, worker
+
+
+def graph(**spec: Any) -> dict[str, Any]:
+    return slips.graph({"services": {"Worker": {}}, **spec})
+
+
+class Case(NamedTuple):
+    """A resource with the one rule that it breaks; without a code it breaks none."""
+
+    reason: str
+    written: dict[str, Any]
+    code: str = ""
+    field: str = ""
+
+
+AT = "spec.services[Worker]"
+ORDER = "spec.restart.strategy.order"
+REFERENCE = {"name": "a", "key": "b"}
+PICKER: dict[str, Any] = {"plugins": [], "schedulingProfiles": []}
+TYPED = {"componentType": "epp"}
+CREATED = {"name": "a", "create": True, "storageClass": "s", "size": "1Gi", "volumeAccessMode": "ReadWriteOnce"}
+
+
+def epp(**fields: Any) -> dict[str, Any]:
+    return worker(**TYPED, **fields)
+
+
+def ordered(*order: str, **strategy: Any) -> dict[str, Any]:
+    return graph(services={"A": {}, "B": {}}, restart={"id": "1", "strategy": {"order": [*order], **strategy}})
+
+
+RULES = [
+    Case("a service", graph()),
+    Case("no service", graph(services={}), "DYN100", "spec.services"),
+    Case("nothing at all", {key: part for key, part in graph().items() if key != "spec"}, "DYN100", "spec.services"),
+    Case("a picker", epp(eppConfig={"config": PICKER})),
+    Case("two pickers", graph(services={name: {**TYPED, "eppConfig": {"config": PICKER}} for name in "AB"}), "DYN102", "spec.services"),
+    Case("a claim that is there", graph(pvcs=[{"name": "a"}])),
+    Case("a claim without a name", graph(pvcs=[{"name": ""}]), "DYN103", "spec.pvcs[0].name"),
+    Case("a claim to create", graph(pvcs=[CREATED])),
+    Case("with a size in bytes", graph(pvcs=[{**CREATED, "size": 1}])),
+    *(
+        Case(f"without {field}", graph(pvcs=[{key: CREATED[key] for key in CREATED if key != field}]), "DYN105", f"spec.pvcs[0].{field}")
+        for field in ("storageClass", "size", "volumeAccessMode")
+    ),
+    *(
+        Case(f"with {field} {empty!r}", graph(pvcs=[{**CREATED, field: empty}]), "DYN105", f"spec.pvcs[0].{field}")
+        for field, empty in (("storageClass", ""), ("size", "0"), ("size", 0), ("volumeAccessMode", ""))
+    ),
+    Case("every service in its order", ordered("B", "A")),
+    Case("no order", ordered()),
+    Case("all at once", ordered(type="Parallel")),
+    Case("an order for all at once", ordered("A", "B", type="Parallel"), "DYN107", ORDER),
+    Case("a service that is not there", ordered("A", "B", "C"), "DYN108", ORDER),
+    Case("a service twice", ordered("A", "B", "A"), "DYN109", ORDER),
+    Case("a service left out", ordered("A"), "DYN110", ORDER),
+    Case("shared memory", worker(sharedMemory={"size": "16Gi"})),
+    Case("shared memory in bytes", worker(sharedMemory={"size": 1024})),
+    Case("none", worker(sharedMemory={"disabled": True})),
+    Case("shared memory without a size", worker(sharedMemory={}), "DYN116", f"{AT}.sharedMemory.size"),
+    Case("of no size", worker(sharedMemory={"size": "0Gi"}), "DYN116", f"{AT}.sharedMemory.size"),
+    Case("of no bytes", worker(sharedMemory={"size": 0}), "DYN116", f"{AT}.sharedMemory.size"),
+    Case("a picker on two nodes", epp(eppConfig={"config": PICKER}, multinode={}), "DYN130", f"{AT}.multinode"),
+    Case("one picker", epp(eppConfig={"config": PICKER}, replicas=1)),
+    Case("no picker", epp(eppConfig={"config": PICKER}, replicas=0), "DYN131", f"{AT}.replicas"),
+    Case("a picker without configuration", epp(), "DYN132", f"{AT}.eppConfig"),
+    Case("with an empty one", epp(eppConfig={}), "DYN132", f"{AT}.eppConfig"),
+    Case("with one by reference", epp(eppConfig={"configMapRef": REFERENCE})),
+    Case("with two", epp(eppConfig={"config": PICKER, "configMapRef": REFERENCE}), "DYN133", f"{AT}.eppConfig"),
+    Case("by reference to nothing", epp(eppConfig={"configMapRef": {"key": "b"}}), "DYN134", f"{AT}.eppConfig.configMapRef.name"),
+    Case("a worker may say what it likes", worker(componentType="worker", eppConfig={}, replicas=0, multinode={})),
+    Case("a mount", worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}])),
+    Case("a mount without a name", worker(volumeMounts=[{"name": "", "mountPoint": "/a"}]), "DYN145", f"{AT}.volumeMounts[0].name"),
+    Case("a mount without a place", worker(volumeMounts=[{"name": "a"}]), "DYN146", f"{AT}.volumeMounts[0].mountPoint"),
+    Case("a cache finds its place", worker(volumeMounts=[{"name": "a", "useAsCompilationCache": True}])),
+    Case("an ingress", worker(ingress={"enabled": True, "host": "a"})),
+    Case("no ingress", worker(ingress={"enabled": False})),
+    Case("an ingress without a host", worker(ingress={"enabled": True, "host": ""}), "DYN149", f"{AT}.ingress.host"),
+    Case(
+        "the same of a component alone", other("DynamoComponentDeployment", {"ingress": {"enabled": True}}), "DYN149", "spec.ingress.host"
+    ),
+    Case("a model", model(modelType="adapter")),
+    Case("an adapter of a model", model(modelType="lora", source={"uri": "s3://a"})),
+    Case("from nowhere", model(modelType="lora"), "DYN170", "spec.source"),
+    Case("from elsewhere", model(modelType="lora", source={"uri": "http://a"}), "DYN171", "spec.source.uri"),
+    Case("a model from elsewhere", model(source={"uri": "http://a"})),
+]
+
+
+@pytest.mark.parametrize("case", RULES, ids=[case.reason for case in RULES])
+def test_rules(case, dynamo):
+    """Refused with the code, at the field, and for this alone; the check has the same word for it, before it comes to that."""
+    answer = dynamo.apply(case.written)
+    causes = [] if answer.ok else [(each["field"], each["message"]) for each in answer.body["details"]["causes"]]
+    assert [field for field, _ in causes] == ([case.field] if case.code else [])
+    assert all(f"{case.code} " in message and ";" in message for _, message in causes)
+    found = {each.code for each in expand.expand([case.written], config.Config()).results if each.severity == "error"}
+    assert found & {rule.code for rule in RULES} == ({case.code} if case.code else set())
+
+
+def test_every_rule_has_its_case():
+    written = {
+        rule["message"].partition(" ")[0]
+        for shown in structural.models(structural.kinds()).values()
+        for rule in shown.get("x-kubernetes-validations", ())
+    }
+    assert written == {case.code for case in RULES if case.code}
+    assert written <= {*codes.TITLES}
+
+
+def test_the_most_that_bounds_allow_costs_an_api_server_no_more_than_it_gives(dynamo):
+    """Costs are estimated when a definition is written and counted when a resource is."""
+    names = [f"service-{index:0>51}-end" for index in range(25)]
+    mounts = [{"name": f"claim-{index}", "mountPoint": f"/{index}"} for index in range(100)]
+    services = {
+        name: {"volumeMounts": mounts, "sharedMemory": {"size": "1Gi"}, "ingress": {"enabled": True, "host": "a"}} for name in names
+    }
+    pvcs = [{**CREATED, "name": f"claim-{index}"} for index in range(100)]
+    full = graph(services=services, pvcs=pvcs, restart={"id": "1", "strategy": {"order": names}})
+    assert dynamo.apply(full).message == ""
