@@ -1,0 +1,184 @@
+"""What the repository offers to others' pipelines, run as they run it: the pre-commit hook and the GitHub Action."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.testbed import programs
+
+pytestmark = pytest.mark.xdist_group("hooks")  # one worker installs for all
+
+ROOT = programs.ROOT
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
+GRAPH = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {name: chat, namespace: team}
+spec:
+  services:
+    Frontend:
+      componentType: frontend
+      extraPodSpec: {mainContainer: {image: "registry.example/front:1"}}
+"""
+MISSPELT = GRAPH.replace("componentType", "componentTyp")
+
+
+def git(folder, *arguments):
+    subprocess.run([*GIT, "-C", folder, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """The repository as others fetch it, in one commit."""
+    folder = tmp_path_factory.mktemp("source") / "repository"
+    ignored = shutil.ignore_patterns(
+        ".git", ".venv", ".*_cache", ".hypothesis", "build", "*.egg-info", "__pycache__", "examples", "tests", "docs"
+    )
+    shutil.copytree(ROOT, folder, ignore=ignored)
+    git(folder, "init")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--message", "All")
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A user's repository: a graph, and files that are nobody's resource."""
+    folder = tmp_path / "user"
+    (folder / "graphs").mkdir(parents=True)
+    (folder / "graphs" / "chat.yaml").write_text(GRAPH)
+    (folder / "values.yaml").write_text("image: a\n")
+    (folder / ".github").mkdir()
+    (folder / ".github" / "ci.yaml").write_text("on: push\njobs: {}\n")
+    git(folder, "init")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--message", "Begin")
+    return folder
+
+
+def test_the_pre_commit_hook_finds_what_is_wrong_before_the_commit(source, repository, tmp_path):
+    """Slow: pre-commit makes an environment, as for a user."""
+    hooks = f"repos:\n- repo: {source}\n  rev: HEAD\n  hooks:\n  - {{id: krm-fn-check, args: [--old, HEAD, .], verbose: true}}\n"
+    (repository / ".pre-commit-config.yaml").write_text(hooks)
+    environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
+    git(repository, "add", "--all")
+    command = [sys.executable, "-m", "pre_commit", "run", "--color=never"]
+    (repository / "graphs" / "chat.yaml").write_text(MISSPELT)
+    git(repository, "add", "--all")
+    refused = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert refused.returncode == 1, refused
+    assert "graphs/chat.yaml:7:7: error DYN023" in refused.stdout
+    assert "1 resource, 1 compared with HEAD" in refused.stdout
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
+    git(repository, "add", "--all")
+    passed = subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert passed.returncode == 0, passed
+    assert "Passed" in passed.stdout
+
+
+def test_the_hook_runs_for_what_may_hold_a_graph_only():
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert set(hook["types_or"]) == {"yaml", "json"}
+    assert hook["entry"].split()[0] == "krm-fn"
+
+
+@pytest.fixture(scope="module")
+def runner(source, tmp_path_factory):
+    """A runner on which the action's first step has installed the command, really."""
+    temp = tmp_path_factory.mktemp("runner")
+    done = step("Install krm-fn", temp, source, temp)
+    assert done.returncode == 0, done.stderr
+    return temp
+
+
+def step(name, temp, source, folder, **inputs):
+    """One step of the action as a runner starts it: expressions filled in, and bash with these very options."""
+    (found,) = [each for each in ACTION["runs"]["steps"] if each["name"] == name]
+    known = {f"inputs.{key}": each["default"] for key, each in ACTION["inputs"].items()}
+    known |= {f"inputs.{key.replace('_', '-')}": value for key, value in inputs.items()}
+    known |= {"github.action_path": str(source), "runner.temp": str(temp), "inputs.python": sys.executable}
+    filled = {key: re.sub(r"\$\{\{ (.*?) \}\}", lambda match: known[match[1]], value) for key, value in found["env"].items()}
+    script = Path(temp) / "step.sh"
+    script.write_text(found["run"])
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", script]
+    return subprocess.run(command, cwd=folder, env={**os.environ, **filled}, capture_output=True, text=True, check=False, timeout=300)
+
+
+def check(runner, repository, **inputs):
+    return step("Check", runner, "", repository, **inputs)
+
+
+def test_the_action_passes_what_is_right(runner, repository):
+    done = check(runner, repository, paths="graphs")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_action_annotates_lines(runner, repository):
+    (repository / "graphs" / "chat.yaml").write_text(MISSPELT)
+    done = check(runner, repository)
+    assert done.returncode == 1
+    annotations = [line for line in done.stdout.splitlines() if line.startswith("::error ")]
+    assert annotations[0].startswith("::error file=graphs/chat.yaml,line=7,col=7,title=DYN023 An unknown field::DYN023 ")
+
+
+def test_the_action_compares_with_a_revision(runner, repository):
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("Frontend:", "Front:"))
+    refused = check(runner, repository, old="HEAD", paths="graphs")
+    allowed = check(runner, repository, old="HEAD", paths="graphs", allow_topology="true")
+    assert (refused.returncode, allowed.returncode) == (1, 0)
+    assert "title=DYN402" in refused.stdout
+    assert allowed.stdout.count("::warning ") == 2
+
+
+def test_the_action_says_what_is_missing_to_compare(runner, repository):
+    """A shallow clone lacks the base of a pull request."""
+    done = check(runner, repository, old="0123456789abcdef", paths="graphs")
+    assert done.returncode == 2
+    assert "git refuses it" in done.stderr
+
+
+def test_the_action_writes_sarif(runner, repository):
+    (repository / "graphs" / "chat.yaml").write_text(MISSPELT)
+    done = check(runner, repository, sarif="findings.sarif")
+    assert (done.returncode, done.stdout) == (1, "")
+    (result, *_) = json.loads((repository / "findings.sarif").read_text())["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "graphs/chat.yaml"
+
+
+def test_the_action_takes_a_configuration_and_a_root(runner, repository):
+    (repository / "render.yaml").write_text(
+        "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: r}\nspec: {natsAdress: a}\n"
+    )
+    done = check(runner, repository, paths="graphs", config="render.yaml", root=".")
+    assert done.returncode == 1
+    assert "file=render.yaml,line=4" in done.stdout
+
+
+@pytest.mark.parametrize("paths", ["graphs values.yaml", "graphs\nvalues.yaml\n"])
+def test_the_action_takes_several_paths(paths, runner, repository):
+    done = check(runner, repository, paths=paths)
+    assert done.returncode == 1, "a file that is named must hold a resource"
+    assert "file=values.yaml" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["paths", "config", "old", "root"])
+def test_nothing_in_an_input_is_run(name, runner, repository):
+    done = check(runner, repository, **{name: "$(touch pwned);`touch pwned`;*"})
+    assert done.returncode == 2
+    assert not (repository / "pwned").exists()
+
+
+def test_the_action_uses_every_input():
+    used = set(re.findall(r"inputs\.([-\w]+)", (ROOT / "action.yml").read_text()))
+    assert used == {*ACTION["inputs"]}
+    assert "inputs." not in "".join(each["run"] for each in ACTION["runs"]["steps"]), "an expression in a script is run"
