@@ -7,7 +7,7 @@ import pytest
 from tests import golden, truth
 
 # Definitions of Dynamo's own kinds are not served here: resources that pass through, and the scaling adapter.
-DYNAMO = ("DynamoGraphDeployment", "DynamoModel", "DynamoGraphDeploymentScalingAdapter")
+DYNAMO = ("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel", "DynamoGraphDeploymentScalingAdapter")
 FILES = sorted([*golden.EXAMPLES.glob("*/expected*.yaml"), *golden.RENDERED.glob("*.yaml")])
 
 

@@ -42,7 +42,7 @@ def assert_fit(objects: Sequence[Object]) -> None:
 
 def assert_nothing_lies(objects: Sequence[Object]) -> None:
     """No lies, and something that could lie."""
-    assert any(OWNER in _notes(each) for each in objects)
+    assert any(OWNER in notes(each) for each in objects)
     assert [*lies(objects)] == []
 
 
@@ -60,7 +60,7 @@ def faults(objects: Sequence[Object]) -> Iterator[str]:
 def lies(objects: Sequence[Object]) -> Iterator[str]:
     """Every generated object that does not say what is so, and every graph whose list of workloads is not what there is."""
     for graph in objects:
-        if graph["kind"] == "DynamoGraphDeployment" and WORKLOADS in _notes(graph):
+        if graph["kind"] == "DynamoGraphDeployment" and WORKLOADS in notes(graph):
             yield from (f"{_name(graph)}: {lie}" for lie in _listed(graph, objects))
     for each in objects:
         for owner in _owners(each):
@@ -142,7 +142,7 @@ def _references(each: Object) -> Iterator[tuple[str, str]]:
 
 def _listed(graph: Object, objects: Sequence[Object]) -> Iterator[str]:
     """The workloads annotation against the workloads, in both directions."""
-    listed = {(entry["apiVersion"], entry["kind"], entry["name"], entry["service"]) for entry in json.loads(_notes(graph)[WORKLOADS])}
+    listed = {(entry["apiVersion"], entry["kind"], entry["name"], entry["service"]) for entry in json.loads(notes(graph)[WORKLOADS])}
     owner = f"DynamoGraphDeployment/{graph['metadata']['name']}"
     mine = [each for each in objects if owner in _owners(each) and _space(each) == _space(graph)]
     there = {workload for each in mine for workload in carriers.workloads(each)}
@@ -193,10 +193,11 @@ def _space(each: Object) -> str:
     return space
 
 
-def _notes(each: Object) -> dict[str, str]:
-    notes: dict[str, str] = each["metadata"].get("annotations") or {}
-    return notes
+def notes(each: Object) -> dict[str, str]:
+    """Its annotations."""
+    found: dict[str, str] = each["metadata"].get("annotations") or {}
+    return found
 
 
 def _owners(each: Object) -> list[str]:
-    return [owner for owner in _notes(each).get(OWNER, "").split(",") if owner]
+    return [owner for owner in notes(each).get(OWNER, "").split(",") if owner]

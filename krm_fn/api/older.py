@@ -197,4 +197,8 @@ def _appended(written: Any, *more: Any) -> Any:
 
 def _shown(entries: list[dict[str, Any]]) -> str:
     """As a user would write it."""
-    return f"[{', '.join('{' + ', '.join(f'{key}: {value}' for key, value in entry.items()) + '}' for entry in entries)}]"
+    return f"[{', '.join('{' + ', '.join(f'{key}: {_text(value)}' for key, value in entry.items()) + '}' for entry in entries)}]"
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

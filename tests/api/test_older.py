@@ -48,7 +48,7 @@ def test_an_inline_claim_becomes_a_claim_of_the_graph_and_a_mount():
     assert older == before
     assert given.findings(found.results) == [("DYN038", f"{WORKER}.pvc")]
     message = found.results[0].message
-    assert "spec.pvcs: [{name: weights, size: 10Gi, create: True" in message
+    assert "spec.pvcs: [{name: weights, size: 10Gi, create: true" in message
     assert "volumeMounts: [{name: weights, mountPoint: /w}]" in message
     assert given.by_address(found.resources) == given.rendered(newer)
 
