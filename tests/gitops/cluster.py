@@ -90,9 +90,16 @@ def objects(plane: ControlPlane, namespace: str) -> dict[str, Object]:
 
 
 def versions(plane: ControlPlane, namespace: str) -> dict[str, tuple[str, str]]:
-    """The uid of everything in a namespace, with its generation, or its resourceVersion where Kubernetes counts no generations."""
-    marks = {name: each["metadata"] for name, each in objects(plane, namespace).items()}
-    return {name: (mark["uid"], str(mark.get("generation", mark["resourceVersion"]))) for name, mark in marks.items()}
+    """The uid of everything in a namespace, with its generation, or its content where Kubernetes counts no generations."""
+    return {
+        name: (each["metadata"]["uid"], str(each["metadata"].get("generation") or _content(each)))
+        for name, each in objects(plane, namespace).items()
+    }
+
+
+def _content(each: Object) -> Object:
+    metadata = {key: value for key, value in each["metadata"].items() if key not in ("managedFields", "resourceVersion")}
+    return {key: value for key, value in each.items() if key != "status"} | {"metadata": metadata}
 
 
 def changed(before: dict[str, tuple[str, str]], after: dict[str, tuple[str, str]]) -> set[str]:
