@@ -12,6 +12,7 @@ from typing import NamedTuple
 from krm_fn import graph, inventory, ownership, resolve, results, surroundings, validation
 from krm_fn.api import check, older, partial
 from krm_fn.config import DYNAMO_GROUP, Config
+from krm_fn.kube import fields
 from krm_fn.kube.types import Resource
 from krm_fn.ownership import Generated, Owner
 from krm_fn.results import Result, Severity
@@ -123,6 +124,9 @@ def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[R
     if not address.namespace and not config.namespace:
         message = f"is not set and counts as {namespace}; set it here, in the layer that holds the function, or in the configuration"
         yield results.warning("DYN057", message, address, ("metadata", "namespace"))
+    if not fields.DNS_LABEL.fullmatch(namespace):
+        message = f"{namespace!r} is no name of a namespace; use lower-case letters, digits and dashes, at most 63"
+        yield results.error("DYN059", message, address, ("metadata", "namespace"))
 
 
 def _in_namespace(resource: Resource, namespace: str) -> Resource:

@@ -28,7 +28,7 @@ def of(plan: ComponentPlan) -> Iterator[Resource]:
 
 def makes_ingress(plan: ComponentPlan) -> bool:
     """An Ingress needs a class."""
-    return plan.ingress.enabled and plan.ingress.class_name is not None
+    return plan.ingress.enabled and bool(plan.ingress.class_name)
 
 
 def makes_virtual_service(plan: ComponentPlan) -> bool:

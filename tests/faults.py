@@ -166,6 +166,7 @@ ITEMS = [
         [given.graph(namespace=""), given.graph(namespace="prod")],
         {"namespace": "prod"},
     ),
+    fires("DYN059", "metadata.namespace", "a namespace that is none", given.graph(namespace="a.b")),
     quiet("two graphs of one name in two namespaces", given.graph(namespace="prod"), given.graph(namespace="test")),
 ]
 
@@ -195,6 +196,10 @@ GRAPHS = [
         for field, value in (("storageClass", None), ("storageClass", ""), ("size", None), ("size", "0Gi"), ("volumeAccessMode", None))
     ),
     quiet("a claim to create", _claimed()),
+    *(
+        fires("DYN117", f"spec.pvcs[0].{field}", f"a claim to create with {field} {value!r}", _claimed(**{field: value}))
+        for field, value in (("name", "A_b"), ("storageClass", "A_b"), ("size", "-1Gi"), ("volumeAccessMode", "RWX"))
+    ),
     quiet("claims that exist already", given.graph(pvcs=[{"name": "weights"}, {"name": "cache", "create": False, "size": "0"}])),
     fires(
         "DYN107",
@@ -466,6 +471,39 @@ COMPONENTS = [
         _opened(ingressControllerClassName="nginx", hostSuffix=""),
     ),
     fires("DYN157", f"{_SERVICE}.ingress.host", "a host with an underscore", _opened(ingressControllerClassName="nginx", host="my_chat")),
+    fires("DYN150", f"{_SERVICE}.ingress", "a class that is empty", _opened(ingressControllerClassName="")),
+    fires(
+        "DYN158",
+        f"{_SERVICE}.ingress.ingressControllerClassName",
+        "a class that no class can be called",
+        _opened(ingressControllerClassName="A b"),
+    ),
+    fires(
+        "DYN158",
+        f"{_SERVICE}.ingress.tls.secretName",
+        "a certificate that no Secret can be called",
+        _opened(ingressControllerClassName="nginx", tls={"secretName": "A b"}),
+    ),
+    *(
+        fires(
+            "DYN159", f"{_SERVICE}.annotations['{labels.MAX_SURGE}']", f"a surge of {step!r}", worker(annotations={labels.MAX_SURGE: step})
+        )
+        for step in ("many", "-1", "1.5", "2147483648", "٣", "")
+    ),
+    fires(
+        "DYN159",
+        f"{_SERVICE}.extraPodMetadata.annotations['{labels.MAX_SURGE}']",
+        "a surge among the pods' annotations",
+        worker(extraPodMetadata={"annotations": {labels.MAX_SURGE: "x"}}),
+    ),
+    fires(
+        "DYN159",
+        f"{_SERVICE}.annotations['{labels.MAX_UNAVAILABLE}']",
+        "an update that cannot begin",
+        worker(annotations={labels.MAX_SURGE: "0", labels.MAX_UNAVAILABLE: "0%"}),
+    ),
+    quiet("an update pod by pod", worker(annotations={labels.MAX_SURGE: "0", labels.MAX_UNAVAILABLE: "1"})),
+    quiet("steps of an update that does not roll", worker(annotations={labels.STRATEGY: "Recreate", labels.MAX_SURGE: "x"})),
     quiet("a host for all of a domain", _opened(ingressControllerClassName="nginx", host="*", hostSuffix="example.org")),
 ]
 

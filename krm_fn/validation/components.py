@@ -71,6 +71,10 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
     elif not fields.DNS_SUBDOMAIN.fullmatch(ingress.host(plan).removeprefix("*.")):
         message = f"makes the host {ingress.host(plan)!r}, which is no host name; use lower-case letters, digits, dashes and dots"
         yield results.error("DYN157", message, plan.ref, (*at, "hostSuffix") if ingress.host(plan).endswith(".") else (*at, "host"))
+    for name, field in ((plan.ingress.class_name, ("ingressControllerClassName",)), (plan.ingress.tls_secret, ("tls", "secretName"))):
+        if name and ingress.makes_ingress(plan) and not fields.DNS_SUBDOMAIN.fullmatch(name):
+            message = f"{name!r} is no name that Kubernetes takes; use lower-case letters, digits, dashes and dots"
+            yield results.error("DYN158", message, plan.ref, (*at, *field))
     if not ingress.makes_ingress(plan) and not ingress.makes_virtual_service(plan):
         message = (
             "opens nothing; set ingressControllerClassName, or configure ingress.istioGateway and set useVirtualService with a gateway"

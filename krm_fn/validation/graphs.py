@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import quantity
+from krm_fn.kube import fields, quantity
 
 if TYPE_CHECKING:
     from krm_fn.plan import GraphPlan
     from krm_fn.results import Path, Result
+
+_ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 
 
 def check_services(plan: GraphPlan) -> Iterator[Result]:
@@ -40,6 +42,19 @@ def check_claims(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
                 if not (quantity.value(claim.get(field)) if field == "size" else claim.get(field)):
                     message = f"is required when create is true; set it, for example to {example}"
                     yield results.error("DYN105", message, plan.ref, (*at, field))
+            for field, message in _unusable(claim):
+                yield results.error("DYN117", message, plan.ref, (*at, field))
+
+
+def _unusable(claim: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Fields of a claim that no API server takes."""
+    for field in ("name", "storageClass"):
+        if claim.get(field) and not fields.DNS_SUBDOMAIN.fullmatch(claim[field]):
+            yield field, f"{claim[field]!r} is no name that Kubernetes takes; use lower-case letters, digits, dashes and dots"
+    if claim.get("volumeAccessMode") and claim["volumeAccessMode"] not in _ACCESS_MODES:
+        yield "volumeAccessMode", f"{claim['volumeAccessMode']} is none of {', '.join(_ACCESS_MODES)}; write one of them"
+    if quantity.value(claim.get("size")) < 0:
+        yield "size", f"{claim['size']} is below zero; write an amount"
 
 
 def check_restart(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_STEP = "25%"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
+_SHARE = re.compile(r"[0-9]{1,9}%")
 
 
 class Deployment(Workload):
@@ -45,6 +46,7 @@ class Deployment(Workload):
         if plan.nodes > 1:
             message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
             yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
+        yield from _check_steps(plan)
 
     def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """The main Deployment; a debug one is not part of the service."""
@@ -83,6 +85,26 @@ def _strategy(plan: ComponentPlan) -> dict[str, Any]:
         "maxUnavailable": _step(written.get(labels.MAX_UNAVAILABLE, _DEFAULT_STEP)),
     }
     return {"type": "RollingUpdate", "rollingUpdate": steps}
+
+
+def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
+    """Steps that an API server does not take."""
+    steps = _strategy(plan).get("rollingUpdate") or {}
+    for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):
+        at = (*plan.path, *(("extraPodMetadata",) if key in plan.pod_annotations else ()), "annotations", key)
+        if field in steps and _amount(steps[field]) is None:
+            message = f"{steps[field]!r} is no number of pods; write one, or a share such as 25%"
+            yield results.error("DYN159", message, plan.ref, at)
+        elif steps and field == "maxUnavailable" and not any(_amount(step) for step in steps.values()):
+            message = "leaves neither a pod more nor a pod less, so that none can be replaced; write 1 for one of the two"
+            yield results.error("DYN159", message, plan.ref, at)
+
+
+def _amount(step: int | str) -> int | None:
+    """Pods, or how many in a hundred; nothing for what is neither."""
+    if isinstance(step, int):
+        return step if step >= 0 else None
+    return int(step[:-1]) if _SHARE.fullmatch(step) else None
 
 
 def _step(text: str) -> int | str:
