@@ -110,7 +110,7 @@ def step(name, temp, source, folder, **inputs):
     filled = {key: re.sub(r"\$\{\{ (.*?) \}\}", lambda match: known[match[1]], value) for key, value in found["env"].items()}
     script = Path(temp) / "step.sh"
     script.write_text(found["run"])
-    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", script]
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
     return subprocess.run(command, cwd=folder, env={**os.environ, **filled}, capture_output=True, text=True, check=False, timeout=300)
 
 

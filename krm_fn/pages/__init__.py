@@ -13,7 +13,7 @@ from typing import NamedTuple
 from krm_fn import codes
 from krm_fn.wire import reader
 
-ADDRESS = "https://dynamo.krm-fn.io/errors/"
+_FOLDER = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors"
 
 
 class Page(NamedTuple):
@@ -37,8 +37,8 @@ def every() -> dict[str, Page]:
 
 
 def address(code: str) -> str:
-    """Where people read the page of a code."""
-    return f"{ADDRESS}{code}"
+    """Where people read the page of a code, whatever their version: codes do not change their meaning."""
+    return f"{_FOLDER}/{code}.md"
 
 
 def plain(code: str) -> str:
