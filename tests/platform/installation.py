@@ -1,0 +1,87 @@
+"""A cluster of its own for the platform, empty but for Kubernetes, with the controllers that its parts need.
+
+Not its business: what is installed in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tests.platform import admission
+from tests.testbed import control_plane as planes
+from tests.testbed import programs, server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.testbed.control_plane import ControlPlane
+
+CONTROLLERS = (*planes.CONTROLLERS, "clusterrole-aggregation")
+ROOT = programs.ROOT
+
+
+@contextlib.contextmanager
+def cluster(folder: Path) -> Iterator[ControlPlane]:
+    """A control plane with its files in an empty `folder`."""
+    needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
+    with planes.running(folder, needed) as plane:
+        command: list[str | Path] = [
+            programs.path("kube-controller-manager"),
+            f"--kubeconfig={plane.kubeconfig}",
+            f"--controllers={','.join(f'{name}-controller' for name in CONTROLLERS)}",
+            "--secure-port=0",
+            "--leader-elect=false",
+            "--use-service-account-credentials=false",
+        ]
+        with server.running(command, plane.folder / "kube-controller-manager.log"):
+            yield plane
+
+
+def parts() -> list[Path]:
+    """Every folder of the platform that can be built by itself."""
+    return sorted(file.parent for file in admission.PLATFORM.rglob("kustomization.yaml") if "kind: Component" not in file.read_text())
+
+
+def build(folder: Path) -> str:
+    """What the real kustomize prints. Raises CalledProcessError, whose `stderr` says why."""
+    command = [str(programs.path("kustomize")), "build", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def objects(folder: Path) -> list[dict[str, Any]]:
+    """What the real kustomize makes of a folder."""
+    return list(yaml.safe_load_all(build(folder)))
+
+
+def overlay(folder: Path, **settings: Any) -> Path:
+    """A folder that is a layer; what it names by path is given from the root of the project."""
+    folder.mkdir(parents=True)
+    paths = {key: [f"{ROOT}/{path}" for path in settings.pop(key, ())] for key in ("resources", "components")}
+    relative = {key: [_relative(folder, path) for path in found] for key, found in paths.items() if found}
+    (folder / "kustomization.yaml").write_text(json.dumps(relative | settings))
+    return folder
+
+
+def _relative(folder: Path, path: str) -> str:
+    return "/".join([".."] * (len(folder.resolve().parts) - 1)) + path
+
+
+def apply(plane: ControlPlane, text: str, *options: str) -> str:
+    """Server-side apply by kubectl, strict. Raises CalledProcessError, whose `stderr` says why."""
+    return plane.kubectl("apply", "--server-side", "--validate=strict", *options, "-f", "-", input=text)
+
+
+def may(plane: ControlPlane, user: str, namespace: str, verb: str, group: str, resource: str) -> bool:
+    """Whether a user or service account may; a subresource stands behind a slash."""
+    name, _, subresource = resource.partition("/")
+    asked = {"namespace": namespace, "verb": verb, "group": group, "resource": name, "subresource": subresource}
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {"user": user, "resourceAttributes": asked}}
+    answer = plane.client.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+    assert answer.ok, answer.message
+    return bool(answer.body["status"]["allowed"])

@@ -1,0 +1,134 @@
+"""A reader of docs/migration.md with a graph that the operator has been running, in a namespace of its own.
+
+Not its business: what must be so at each step.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from krm_fn import config
+from tests import markdown
+from tests.platform import admission, pages, reference
+from tests.testbed import server
+
+if TYPE_CHECKING:
+    from tests.testbed.control_plane import ControlPlane
+
+PAGE = (pages.DOCS / "migration.md").read_text()
+STEPS = pages.steps(PAGE)
+SETTINGS = markdown.files(PAGE)["config.yaml"]
+NOBODY = "00000000-0000-4000-8000-000000000000"
+
+IMAGE = {"image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.0"}
+VLLM = {**IMAGE, "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "Qwen/Qwen3-8B"]}
+FRONTEND = {"componentType": "frontend", "extraPodSpec": {"mainContainer": IMAGE}}
+PLANNER = {"componentType": "planner", "extraPodSpec": {"mainContainer": {**IMAGE, "command": ["python3", "-m", "planner_sla"]}}}
+VOLUME = {"name": "chat-models", "create": True, "size": "100Gi", "storageClass": "shared", "volumeAccessMode": "ReadWriteMany"}
+WORKER = {
+    "componentType": "worker",
+    "replicas": 2,
+    "scalingAdapter": {"enabled": True},
+    "modelRef": {"name": "Qwen/Qwen3-8B"},
+    "resources": {"limits": {"gpu": "1"}},
+    "volumeMounts": [{"name": "chat-models", "mountPoint": "/models"}],
+    "extraPodSpec": {"mainContainer": VLLM},
+}
+BIG = {
+    "componentType": "worker",
+    "replicas": 2,
+    "multinode": {"nodeCount": 2},
+    "resources": {"limits": {"gpu": "8"}},
+    "extraPodSpec": {"mainContainer": {**VLLM, "args": [*VLLM["args"], "--tensor-parallel-size", "16"]}},
+}
+
+
+class Journey(NamedTuple):
+    """A reader with a graph in a namespace of its own, and the folder in which the commands are typed."""
+
+    plane: ControlPlane
+    folder: Path
+    namespace: str
+    graph: dict[str, Any]
+    operator: config.Config
+
+    def take(self, *headings: str) -> str:
+        """Run all commands under headings; what they print."""
+        return "".join(pages.run(script, self.folder, self.plane) for heading in headings for script in self.scripts(heading))
+
+    def scripts(self, heading: str) -> list[str]:
+        """The commands, for the namespace of this journey."""
+        return [re.sub(r"\binference\b", self.namespace, script) for script in STEPS[heading]]
+
+    def reconcile(self) -> None:
+        """One pass of the operator."""
+        reference.reconcile(self.plane.client, self.graph, self.operator)
+
+    def objects(self, *resources: str) -> dict[str, dict[str, Any]]:
+        """What there is in the namespace, by kind and name."""
+        asked = ("get", ",".join(resources), "-n", self.namespace, "-o", "json", "--show-managed-fields")
+        return {f"{each['kind']}/{each['metadata']['name']}": each for each in json.loads(self.plane.kubectl(*asked))["items"]}
+
+    def identities(self) -> dict[str, str]:
+        """UIDs of everything that runs, holds data or leads to it, and of what pods are told about themselves."""
+        running = self.objects("pods", "replicasets", "deployments", "services", "persistentvolumeclaims", "serviceaccounts", "roles")
+        kept = {name: each for name, each in running.items() if not re.fullmatch(r"Service/.*-[pd]", name)}
+        return {name: each["metadata"]["uid"] for name, each in kept.items()}
+
+    def everything(self) -> dict[str, dict[str, Any]]:
+        """All that the function writes."""
+        kinds = (
+            "deployments",
+            "services",
+            "persistentvolumeclaims",
+            "serviceaccounts",
+            "roles",
+            "rolebindings",
+            "leaderworkersets",
+            "podgroups",
+        )
+        return self.objects(*kinds, "podcliquesets", "dynamographdeployments", "dynamocomponentdeployments")
+
+    def wait_for_pods(self) -> None:
+        """Until there are as many pods as the Deployments want."""
+        wanted = sum(each["spec"]["replicas"] for each in self.objects("deployments").values())
+        server.eventually(lambda: len(self.objects("pods")) == wanted)
+
+    def collected(self) -> None:
+        """Return once the garbage collector has been round: what was garbage when this was called is gone."""
+        gone = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment", "name": "gone", "uid": NOBODY}
+        metadata = {"name": "canary", "namespace": self.namespace, "ownerReferences": [gone]}
+        canary = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+        admission.keep(self.plane.client, canary)
+        server.eventually(lambda: self.plane.client.request("GET", self.plane.client.path(canary)).status == 404)
+
+
+def depart(cluster: ControlPlane, folder: Path, namespace: str, services: dict[str, Any], settings: dict[str, Any], **spec: Any) -> Journey:
+    """A graph that the operator has been running: its objects are there, and its pods."""
+    admission.namespace(cluster, namespace, {})
+    graph = admission.resource("DynamoGraphDeployment", "chat", namespace, {"services": services, **spec})
+    cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump(graph))
+    read, found = config.read(settings)
+    assert found == []
+    role = read.rbac._replace(planner_role="dynamo-platform-dynamo-operator-planner")
+    journey = Journey(cluster, pages.clone(folder, PAGE), namespace, graph, read._replace(rbac=role))
+    (journey.folder / "config.yaml").write_text(yaml.safe_dump(settings))
+    journey.reconcile()
+    journey.wait_for_pods()
+    return journey
+
+
+def owned(objects: dict[str, dict[str, Any]]) -> list[str]:
+    """What belongs to one of Dynamo's resources."""
+    owners = {name: each["metadata"].get("ownerReferences", ()) for name, each in objects.items()}
+    return [name for name, found in owners.items() if any(owner["apiVersion"].startswith("nvidia.com/") for owner in found)]
+
+
+def managers(resource: dict[str, Any]) -> set[str]:
+    """Who has written to it."""
+    return {entry["manager"] for entry in resource["metadata"]["managedFields"]}

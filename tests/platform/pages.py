@@ -1,0 +1,67 @@
+"""Pages whose commands need a cluster: their `sh` blocks, by the heading above them, as their reader runs them.
+
+Not its business: what the commands do, and `console` blocks, which need none (see `tests.markdown`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests import markdown
+from tests.testbed import programs
+
+if TYPE_CHECKING:
+    from tests.testbed.control_plane import ControlPlane
+
+DOCS = programs.ROOT / "docs"
+_LEFT_OUT = shutil.ignore_patterns("__pycache__")
+
+
+def steps(page: str) -> dict[str, list[str]]:
+    """The scripts of a page, by heading and in their order."""
+    found: dict[str, list[str]] = {}
+    for part in re.split(r"^#+ ", page, flags=re.MULTILINE)[1:]:
+        scripts = [script for _, script in markdown.fenced(part, "sh")]
+        if scripts:
+            found[part.partition("\n")[0]] = scripts
+    return found
+
+
+def clone(folder: Path, page: str) -> Path:
+    """A folder with what a reader has: the platform, the examples, and the files that the page asks for."""
+    for name in ("platform", "examples"):
+        shutil.copytree(programs.ROOT / name, folder / name, ignore=_LEFT_OUT)
+    shutil.copy(programs.ROOT / "kustomization.yaml", folder)
+    for name, content in markdown.files(page).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    return folder
+
+
+def run(script: str, folder: Path, plane: ControlPlane) -> str:
+    """What a script prints. Raises AssertionError with all of it if a command in it fails."""
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment(plane),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, f"{script}\nexit code {ran.returncode}\n{ran.stdout}"
+    return ran.stdout
+
+
+def environment(plane: ControlPlane) -> dict[str, str]:
+    """The cluster, kubectl, kustomize and our command."""
+    tools = [Path(sys.executable).parent, plane.kubectl_program.parent, programs.path("kustomize").parent]
+    return {**os.environ, "PATH": os.pathsep.join([*map(str, tools), os.environ["PATH"]]), "KUBECONFIG": str(plane.kubeconfig)}

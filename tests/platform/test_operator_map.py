@@ -1,0 +1,65 @@
+"""The page about the operator's settings: what it names here is there, and nothing here is missing on it."""
+
+from __future__ import annotations
+
+import re
+
+from krm_fn import config
+from tests.platform import pages
+
+PAGE = (pages.DOCS / "operator-map.md").read_text()
+SECTIONS = dict(part.partition("\n")[::2] for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:])
+ALONE = "What the operator has no setting for"
+
+
+def rows(text):
+    """The cells of every row that names something."""
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if re.match(r"\| .*`|\| Secrets", line)]
+
+
+def keys(settings, prefix=""):
+    """Every key of the configuration, with dots."""
+    for field in settings._fields:
+        value, name = getattr(settings, field), prefix + config.key(field)
+        yield from keys(value, f"{name}.") if hasattr(value, "_fields") else [name]
+
+
+def named(text):
+    """What stands in backquotes."""
+    return re.findall(r"`([^`]+)`", text)
+
+
+def test_what_changes_objects_is_a_key_or_nothing():
+    """And every key that is named there exists."""
+    cells = [row[-1] for row in rows(SECTIONS["What changes the objects"])]
+    assert len(cells) > 20
+    assert [cell for cell in cells if not cell.startswith(("`", "nothing: "))] == []
+    assert [cell for cell in cells if cell.startswith("`") and named(cell)[0] not in {*keys(config.Config())}] == []
+
+
+def test_what_is_installed_is_a_part_or_is_explained():
+    """That links lead somewhere is held by the test of all pages."""
+    cells = [row[-1] for row in rows(SECTIONS["What is installed"])]
+    assert len(cells) > 12
+    assert [cell for cell in cells if "](" not in cell and len(cell.split()) < 4] == []
+
+
+def test_what_is_not_needed_says_why():
+    reasons = [row[-1] for row in rows(SECTIONS["What is not needed"])]
+    assert len(reasons) > 8
+    assert [reason for reason in reasons if named(reason) or len(reason.split()) < 4] == []
+
+
+def test_every_key_of_the_configuration_is_on_the_page():
+    assert [key for key in keys(config.Config()) if f"`{key}`" not in PAGE] == []
+
+
+def test_keys_without_a_counterpart_have_none():
+    elsewhere = {key for heading, text in SECTIONS.items() if heading != ALONE for key in named(text)}
+    assert {*named(SECTIONS[ALONE])} == {*keys(config.Config())} - elsewhere
+
+
+def test_no_flag_is_explained_twice():
+    flags = [flag for row in rows(PAGE) for flag in named(row[0]) if flag.startswith("--")]
+    assert len(flags) > 25
+    assert sorted({flag for flag in flags if flags.count(flag) > 1}) == []
