@@ -27,7 +27,7 @@ RULES = {
     for rule in model.get("x-kubernetes-validations", ())
 }
 EXAMPLES = [
-    older.convert(document, {})[0]
+    older.convert(document, older.Images({}, "default"))[0]
     for file in sorted(golden.EXAMPLES.rglob("*.yaml"))
     for document in truth.read(file.read_text())
     if document.get("kind") in documents.KINDS and document.get("metadata", {}).get("name")

@@ -40,7 +40,7 @@ def _likely(words: list[str]) -> Schema:
 
 
 def _when(kind: str, definition: str) -> Schema:
-    return {"if": {"properties": {"kind": {"const": kind}}}, "then": {"$ref": f"#/definitions/{definition}"}}
+    return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"$ref": f"#/definitions/{definition}"}}
 
 
 def _for_editors(found: Schema) -> Schema:

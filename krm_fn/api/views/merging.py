@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.api.table import Schema
 
 FILE = Path(__file__).parents[1] / "merging.json"
-_GVK = "x-kubernetes-group-version-kind"
+GVK = "x-kubernetes-group-version-kind"
 _KEYS = ("x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key", "x-kubernetes-list-map-keys")
 _NAMED = "/{name}"
 
@@ -44,7 +44,7 @@ def natively(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """Kubernetes' part, from the OpenAPI v3 documents of an API server: `paths` of kinds without a namespace, and `definitions`."""
     every = list(documents)
     schemas = {name: found for document in every for name, found in document["components"]["schemas"].items()}
-    addresses = {name: found[_GVK] for name, found in schemas.items() if len(found.get(_GVK, ())) == 1}
+    addresses = {name: found[GVK] for name, found in schemas.items() if len(found.get(GVK, ())) == 1}
     paths = {path: found for document in every for path, found in document["paths"].items()}
     return {"paths": _global(paths), "definitions": _merging(structural.native_part(every), addresses)}
 
@@ -59,7 +59,7 @@ def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]
             reduced = _reduced(definition, useful)
             if reduced is not None:
                 useful[name] = reduced
-    return {name: {**useful[name], **({_GVK: addresses[name]} if name in addresses else {})} for name in sorted(useful)}
+    return {name: {**useful[name], **({GVK: addresses[name]} if name in addresses else {})} for name in sorted(useful)}
 
 
 def _reduced(found: Schema, useful: dict[str, Schema]) -> Schema | None:
@@ -84,9 +84,9 @@ def _list(found: Schema, useful: dict[str, Schema]) -> Schema | None:
 
 def _global(paths: dict[str, Any]) -> dict[str, Any]:
     """The paths of kinds that belong to no namespace."""
-    named = {path: found["get"][_GVK] for path, found in sorted(paths.items()) if path.endswith(_NAMED) and _GVK in found.get("get", {})}
+    named = {path: found["get"][GVK] for path, found in sorted(paths.items()) if path.endswith(_NAMED) and GVK in found.get("get", {})}
     return {
-        path: {"get": {_GVK: address, "responses": {}}}
+        path: {"get": {GVK: address, "responses": {}}}
         for path, address in named.items()
         if "{namespace}" not in path and "/watch/" not in path
     }

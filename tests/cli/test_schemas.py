@@ -1,0 +1,74 @@
+"""`krm-fn crds` and `krm-fn schema`: what they print, and wrong usage."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from krm_fn.api.views import crds, editor, merging, names
+from tests.cli import console
+from tests.testbed import programs
+
+
+def test_crds_are_printed_one_after_the_other():
+    done = console.run("crds")
+    assert (done.code, done.err) == (0, "")
+    assert list(yaml.safe_load_all(done.out)) == crds.definitions()
+
+
+@pytest.mark.parametrize(("reader", "expected"), [("editor", editor.schema), ("kustomize", merging.schema)], ids=["editor", "kustomize"])
+def test_schemas_are_json(reader, expected):
+    done = console.run("schema", "--for", reader)
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out) == expected()
+
+
+def test_an_editor_is_the_reader_unless_another_is_named():
+    assert console.run("schema").out == console.run("schema", "--for", "editor").out
+
+
+def test_names_follow_the_services_of_graphs(tmp_path):
+    (tmp_path / "graph.yaml").write_text(console.GRAPH)
+    (tmp_path / "other.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {services: {No: 1}}\n")
+    done = console.run("schema", "--for", "names", tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert yaml.safe_load(done.out) == names.references(["Frontend", "Worker"])
+    assert console.run("schema", "--for", "names", "-", stdin=console.GRAPH).out == done.out
+
+
+def test_names_without_graphs():
+    assert yaml.safe_load(console.run("schema", "--for", "names").out) == names.references()
+
+
+def test_a_graph_that_cannot_be_read(tmp_path):
+    (tmp_path / "graph.yaml").write_text("spec: [\n")
+    done = console.run("schema", "--for", "names", tmp_path / "graph.yaml")
+    assert (done.code, done.out) == (1, "")
+    assert "graph.yaml:2:1: error DYN004" in done.err
+
+
+@pytest.mark.parametrize(
+    ("reason", "arguments", "says"),
+    [
+        ("graphs are for names", ["schema", "-"], "GRAPHs are read with --for names only"),
+        ("an unknown reader", ["schema", "--for", "me"], "'me' is not one of"),
+        ("a file that is not there", ["schema", "--for", "names", "nowhere.yaml"], "does not exist"),
+        ("definitions take nothing", ["crds", "more"], "unexpected extra argument"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_usage(reason, arguments, says):
+    done = console.run(*arguments)
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_help_does_not_wait_for_the_models():
+    """It imports every verb; pydantic alone would take longer than all of them."""
+    program = "import sys; from krm_fn import cli; [cli.group.get_command(None, verb) for verb in cli.group.list_commands(None)]; "
+    asked = [sys.executable, "-c", f"{program}print('krm_fn.cli.schema' in sys.modules, 'pydantic' in sys.modules)"]
+    assert subprocess.run(asked, cwd=programs.ROOT, capture_output=True, text=True, check=True).stdout == "True False\n"
