@@ -13,7 +13,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 .PHONY: help venv demo test test-gitops test-containers image sbom check lint types imports tools tools-gitops generate golden bench clean
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
 
 demo: $(VENV)/runtime ## render an example to the terminal: no Go, no cluster, no containers
 	@$(BIN)/python tools/demo.py examples/agg-vllm/graph.yaml

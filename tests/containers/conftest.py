@@ -1,0 +1,93 @@
+"""A real container engine, and the image that `make image` builds for it; what was measured is shown at the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import containers
+import pytest
+
+from tests import golden
+from tests.containers import images
+from tests.testbed import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.containers.images import Image
+
+_MEASURED: list[str] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Figures, where a reader looks."""
+    for line in _MEASURED:
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def measured() -> list[str]:
+    """Lines to show at the end."""
+    return _MEASURED
+
+
+@pytest.fixture(scope="session")
+def engine() -> containers.Engine:
+    """The engine of this machine. Without one the test is skipped, in CI it fails."""
+    try:
+        return containers.find()
+    except containers.UnavailableError as problem:
+        if os.environ.get("CI") == "true":
+            pytest.fail(str(problem), pytrace=False)
+        pytest.skip(str(problem))
+
+
+@pytest.fixture(scope="session")
+def image(engine: containers.Engine, tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """The image as `make image` builds it, under the name that the examples have."""
+    images.make(engine, "image", IMAGE=images.NAME)
+    folder = tmp_path_factory.mktemp("engine")
+    for name in ("docker", engine.name):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(str(shutil.which(engine.name)))
+    return images.Image(images.NAME, engine, folder)
+
+
+@pytest.fixture(scope="session")
+def with_kustomize(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """The variant with kustomize, which is taken from an image as the one it is published in."""
+    folder = tmp_path_factory.mktemp("kustomize")
+    (folder / "kustomize").write_bytes(programs.path("kustomize").read_bytes())
+    (folder / "Dockerfile").write_text("FROM scratch\nCOPY --chmod=755 kustomize /app/kustomize\n")
+    image.engine.run("build", "--tag", "localhost/kustomize:test", folder)
+    flags = [*image.engine.build_flags, "--target=with-kustomize", "--build-arg=KUSTOMIZE=localhost/kustomize:test"]
+    images.make(image.engine, "image", IMAGE=f"{images.NAME}-kustomize", BUILD_FLAGS=" ".join(flags))
+    return image._replace(name=f"{images.NAME}-kustomize")
+
+
+@pytest.fixture(scope="session")
+def files(image: Image) -> Iterator[tarfile.TarFile]:
+    """All files of the image."""
+    container = image.engine.run("create", image.name).stdout.strip()
+    try:
+        command, environment = [image.engine.name, "export", container], os.environ | image.engine.variables
+        exported = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=120).stdout
+    finally:
+        image.engine.run("rm", container)
+    with tarfile.open(fileobj=BytesIO(exported)) as archive:
+        yield archive
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What a reader has: the examples, readable by whoever runs in the container."""
+    shutil.copytree(golden.EXAMPLES, tmp_path / "examples")
+    for folder in (tmp_path.parent.parent, tmp_path.parent, tmp_path):
+        folder.chmod(0o755)
+    return tmp_path
