@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.testbed.control_plane import ControlPlane
 
-CONTROLLERS = (*planes.CONTROLLERS, "clusterrole-aggregation")
+CONTROLLERS = (*planes.CONTROLLERS, "clusterrole-aggregation", "resourcequota")
 ROOT = programs.ROOT
 
 

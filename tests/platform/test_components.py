@@ -19,7 +19,7 @@ from tests.testbed import programs, server
 
 pytestmark = pytest.mark.xdist_group("platform")
 
-PAGE = (pages.DOCS / "platform.md").read_text()
+PAGE, UPGRADES = ((pages.DOCS / name).read_text() for name in ("platform.md", "upgrades.md"))
 PLATFORM = admission.PLATFORM
 NAMESPACES = {"ssh-key": "inference", "namespaced": "team"}
 OTHERS = ("inferencepool", "podmonitor", "queue")
@@ -263,3 +263,28 @@ def test_the_cluster_wide_parts_are_not_for_them(people):
     with pytest.raises(subprocess.CalledProcessError) as refused:
         installation.apply(people, installation.build(PLATFORM / "roles"), "--as=hermit")
     assert "clusterroles" in refused.value.stderr
+
+
+@pytest.fixture(scope="module")
+def apart(people, tmp_path_factory):
+    """The cluster after the commands of the page on isolation and quotas."""
+    folder = pages.clone(tmp_path_factory.mktemp("apart"), UPGRADES)
+    for scripts in pages.steps(UPGRADES).values():
+        for script in scripts:
+            pages.run(script, folder, people)
+    return people
+
+
+def test_a_server_of_ones_own_lets_in_nobody_elses_pods(apart):
+    policy = apart.client.get("/apis/networking.k8s.io/v1/namespaces/team-a/networkpolicies/nats")
+    (peer,) = policy["spec"]["ingress"][0]["from"]
+    assert "namespaceSelector" not in peer
+    assert peer["podSelector"]["matchExpressions"]
+
+
+def test_a_quota_counts_graphs(apart):
+    first, second = (admission.graph(name, "team-a", 1) for name in ("first", "second"))
+    admission.keep(apart.client, first)
+    path = "/api/v1/namespaces/team-a/resourcequotas/inference"
+    server.eventually(lambda: "1" in apart.client.get(path)["status"]["used"].values())
+    assert "exceeded quota" in apart.client.apply(second, dry_run=False).message

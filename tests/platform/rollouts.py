@@ -1,0 +1,128 @@
+"""Which pods an upgrade restarts: digests of the pod templates of every example and of the platform, as they were last released.
+
+Not its business: whether a change is right (`make golden` shows it); only that nobody meets it unprepared.
+
+    python -m tests.platform.rollouts    # record what may be recorded
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests import golden, truth
+from tests.platform import installation
+from tests.testbed import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RECORD = programs.ROOT / "tests" / "templates.json"
+CHANGES = programs.ROOT / "CHANGELOG.md"
+_RELEASES = re.compile(r"^## (\d+\.\d+\.\d+)(, unreleased)?$", re.MULTILINE)
+
+
+class Entry(NamedTuple):
+    """One example: what it is made from, and the templates that it becomes."""
+
+    source: str
+    templates: dict[str, str]
+
+
+Record = dict[str, Entry]
+
+
+def now() -> Record:
+    """The entries as the checkout has them. Raises CalledProcessError if the platform cannot be built."""
+    return dict(sorted({**dict(map(_example, golden.folders())), **dict(_platform())}.items()))
+
+
+def recorded() -> Record:
+    """The entries as they were recorded."""
+    return {name: Entry(**entry) for name, entry in json.loads(RECORD.read_text()).items()}
+
+
+def changed(before: Record, after: Record) -> dict[str, list[str]]:
+    """The workloads of each example whose pods an upgrade would restart, or end. An example made from something else is another one."""
+    found = {}
+    for name, entry in before.items():
+        same = after.get(name, entry)
+        if same.source == entry.source:
+            found[name] = sorted(key for key, digest in entry.templates.items() if same.templates.get(key) != digest)
+    return {name: workloads for name, workloads in found.items() if workloads}
+
+
+def outdated(before: Record, after: Record) -> list[str]:
+    """The examples that are not recorded as they are written now."""
+    return sorted(
+        name for name in {*before, *after} if name not in before or name not in after or before[name].source != after[name].source
+    )
+
+
+def announced(changes: str) -> str:
+    """What the changelog says of the version that is not released yet; empty if there is none."""
+    sections = [*_RELEASES.finditer(changes)]
+    if not sections or not sections[0][2]:
+        return ""
+    return changes[sections[0].end() : sections[1].start() if len(sections) > 1 else None]
+
+
+def surprises(before: Record, after: Record, changes: str) -> dict[str, list[str]]:
+    """What an upgrade would restart without the changelog's naming the example."""
+    said = announced(changes)
+    return {name: workloads for name, workloads in changed(before, after).items() if not re.search(rf"{re.escape(name)}(?![-\w])", said)}
+
+
+def renewed(before: Record, after: Record, changes: str) -> Record:
+    """What may be recorded: examples that are written differently; all of them while a version is finished, or before the first."""
+    releases = [unreleased for _, unreleased in _RELEASES.findall(changes)]
+    if not all(releases) and releases[0]:
+        return {name: before[name] if name in before and name not in outdated(before, after) else entry for name, entry in after.items()}
+    return after
+
+
+def _example(folder: Path) -> tuple[str, Entry]:
+    written = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != "README.md")
+    outputs = [file for file in written if file.name.startswith("expected") or golden.RENDERED in file.parents]
+    source = _digest([[str(file.relative_to(folder)), file.read_text()] for file in written if file not in outputs])
+    found = {f"{file.stem} {name}": digest for file in outputs for name, digest in _templates(truth.read(file.read_text()))}
+    return f"examples/{folder.name}", Entry(source, found)
+
+
+def _platform() -> Iterator[tuple[str, Entry]]:
+    """The servers: they are their own source, so every change counts."""
+    for part in ("nats", "etcd"):
+        folder = programs.ROOT / "platform" / part
+        yield f"platform/{part}", Entry("", dict(_templates(installation.objects(folder))))
+
+
+def _templates(objects: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    for each in objects:
+        pods = _pods(each.get("spec") or {}).get(each["kind"])
+        if pods is not None:
+            yield f"{each['kind']}/{each['metadata']['name']}", _digest(pods)
+
+
+def _pods(spec: dict[str, Any]) -> dict[str, Any]:
+    """By kind, the part of a workload that its pods are made from."""
+    cliques = [{**each, "spec": {**each["spec"], "replicas": None}} for each in (spec.get("template") or {}).get("cliques", ())]
+    template, group = spec.get("template"), spec.get("leaderWorkerTemplate")
+    return {"Deployment": template, "StatefulSet": template, "LeaderWorkerSet": group, "PodCliqueSet": cliques}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def main() -> None:
+    """Write the record."""
+    before = recorded() if RECORD.exists() else {}
+    entries = renewed(before, now(), CHANGES.read_text())
+    RECORD.write_text(json.dumps({name: entry._asdict() for name, entry in entries.items()}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
