@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from krm_fn.api import structural, table, views
-from krm_fn.api.views import crds, merging, names, reference
+from krm_fn.api.views import catalog, crds, merging, names, reference
 from krm_fn.wire import emitter
 
 DOCUMENTS = (
@@ -38,9 +38,12 @@ def tables(openapi: list[dict[str, Any]]) -> dict[Path, str]:
 def made() -> dict[Path, str]:
     """The files of a clone that are made from the models and the two tables."""
     definitions = {f"{each['spec']['names']['plural']}.yaml": each for each in crds.definitions()}
+    examples = sorted(f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if (path / "README.md").exists())
     listed = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [*definitions]}
     return {
         **{CRDS / name: _MADE + emitter.text(content) for name, content in {**definitions, "kustomization.yaml": listed}.items()},
+        ROOT / "functions.yaml": _MADE + emitter.text(catalog.definition(examples)),
+        ROOT / "metadata.yaml": _MADE + emitter.text(catalog.metadata(examples)),
         KUSTOMIZE / "openapi.json": views.text(merging.schema()),
         KUSTOMIZE / "names.yaml": _MADE + emitter.text(names.references()),
         **{DOCS / name: page for name, page in reference.pages().items()},

@@ -45,7 +45,7 @@ def _definition(name: str, how: base.Served, known: dict[str, Schema]) -> Resour
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": f"{plural}.{group}", "annotations": {**labels.RETAIN, "helm.sh/resource-policy": "keep"}},
-        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": [_version(version, how, _root(known[name], known))]},
+        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": [_version(version, how, root(known[name], known))]},
     }
 
 
@@ -68,8 +68,8 @@ def _columns(how: base.Served) -> list[Resource]:
     return [*shown, _AGE, *wide]
 
 
-def _root(schema: Schema, known: dict[str, Schema]) -> Schema:
-    """A whole resource, whose address and metadata are the API server's business."""
+def root(schema: Schema, known: dict[str, Schema]) -> Schema:
+    """A whole resource, without references to what is `known`; its address and metadata are the API server's business."""
     root = _inlined(schema, known)
     address = {key: {"description": root["properties"][key]["description"], "type": "string"} for key in ("apiVersion", "kind")}
     required = [key for key in root.pop("required") if key not in address]
