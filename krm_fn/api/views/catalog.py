@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import krm_fn
-from krm_fn import config
 from krm_fn.api import views
 from krm_fn.api.views import crds
 
@@ -27,15 +26,17 @@ USAGE = "docs/configuration.md"
 
 def definition(examples: Iterable[str]) -> Resource:
     """What `functions.yaml` says: the configuration as a kind with its schema, and what runs it. `examples` are folders of a clone."""
-    group, version = config.API_VERSION.split("/")
     known = views.definitions()
+    settings = known["DynamoRender"]
+    (api_version,), (kind,) = (settings["properties"][key]["enum"] for key in ("apiVersion", "kind"))
+    group, version = api_version.split("/")
     return {
         "apiVersion": "config.kubernetes.io/v1alpha1",
         "kind": "KRMFunctionDefinition",
-        "metadata": {"name": f"{config.KIND.lower()}.{group}"},
+        "metadata": {"name": f"{kind.lower()}.{group}"},
         "spec": {
             "group": group,
-            "names": {"kind": config.KIND},
+            "names": {"kind": kind},
             "description": DESCRIPTION,
             "publisher": "dynamo-krm-fn",
             "home": HOME,
@@ -43,7 +44,7 @@ def definition(examples: Iterable[str]) -> Resource:
             "versions": [
                 {
                     "name": version,
-                    "schema": {"openAPIV3Schema": crds.root(known[config.KIND], known)},
+                    "schema": {"openAPIV3Schema": crds.root(settings, known)},
                     "idempotent": True,
                     "runtime": {
                         "container": {"image": f"{IMAGE}:{krm_fn.__version__}", "requireNetwork": False, "requireStorageMount": False}
