@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def find() -> Engine:
         if tried.returncode == 0:
             return engine
         said = tried.stderr.strip().rpartition("\n")[2]
-    raise UnavailableError(f"{name} runs no container: {said}")
+    raise UnavailableError(f"{name} runs no container of {base}: {said}")
 
 
 def _answers(name: str) -> bool:
@@ -71,7 +72,9 @@ def _answers(name: str) -> bool:
 
 
 def _base(name: str) -> str:
-    """A minimal Debian with Python, out of the cache or made with debootstrap, and known to the engine."""
+    """A minimal Debian with Python, out of the cache or made with debootstrap; where that cannot be, what the Dockerfile pulls."""
+    if os.geteuid() or not _which("debootstrap"):
+        return str(re.findall(r"^ARG BASE=(\S+)", (HERE.parent / "Dockerfile").read_text(), re.MULTILINE)[0])
     digest = hashlib.sha256(repr((SUITE, MIRROR, PACKAGES)).encode()).hexdigest()[:12]
     tag = f"localhost/krm-fn-base:{SUITE}-{digest}"
     if subprocess.run([name, "image", "inspect", tag], capture_output=True, check=False).returncode:
@@ -81,12 +84,9 @@ def _base(name: str) -> str:
 
 
 def _debootstrap(folder: Path, lock: int) -> None:
-    program = _which("debootstrap")
-    if not program or os.geteuid():
-        raise UnavailableError(f"a base image is made by root with debootstrap; {REMEDY}, and BASE=… names another base image")
     print(f"Debian {SUITE} as a base image: a minute or two", file=sys.stderr, flush=True)
     root = folder / "root"
-    command = [program, "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root), MIRROR]
+    command = [str(_which("debootstrap")), "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root), MIRROR]
     made = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=(lock,))
     if made.returncode:
         raise UnavailableError(f"debootstrap: {made.stdout[-400:]}{made.stderr[-400:]}")
