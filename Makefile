@@ -47,7 +47,7 @@ types: $(VENV)/dev ## mypy, strict
 imports: $(VENV)/dev ## which module may import which ([importlinter] in setup.cfg)
 	$(BIN)/lint-imports
 
-tools: $(VENV)/runtime ## kustomize, etcd and Kubernetes, pinned: found, or built into the user's cache
+tools: $(VENV)/runtime ## kustomize, etcd, NATS and Kubernetes, pinned: found, or built into the user's cache
 	@$(BIN)/python tools/install.py
 
 tools-gitops: $(VENV)/runtime ## Flux's kustomize-controller and Argo CD, pinned: built into the user's cache; redis has to be there
@@ -62,6 +62,7 @@ generate: $(VENV)/dev tools ## write what is made from the code: schemas, defini
 
 golden: $(VENV)/dev tools ## record the output of every example anew, to be reviewed as a diff
 	$(BIN)/python -m tests.golden
+	$(BIN)/python -m tests.platform.rollouts
 
 bench: $(VENV)/dev tools ## time and memory, medians of one run
 	$(BIN)/python benchmarks/bench.py

@@ -68,6 +68,7 @@ ALL = (
     Program("kube-apiserver", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-apiserver"),
     Program("kube-controller-manager", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-controller-manager"),
     Program("kubectl", ("version", "--client"), "kubernetes", _KUBERNETES, "/cmd/kubectl"),
+    Program("nats-server", ("--version",), "nats-server", "github.com/nats-io/nats-server/v2", ""),
     Program("kpt", ("version",), oldest="v1.0.0-beta.56", remedy=f"install it from {KPT_RELEASES}"),
     Program(
         "kustomize-controller",

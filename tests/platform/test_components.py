@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -110,6 +112,24 @@ def test_etcd_starts_with_the_arguments_of_its_container(tmp_path):
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             path = container[probe]["httpGet"]["path"]
             etcd.wait(lambda: answers(f"http://127.0.0.1:{metrics}{path}"))  # noqa: B023 - called at once
+
+
+def test_nats_starts_with_its_settings(tmp_path):
+    """By the real program of the same version: it answers the probes and offers JetStream and the payload of its settings."""
+    (workload,) = [each for each in installation.objects(PLATFORM / "nats") if each["kind"] == "StatefulSet"]
+    (container,) = workload["spec"]["template"]["spec"]["containers"]
+    assert container["image"].endswith(":2.12.12-alpine")
+    client, monitor = server.free_ports(2)
+    here = {"/data": str(tmp_path / "data"), "4222": str(client), "8222": str(monitor)}
+    (tmp_path / "nats.conf").write_text(changed((PLATFORM / "nats" / "nats.conf").read_text(), here))
+    arguments = [changed(argument, {"/etc/nats": str(tmp_path)}) for argument in container["command"][1:]]
+    with server.running([programs.path("nats-server"), *arguments], tmp_path / "nats.log") as nats:
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            path = container[probe]["httpGet"]["path"]
+            nats.wait(lambda: answers(f"http://127.0.0.1:{monitor}{path}"))  # noqa: B023 - called at once
+        with socket.create_connection(("127.0.0.1", client), timeout=5) as connection:
+            offered = json.loads(connection.makefile().readline().removeprefix("INFO "))
+    assert (offered["jetstream"], offered["max_payload"]) == (True, 15 * 1024 * 1024)
 
 
 def changed(text, replacements):

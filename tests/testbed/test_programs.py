@@ -12,6 +12,7 @@ from tests.testbed import programs
 PINNED = [
     ("kustomize", ("version",), "v5.8.2"),
     ("etcd", ("--version",), "3.6.8"),
+    ("nats-server", ("--version",), "v2.12.12"),
     ("kube-apiserver", ("--version",), "v1.36.3"),
     ("kube-controller-manager", ("--version",), "v1.36.3"),
 ]
