@@ -107,6 +107,7 @@ REFUSED = [
     ("half a GPU", amounts(limits={GPU: "500m"}), [("DYN212", (*C, "resources", "limits", GPU))]),
     ("less than nothing", amounts(limits={"cpu": "-1"}), [("DYN212", (*C, "resources", "limits", "cpu"))]),
     ("a resource without a domain", amounts(limits={"gpu": "1"}), [("DYN229", (*C, "resources", "limits", "gpu"))]),
+    ("a resource of no name", amounts(limits={"a b/c": "1"}), [("DYN229", (*C, "resources", "limits", "a b/c"))]),
     (
         "part of a huge page",
         amounts(limits={"cpu": "1", "hugepages-2Mi": "3Mi"}),
