@@ -5,20 +5,19 @@ Not its business: what resources say. A folder is read as it is; a Kustomization
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn import config, ownership, results
+from krm_fn import config, ownership, places, results
 from krm_fn.config import Config
 from krm_fn.kube import labels
-from krm_fn.wire import files, origin
+from krm_fn.wire import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.results import Ref, Result
+    from krm_fn.results import Result
     from krm_fn.wire.files import Source
 
 _KUSTOMIZE, _KPT = "kustomize.config.k8s.io", "kpt.dev"
@@ -104,11 +103,11 @@ def _sound(sources: Iterable[Source], found: list[Result]) -> list[Source]:
             wrong.append((source, unfit))
         elif (other := sound.setdefault(ownership.identity(source.value), source)) is not source:
             twins.append((source, other))
-    places = files.places((source, ()) for _, source in twins)
-    for (source, _), place in zip(twins, places, strict=True):
+    first = files.places((other, ()) for _, other in twins)
+    for (source, _), place in zip(twins, first, strict=True):
         message = f"is the same object as the one in {_spot(place)}; rename or remove one of the two"
         wrong.append((source, results.error("DYN016", message, source.address)))
-    found.extend(_located(wrong))
+    found.extend(places.located(wrong))
     return list(sound.values())
 
 
@@ -121,12 +120,6 @@ def _unfit(source: Source) -> Result | None:
     missing = [part for part, text in parts.items() if not text]
     message = f"has no {' and no '.join(missing)}; every resource has them, as texts"
     return results.error("DYN015", message, address) if missing else None
-
-
-def _located(found: Sequence[tuple[Source, Result]]) -> list[Result]:
-    """Findings, each with the place of its field in a source."""
-    places = files.places((source, result.path) for source, result in found)
-    return [result._replace(**place) for (_, result), place in zip(found, places, strict=True)]
 
 
 def _spot(place: dict[str, Any]) -> str:
@@ -159,47 +152,4 @@ def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
             results.error("DYN018", "is no resource; write a mapping with apiVersion, kind and metadata", **configs[0].place())
         ]
     settings, found = config.read(configs[0].value if configs else None)
-    return settings, _located([(configs[0], result) for result in found])
-
-
-def placed(found: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
-    """Findings with file, line and column of the fields they are about, in the order in which they are shown.
-
-    What came in on stdin from kustomize or kpt counts as of the file that they note on it. Lines of that file are only known where it is
-    read again, below `root`.
-    """
-    known: dict[Ref, Source] = {}
-    for source in sources:
-        known.setdefault(source.address, source)
-    read = cache(files.read)
-    done: list[Result] = []
-    standing: list[tuple[Source, Result]] = []
-    for result in found:
-        if result.ref not in known or result.file:
-            done.append(result)
-            continue
-        where = _noted(known[result.ref], root, read)
-        if isinstance(where, dict):
-            done.append(result._replace(**where))
-        else:
-            standing.append((where, result))
-    return sorted([*done, *_located(standing)], key=results.order)
-
-
-def _noted(source: Source, root: Path | None, read: Callable[[str], files.File]) -> Source | dict[str, Any]:
-    """What a resource was made from, where an orchestrator notes that: the document, or only its file where that cannot be read."""
-    path, number = origin.file(source.value)
-    if not path or (root is None and source.file != files.STDIN_NAME):
-        return source
-    again = _again(read(str(root / path)).sources, number, source) if root else None
-    return again or {"file": path, "document": number}
-
-
-def _again(there: Iterable[Source], number: int, source: Source) -> Source | None:
-    """The document that became a resource: of its kind and of most of its name, over which builds lay prefixes and suffixes.
-
-    Where that leaves a choice, the one in its place.
-    """
-    name = source.address.name
-    alike = [each for each in there if each.address.kind == source.address.kind]
-    return max(alike, key=lambda each: (len(each.address.name) * (each.address.name in name), each.document == number), default=None)
+    return settings, places.located([(configs[0], result) for result in found])

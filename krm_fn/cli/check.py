@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import changes, earlier, expand, layers, report, results, sources, surroundings
+from krm_fn import changes, earlier, expand, layers, places, report, results, sources, surroundings
 from krm_fn.cli import _formats
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     loaded = sources.load(paths, config_file)
     lenient = (*(() if loaded.configs else _BY_SETTINGS), *((changes.SERVICES,) if allow_topology else ()))
     found = list(_eased([*_judged(loaded), *_changed(before, loaded)], lenient))
-    found = sources.placed([*loaded.results, *found, *(before.results if before else ())], loaded.resources, root)
+    found = places.of([*loaded.results, *found, *(before.results if before else ())], loaded.resources, root)
     checked = _formats.Checked(loaded.resources, found, loaded.stdin)
     click.echo(_formats.write(style, checked).encode(errors="backslashreplace"), nl=False)
     if style == "text":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import expand, folder, report, results, sources
+from krm_fn import expand, folder, places, report, results, sources
 from krm_fn.cli import _formats
 from krm_fn.kube import labels, order
 from krm_fn.wire import emitter
@@ -54,7 +54,7 @@ def render(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, 
         raise click.UsageError("--prune goes with --output")
     loaded = sources.load(paths, config_file, without=output)
     expansion = expand.expand(loaded.values, loaded.config)
-    found = sources.placed([*loaded.results, *expansion.results], loaded.resources)
+    found = places.of([*loaded.results, *expansion.results], loaded.resources)
     click.echo(_formats.write("text", _formats.Checked(loaded.resources, found, loaded.stdin)).encode(), nl=False, err=True)
     if results.failed(found):
         click.echo(f"nothing is rendered: {report.count(found)}", err=True)

@@ -458,30 +458,38 @@ def test_a_render_never_lacks_what_a_check_with_its_configuration_passed(tmp_pat
     assert console.run("check", folder).code == console.run("render", folder).code == 1
 
 
-def test_many_findings_in_one_list_cost_one_reading_of_it(tmp_path, monkeypatch):
+@pytest.fixture
+def readings(monkeypatch):
+    """The texts that are read again to find places in them."""
+    texts = []
+    positions = locate.positions
+
+    def counted(text, paths):
+        texts.append(text)
+        return positions(text, paths)
+
+    monkeypatch.setattr(locate, "positions", counted)
+    return texts
+
+
+def test_many_findings_in_one_list_cost_one_reading_of_it(tmp_path, readings):
     """Each finding would otherwise read the text up to its place again."""
     items = [MISSPELT.replace("name: chat", f"name: chat-{number}") for number in range(50)]
     listed = "".join(f"- {textwrap.indent(item, '  ').lstrip()}" for item in items)
     file = tmp_path / "list.yaml"
     file.write_text(f"apiVersion: v1\nkind: List\nitems:\n{listed}")
-    read = []
-    whole = locate.positions
-    monkeypatch.setattr(locate, "positions", lambda text, paths: read.append(text) or whole(text, paths))
     done = console.run("check", "--format", "json", file)
     lines = [finding["line"] for finding in json.loads(done.out)["findings"]]
     assert lines == [number for number, line in enumerate(file.read_text().splitlines(), 1) if line.strip() == "replica: 2"]
-    assert len(read) == 1
+    assert len(readings) == 1
 
 
-def test_many_of_one_identity_cost_few_readings(tmp_path, monkeypatch):
+def test_many_of_one_identity_cost_few_readings(tmp_path, readings):
     file = tmp_path / "list.yaml"
     file.write_text("apiVersion: v1\nkind: List\nitems:\n" + f"- {textwrap.indent(SERVICE, '  ').lstrip()}" * 50)
-    read = []
-    whole = locate.positions
-    monkeypatch.setattr(locate, "positions", lambda text, paths: read.append(text) or whole(text, paths))
     done = console.run("check", file)
     assert done.out.count("error DYN016") == 49
-    assert len(read) == 2
+    assert len(readings) == 2
 
 
 def build():
