@@ -89,6 +89,7 @@ def running(plane: ControlPlane, program: Path, folder: Path) -> Iterator[Flux]:
         "--feature-gates=ExternalArtifact=true",
         "--enable-leader-election=false",
         "--watch-all-namespaces=true",
+        "--concurrent=40",  # one that waits keeps others waiting
     ]
     (served := folder / "served").mkdir()
     log = folder / "kustomize-controller.log"
