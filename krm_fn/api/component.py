@@ -5,55 +5,14 @@ Not its business: what a graph adds (`krm_fn.api.graph`). Follows the reference'
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from krm_fn.api import base, native
+from krm_fn.api import base, capacity, native, picker
 
 Framework = Literal["sglang", "vllm", "trtllm"]
 _NO_PICKER = 'self.?componentType.orValue("") != "epp"'
 _CONFIG, _REFERENCE = "self.?eppConfig.?config", "self.?eppConfig.?configMapRef"
 _IS_ZERO = 'type(self.size) == string ? quantity(self.size).compareTo(quantity("0")) == 0 : self.size == 0'
-
-
-class ResourceItem(base.Model):
-    """One side of a resource request. Every amount is a string, written as a Kubernetes quantity."""
-
-    cpu: str | None = None
-    """Processor time, for example `"4"` or `500m`."""
-    memory: str | None = None
-    """Memory, for example `32Gi`."""
-    gpu: str | None = None
-    """How many GPUs each pod gets, for example `"1"`."""
-    gpu_type: str | None = None
-    """The resource name that GPUs go by in the cluster; `nvidia.com/gpu` unless given."""
-    custom: base.Texts | None = None
-    """Any other resource by its full name, for example `rdma/ib: "1"` or `ephemeral-storage: 100Gi`."""
-
-
-class Resources(base.Model):
-    """What each pod of a service asks of its node."""
-
-    requests: ResourceItem | None = None
-    """What the scheduler sets aside."""
-    limits: ResourceItem | None = None
-    """What the pod may not exceed. GPUs belong here."""
-    claims: list[native.ResourceClaim] | None = None
-    """Devices claimed through dynamic resource allocation, by the names in `extraPodSpec.resourceClaims`."""
-
-
-class Autoscaling(base.Model):
-    """Deprecated and without effect; use `scalingAdapter` with an autoscaler instead."""
-
-    enabled: bool | None = None
-    """Once switched autoscaling on."""
-    min_replicas: int | None = None
-    """Once the fewest pods."""
-    max_replicas: int | None = None
-    """Once the most pods."""
-    behavior: native.HorizontalPodAutoscalerBehavior | None = None
-    """Once how fast to scale up and down."""
-    metrics: list[native.MetricSpec] | None = None
-    """Once what to scale on."""
 
 
 class SharedMemory(base.Model):
@@ -172,88 +131,6 @@ class ModelReference(base.Model):
     """The base model's revision."""
 
 
-class ScalingAdapter(base.Model):
-    """The way for an autoscaler to set a service's replicas."""
-
-    enabled: bool = False
-    """Write a DynamoGraphDeploymentScalingAdapter for this service; its replicas are then no longer set from here."""
-
-
-class Multinode(base.Model):
-    """One instance of a service spread over several nodes."""
-
-    node_count: base.Int32 = Field(default=2, ge=2)
-    """How many nodes each instance takes. GPUs are counted per node."""
-
-
-class Plugin(base.Model):
-    """A plugin of the endpoint picker."""
-
-    type: str
-    """Which plugin."""
-    name: str | None = None
-    """What profiles call it; its type where no name is given."""
-    parameters: base.Anything | None = None
-    """The plugin's own settings."""
-
-
-class ProfilePlugin(base.Model):
-    """A plugin's part in a scheduling profile."""
-
-    plugin_ref: str
-    """The name of one of `plugins`."""
-    weight: int | None = None
-    """How much its score counts."""
-
-
-class SchedulingProfile(base.Model):
-    """How one kind of request is routed."""
-
-    name: str
-    """The profile's name."""
-    plugins: list[ProfilePlugin]
-    """The plugins that decide, in their order."""
-
-
-class SaturationDetector(base.Model):
-    """When an endpoint counts as full."""
-
-    queue_depth_threshold: int | None = None
-    """So many waiting requests."""
-    kv_cache_util_threshold: float | None = None
-    """So much of the key-value cache in use, from 0 to 1."""
-    metrics_staleness_threshold: str | None = None
-    """For how long an endpoint's figures are believed, for example `200ms`."""
-
-
-class EndpointPickerConfig(base.Model):
-    """The endpoint picker's configuration file. Fields beyond those here are kept."""
-
-    model_config = ConfigDict(extra="allow")
-
-    api_version: str | None = None
-    """Always replaced by the version that the endpoint picker reads."""
-    kind: str | None = None
-    """Always replaced by `EndpointPickerConfig`."""
-    feature_gates: list[str] | None = None
-    """Experimental features to switch on."""
-    plugins: list[Plugin]
-    """The plugins that profiles may use."""
-    scheduling_profiles: list[SchedulingProfile]
-    """How requests are routed."""
-    saturation_detector: SaturationDetector | None = None
-    """When an endpoint counts as full."""
-
-
-class EPPConfig(base.Model):
-    """Where the endpoint picker's configuration comes from: exactly one of the two."""
-
-    config_map_ref: native.ConfigMapKeySelector | None = None
-    """A key of an existing ConfigMap."""
-    config: EndpointPickerConfig | None = None
-    """The configuration itself; a ConfigMap is written from it."""
-
-
 class Component(base.Model):
     """One component of a graph: what runs, how often, with which resources, and how it is reached."""
 
@@ -301,13 +178,13 @@ class Component(base.Model):
     """Join the Dynamo namespace `dynamo`, which all graphs of the cluster share, instead of the graph's own."""
     replicas: base.Int32 | None = Field(default=None, ge=0)
     """How many instances run: pods, or groups of pods for multinode services."""
-    multinode: Multinode | None = None
+    multinode: capacity.Multinode | None = None
     """Spread each instance over several nodes."""
-    resources: Resources | None = None
+    resources: capacity.Resources | None = None
     """Processors, memory and GPUs of each pod."""
-    autoscaling: Autoscaling | None = None
+    autoscaling: capacity.Autoscaling | None = None
     """Deprecated and without effect; use `scalingAdapter`."""
-    scaling_adapter: ScalingAdapter | None = None
+    scaling_adapter: capacity.ScalingAdapter | None = None
     """Let an autoscaler set the replicas."""
     envs: base.EnvVars | None = None
     """Environment variables of the main container."""
@@ -325,7 +202,7 @@ class Component(base.Model):
     """How the component is reached from outside the cluster."""
     model_ref: ModelReference | None = None
     """The model it serves, so that LoRA adapters find it."""
-    epp_config: EPPConfig | None = None
+    epp_config: picker.EPPConfig | None = None
     """The endpoint picker's configuration; only for components of type `epp`."""
     annotations: base.Texts | None = None
     """Annotations of the generated workload; some of them switch features."""
