@@ -95,9 +95,8 @@ class Journey(NamedTuple):
         return self.objects(*kinds, "podcliquesets", "dynamographdeployments", "dynamocomponentdeployments")
 
     def wait_for_pods(self) -> None:
-        """Until there are as many pods as the Deployments want."""
-        wanted = sum(each["spec"]["replicas"] for each in self.objects("deployments").values())
-        server.eventually(lambda: len(self.objects("pods")) == wanted)
+        """Until the Deployments have their pods, and have been told so: nothing is under way any more."""
+        server.eventually(lambda: all(map(_settled, self.objects("deployments").values())))
 
     def collected(self) -> None:
         """Return once the garbage collector has been round: what was garbage when this was called is gone."""
@@ -121,6 +120,12 @@ def depart(cluster: ControlPlane, folder: Path, namespace: str, services: dict[s
     journey.reconcile()
     journey.wait_for_pods()
     return journey
+
+
+def _settled(deployment: dict[str, Any]) -> bool:
+    status, wanted = deployment.get("status", {}), deployment["spec"]["replicas"]
+    seen = bool(status.get("observedGeneration") == deployment["metadata"]["generation"])
+    return seen and [status.get(key, 0) for key in ("replicas", "updatedReplicas", "unavailableReplicas")] == [wanted] * 3
 
 
 def owned(objects: dict[str, dict[str, Any]]) -> list[str]:

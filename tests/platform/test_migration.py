@@ -84,6 +84,7 @@ def test_the_page_from_its_first_command_to_its_last(reader, cluster):
     told = reader.take(TOLD)
     assert derived(told) == yaml.safe_load(journey.SETTINGS)["spec"]
     assert "chat-worker: ngc" in told
+    assert f"\n{reference.MANAGER} Update\n" in told
     assert 'ngc:\n"auths": {\n"nvcr.io": {\n' in told
     assert PASSWORD not in told
     assert reader.take(COMPARE).count("the same pods") == 3
