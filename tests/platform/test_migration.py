@@ -149,7 +149,7 @@ def check_taken_over(reader):
 
 
 def check_git_decides(reader, start):
-    """What Git no longer says goes; the graph goes without what holds data, and without what runs."""
+    """What Git no longer says goes from the object: nobody else holds on to it."""
     settings = yaml.safe_load(journey.SETTINGS)
     del settings["spec"]["etcdAddress"]
     (reader.folder / "less.yaml").write_text(yaml.safe_dump(settings))
@@ -164,7 +164,7 @@ def check_git_decides(reader, start):
 
 
 def check_the_way_back(reader, start):
-    """The operator recognizes everything, and pods stay again; then the graph owns what it journey.owned."""
+    """The operator recognizes everything, and pods stay again; then the components own what they owned."""
     on, owners = reader.scripts(BACK)
     pages.run(on, reader.folder, reader.plane)
     reader.reconcile()
