@@ -6,6 +6,7 @@ import copy
 
 import pytest
 from hypothesis import given as over
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from krm_fn import changes, results
@@ -201,6 +202,7 @@ SPECS = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @over(
     SPECS | strategies.JSON,
     SPECS | strategies.JSON,
