@@ -90,7 +90,8 @@ def _debootstrap(folder: Path, lock: int) -> None:
     made = subprocess.run(command, capture_output=True, text=True, check=False, pass_fds=(lock,))
     if made.returncode:
         raise UnavailableError(f"debootstrap: {made.stdout[-400:]}{made.stderr[-400:]}")
-    subprocess.run(["tar", "-C", root, "--exclude=./var/cache/apt/archives/*.deb", "-cf", folder / "root.tar", "."], check=True)
+    without = [f"--exclude=./{pattern}" for pattern in ("var/cache/apt/archives/*.deb", "var/lib/apt/lists/*")]
+    subprocess.run(["tar", "-C", root, *without, "-cf", folder / "root.tar", "."], check=True)
     shutil.rmtree(root)
 
 

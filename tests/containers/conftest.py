@@ -38,10 +38,12 @@ def measured() -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def engine() -> containers.Engine:
+def engine(pytestconfig: pytest.Config) -> containers.Engine:
     """The engine of this machine. Without one the test is skipped, in CI it fails."""
+    captured = pytestconfig.pluginmanager.getplugin("capturemanager")
     try:
-        return containers.find()
+        with captured.global_and_fixture_disabled():  # the first time there is a minute's work to tell of
+            return containers.find()
     except containers.UnavailableError as problem:
         if os.environ.get("CI") == "true":
             pytest.fail(str(problem), pytrace=False)
@@ -49,14 +51,15 @@ def engine() -> containers.Engine:
 
 
 @pytest.fixture(scope="session")
-def image(engine: containers.Engine, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The image as `make image` builds it, under the name that the examples have."""
+def image(engine: containers.Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
+    """The image as `make image` builds it, under the name that the examples have; those that had the name before are removed."""
     images.make(engine, "image", IMAGE=images.NAME)
     folder = tmp_path_factory.mktemp("engine")
     for name in ("docker", engine.name):
         (folder / name).unlink(missing_ok=True)
         (folder / name).symlink_to(str(shutil.which(engine.name)))
-    return images.Image(images.NAME, engine, folder)
+    yield images.Image(images.NAME, engine, folder)
+    engine.run("image", "prune", "--force", "--filter=label=org.opencontainers.image.title=dynamo-krm-fn")
 
 
 @pytest.fixture(scope="session")
