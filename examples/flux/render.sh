@@ -12,7 +12,7 @@ if grep -q '^kind: DynamoGraphDeployment$' "$manifests" && ! grep -q 'dynamo.krm
     echo "$source: krm-fn did not run; is it among the transformers?" >&2
     exit 1
 fi
-# Flux would replace this in the text before it reads it: with nothing, where the variable is unknown.
+# With postBuild, Flux would replace this, or refuse all of it where the variable is unknown; older releases put nothing there.
 if grep -n '\${' "$manifests" >&2; then
     echo "$source: a \${VARIABLE} must not reach Flux; write \$(VARIABLE) or \$VARIABLE" >&2
     exit 1
