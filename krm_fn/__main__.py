@@ -14,13 +14,12 @@ _COMPLETION = "_KRM_FN_COMPLETE"  # a shell that completes a command line asks w
 
 def main() -> int:
     """Runs what the command line asks for and returns the exit code."""
-    if _is_plugin():
+    people = bool(sys.stdin and sys.stdin.isatty())
+    if not people and _is_plugin():
         return _function(sys.argv[1])
     if len(sys.argv) > 1 or _COMPLETION in os.environ:
         return _command()
-    if sys.stdin and sys.stdin.isatty():
-        return _command("--help")
-    return _function()
+    return _command("--help") if people else _function()
 
 
 def _is_plugin() -> bool:

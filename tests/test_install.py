@@ -105,6 +105,11 @@ def test_it_is_found_however_it_is_called(command, folder, copy):
     assert done.stdout.startswith("krm-fn ")
 
 
+def test_its_folder_may_have_any_name(copy):
+    moved = copy.rename(copy.with_name("a folder's \"name\" $HOME"))
+    assert run([moved / "krm-fn"], LIST).returncode == 0
+
+
 def test_settings_of_another_python_do_not_matter(installed, tmp_path):
     (tmp_path / "yaml.py").write_text("raise SystemExit('the wrong yaml')")
     environment = {"PYTHONPATH": str(tmp_path), "PYTHONHOME": "/nowhere", "PYTHONSTARTUP": "/nowhere"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,19 @@ COMMANDS = [
 def test_anything_else_is_a_command(arguments, settings):
     done = command(*(each.format(settings) for each in arguments), text=yaml.safe_dump(GRAPH), folder=settings.parent)
     assert (done.returncode, done.stdout) == (2, "")
+    assert "No such command" in done.stderr
+
+
+def test_a_person_who_names_a_file_is_told_of_the_commands(settings):
+    """Rather than left waiting for what nobody types."""
+    theirs, ours = pty.openpty()
+    try:
+        asks = [sys.executable, "-m", "krm_fn", str(settings)]
+        done = subprocess.run(asks, stdin=ours, capture_output=True, text=True, check=False, timeout=20)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 2
     assert "No such command" in done.stderr
 
 

@@ -50,8 +50,10 @@ exec "$here/{files}/lib/{loader}" --library-path "$here/{files}/lib" "$here/{fil
 def write(folder: Path) -> None:
     """Writes the launcher and the files it needs into a folder that is there, in place of earlier ones.
 
-    Raises OSError where that cannot be done, and LookupError for a package that does not know its own files.
+    Raises OSError where that cannot be done, and LookupError where what is needed cannot be found.
     """
+    if sys.platform != "linux":
+        raise LookupError(f"only Linux programs can be copied, and this is {sys.platform}; run it in the image")
     partial, files = folder / f"{FILES}.partial", folder / FILES
     if files.exists() and not (files / "bin" / "python3").exists():
         raise FileExistsError(errno.EEXIST, "is there and not ours", str(files))
