@@ -106,7 +106,7 @@ def test_it_is_found_however_it_is_called(command, folder, copy):
 
 
 def test_its_folder_may_have_any_name(copy):
-    moved = copy.rename(copy.with_name("a folder's \"name\" $HOME"))
+    moved = copy.rename(copy.with_name('a folder\'s "name" $HOME'))
     assert run([moved / "krm-fn"], LIST).returncode == 0
 
 
