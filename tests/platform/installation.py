@@ -35,6 +35,7 @@ def cluster(folder: Path) -> Iterator[ControlPlane]:
             programs.path("kube-controller-manager"),
             f"--kubeconfig={plane.kubeconfig}",
             f"--controllers={','.join(f'{name}-controller' for name in CONTROLLERS)}",
+            "--resource-quota-sync-period=5s",  # or a quota made before its kind was seen waits five minutes
             "--secure-port=0",
             "--leader-elect=false",
             "--use-service-account-credentials=false",

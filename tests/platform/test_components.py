@@ -304,7 +304,7 @@ def test_a_server_of_ones_own_lets_in_nobody_elses_pods(apart):
 
 def test_a_quota_counts_graphs(apart):
     first, second = (admission.graph(name, "team-a", 1) for name in ("first", "second"))
-    server.eventually(lambda: apart.client.apply(first, dry_run=False).ok)  # the controller has to count what is new to it first
+    server.eventually(lambda: apart.client.apply(first, dry_run=False).ok, 120)  # the controller looks for new kinds every half minute
     path = "/api/v1/namespaces/team-a/resourcequotas/inference"
     server.eventually(lambda: "1" in apart.client.get(path)["status"]["used"].values())
     assert "exceeded quota" in apart.client.apply(second, dry_run=False).message

@@ -54,7 +54,7 @@ class Client:
         headers = self._headers if text is None else self._headers | {"Content-Type": media_type}
         try:
             response = self._send(method, path, text, headers)
-        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError):
+        except (http.client.HTTPException, OSError):
             self._connection.close()  # an idle connection was closed at the other end: once more, on a new one
             response = self._send(method, path, text, headers)
         said = response.read()
