@@ -100,11 +100,15 @@ class Journey(NamedTuple):
 
     def collected(self) -> None:
         """Return once the garbage collector has been round: what was garbage when this was called is gone."""
-        gone = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment", "name": "gone", "uid": NOBODY}
-        metadata = {"name": "canary", "namespace": self.namespace, "ownerReferences": [gone]}
-        canary = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-        admission.keep(self.plane.client, canary)
-        server.eventually(lambda: self.plane.client.request("GET", self.plane.client.path(canary)).status == 404)
+        collected(self.plane, {"apiVersion": "v1", "kind": "ConfigMap"}, self.namespace)
+
+
+def collected(plane: ControlPlane, canary: dict[str, Any], namespace: str) -> None:
+    """Return once the garbage collector has taken something whose owner never was; it looks for new kinds every half minute."""
+    gone = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment", "name": "gone", "uid": NOBODY}
+    canary = {**canary, "metadata": {"name": "canary", "namespace": namespace, "ownerReferences": [gone]}}
+    admission.keep(plane.client, canary)
+    server.eventually(lambda: plane.client.request("GET", plane.client.path(canary)).status == 404, 90)
 
 
 def depart(cluster: ControlPlane, folder: Path, namespace: str, services: dict[str, Any], settings: dict[str, Any], **spec: Any) -> Journey:
