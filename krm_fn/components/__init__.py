@@ -29,6 +29,9 @@ class Component:
     is_entrance = False
     """Whether clients come in here: a default ingress, and no discovery by other components."""
 
+    only_once = False
+    """Whether a graph has at most one of them."""
+
     service_port: dict[str, Any] = {"name": "system", "port": SYSTEM_PORT, "targetPort": "system", "protocol": "TCP"}
     """The one port of the component's Service."""
 

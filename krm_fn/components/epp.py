@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class EndpointPicker(Component):
     """Chooses the frontend for each request that comes through the gateway."""
 
+    only_once = True
     service_port = {"name": "grpc", "port": epp.PORT, "targetPort": epp.PORT, "protocol": "TCP"}
 
     def container(self, plan: ComponentPlan) -> Container:

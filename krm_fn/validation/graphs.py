@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import components as kinds
 from krm_fn import results
 from krm_fn.kube import fields, quantity
 
@@ -25,7 +26,7 @@ def check_services(plan: GraphPlan) -> Iterator[Result]:
         if before != component.service:
             message = f"makes the same objects as service {before}, since names are written in lower case; rename one of them"
             yield results.error("DYN101", message, plan.ref, component.path)
-    if len([component for component in plan.components if component.type == "epp"]) > 1:
+    if len([component for component in plan.components if kinds.get(component.type).only_once]) > 1:
         yield results.error(
             "DYN102", "a graph has at most one endpoint picker; keep one service of type epp", plan.ref, ("spec", "services")
         )
