@@ -61,7 +61,7 @@ generate: $(VENV)/dev tools ## write what is made from the code: schemas, defini
 	$(BIN)/python tools/error_pages.py
 
 golden: $(VENV)/dev tools ## record the output of every example anew, to be reviewed as a diff
-	$(BIN)/python -m tests.golden
+	$(BIN)/python -m tests.support.golden
 	$(BIN)/python -m tests.platform.rollouts
 
 bench: $(VENV)/dev tools ## time and memory, medians of one run

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from krm_fn.wire import emitter, reader
+from krm_fn.yamlio import emitter, reader
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "disagg-vllm-planner" / "graph.yaml"
 

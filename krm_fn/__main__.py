@@ -38,16 +38,16 @@ def _function(settings: str = "") -> int:
     import gc  # noqa: PLC0415
 
     gc.disable()  # the process is over before garbage matters
-    from krm_fn import function  # noqa: PLC0415
+    from krm_fn.krm import function  # noqa: PLC0415
 
     if not sys.stdout:
         return 1  # nobody could get the answer, and nobody may take that for success
     streams = sys.stdin.buffer if sys.stdin else io.BytesIO(), sys.stdout.buffer, sys.stderr or io.StringIO()
     try:
         if settings:
-            from krm_fn import legacy  # noqa: PLC0415
+            from krm_fn.krm import exec_plugin  # noqa: PLC0415
 
-            return legacy.run(settings, *streams)
+            return exec_plugin.run(settings, *streams)
         return function.run(*streams)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, names
-from krm_fn.wire import emitter
+from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource

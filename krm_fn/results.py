@@ -1,6 +1,6 @@
 """What the function has to say about its input: findings with a code, an address and a way to mend them.
 
-Not its business: how findings are printed (see `krm_fn.report`) or where in a file a field stands (see `krm_fn.wire`).
+Not its business: how findings are printed (see `krm_fn.report`) or where in a file a field stands (see `krm_fn.krm`).
 The shape on the wire follows the KRM Functions Specification, section `ResourceList.results`.
 """
 

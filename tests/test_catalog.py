@@ -15,7 +15,7 @@ import krm_fn
 from krm_fn import config, results
 from krm_fn.api import check
 from krm_fn.api.views import catalog
-from tests import golden, markdown
+from tests.support import golden, markdown
 from tests.testbed import programs
 
 ROOT = programs.ROOT

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from krm_fn import changes, results
-from tests import given, strategies
+from tests.support import given, strategies
 
 HOME = "team"
 A = {"componentType": "worker"}

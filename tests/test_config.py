@@ -10,7 +10,7 @@ from krm_fn import config, graph, results
 from krm_fn.api import config as model
 from krm_fn.config import Config
 from krm_fn.kube import labels
-from tests import given
+from tests.support import given
 
 EVERYTHING = {
     "orchestrator": "grove",

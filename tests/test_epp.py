@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from krm_fn.kube import labels
-from tests import given
+from tests.support import given
 
 CONFIG = {
     "schedulingProfiles": [{"plugins": [{"pluginRef": "b"}, {"weight": 3, "pluginRef": "a"}], "name": "default"}],

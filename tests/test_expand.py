@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn import results
 from krm_fn.kube import labels
-from tests import faults, given
+from tests.support import faults, given
 
 SERVICES = {"Front": given.service("frontend"), "Worker": given.service("worker", modelRef={"name": "acme/tiny"})}
 

@@ -9,7 +9,7 @@ import pytest
 import krm_fn
 from krm_fn import config
 from krm_fn.kube import labels
-from tests import faults, given
+from tests.support import faults, given
 
 CLAIM = {"name": "weights", "create": True, "size": "1024Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}
 

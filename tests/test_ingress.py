@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn import config
-from tests import given
+from tests.support import given
 
 NGINX = {"ingressControllerClassName": "nginx"}
 GATEWAY = {"useVirtualService": True, "virtualServiceGateway": "istio/own"}

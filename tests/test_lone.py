@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import config
 from krm_fn.kube import labels
-from tests import given, nodes
+from tests.support import given, nodes
 
 KIND = "DynamoComponentDeployment"
 

@@ -9,7 +9,7 @@ import pytest
 from krm_fn import ownership
 from krm_fn.kube import labels
 from krm_fn.ownership import Generated
-from tests import given
+from tests.support import given
 
 CHAT, BATCH = given.graph(name="chat"), given.graph(name="batch")
 PRESENT = {("DynamoGraphDeployment", name, "team") for name in ("chat", "batch")}

@@ -7,7 +7,7 @@ import pytest
 from krm_fn import config, pod
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from tests import faults, given
+from tests.support import faults, given
 
 TYPES = ["", "frontend", "worker", "prefill", "decode", "planner", "epp"]
 COMMON = {

@@ -7,7 +7,7 @@ import pytest
 from krm_fn import config, surroundings
 from krm_fn.kube import labels
 from krm_fn.plan import Claim, EndpointPicker, Ingress, Mount, Restart
-from tests import given
+from tests.support import given
 
 ENGINES = [
     ("a module of Python", ["python3", "-m", "dynamo.vllm"], [], "", "vllm"),

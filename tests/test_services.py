@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.kube import labels, names
-from tests import faults, given
+from tests.support import faults, given
 
 
 def service(written, name="chat-worker", **settings):

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import config, surroundings
 from krm_fn.kube import labels
-from tests import faults, given
+from tests.support import faults, given
 
 HOSTS = [
     ("an image with a registry", "registry.example/team/app:1", "registry.example"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn import results
-from tests import faults, given
+from tests.support import faults, given
 
 
 @pytest.mark.parametrize("case", faults.ALL, ids=[case.reason for case in faults.ALL])

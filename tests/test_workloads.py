@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import workloads
 from krm_fn.kube import labels
-from tests import given
+from tests.support import given
 
 NODES = given.service("worker", main={"args": ["python3 -m dynamo.sglang"]}, multinode={}, resources={"limits": {"gpu": "4"}}, replicas=2)
 SERVICES = {"Front": given.service("frontend"), "Decode": NODES, "Idle": given.service("worker", replicas=0)}

@@ -1,6 +1,6 @@
 """Writes the pages of docs/errors, one for each code of a finding, from the texts in the package.
 
-Not its business: the texts (`krm_fn.pages`).
+Not its business: the texts (`krm_fn.codes.pages`).
 
     python tools/error_pages.py
 """
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from krm_fn import codes, pages
+from krm_fn import codes
+from krm_fn.codes import pages
 
 FOLDER = Path(__file__).parents[1] / "docs" / "errors"
 _INDEX = """\

@@ -15,7 +15,7 @@ from typing import Any
 
 from krm_fn.api import structural, table, views
 from krm_fn.api.views import catalog, crds, merging, names, reference
-from krm_fn.wire import emitter
+from krm_fn.yamlio import emitter
 
 DOCUMENTS = (
     *("api/v1", "apis/apps/v1", "apis/autoscaling/v2"),  # the first three hold what our kinds use, all of them what kustomize merges

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import changes, earlier, expand, layers, places, report, results, sources, surroundings
+from krm_fn import changes, expand, layers, report, results, surroundings
 from krm_fn.cli import _formats
+from krm_fn.files import locations, revisions, sources
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
-    from krm_fn.earlier import Earlier
+    from krm_fn.files.revisions import Earlier
+    from krm_fn.files.sources import Sources
     from krm_fn.results import Result
-    from krm_fn.sources import Sources
 
 _ORPHAN = "DYN053"
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162")
@@ -75,7 +76,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
     loaded = sources.load(paths, config_file)
     lenient = (*(() if loaded.configs else _BY_SETTINGS), *((changes.SERVICES,) if allow_topology else ()))
     found = list(_eased([*_judged(loaded), *_changed(before, loaded)], lenient))
-    found = places.of([*loaded.results, *found, *(before.results if before else ())], loaded.resources, root)
+    found = locations.of([*loaded.results, *found, *(before.results if before else ())], loaded.resources, root)
     checked = _formats.Checked(loaded.resources, found, loaded.stdin)
     click.echo(_formats.write(style, checked).encode(errors="backslashreplace"), nl=False)
     if style == "text":
@@ -85,8 +86,8 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
 
 def _before(old: str | None, paths: tuple[str, ...]) -> Earlier | None:
     try:
-        return None if old is None else earlier.read(old, paths)
-    except earlier.UnreadableError as problem:
+        return None if old is None else revisions.read(old, paths)
+    except revisions.UnreadableError as problem:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
 
 

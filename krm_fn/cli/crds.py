@@ -19,7 +19,7 @@ def crds() -> None:
       krm-fn crds | kubectl apply -f -
     """  # noqa: D301 - click reads the backspace
     from krm_fn.api.views import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
-    from krm_fn.wire import emitter  # noqa: PLC0415
+    from krm_fn.yamlio import emitter  # noqa: PLC0415
 
     click.echo("---\n".join(emitter.text(definition) for definition in definitions.definitions()).encode(), nl=False)
 

@@ -1,6 +1,6 @@
 """`krm-fn render`: the native objects that Dynamo resources stand for, on stdout or as files.
 
-Not its business: how they are made (`krm_fn.expand`) or written into a folder (`krm_fn.folder`).
+Not its business: how they are made (`krm_fn.expand`) or written into a folder (`krm_fn.files.output`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import expand, folder, places, report, results, sources
+from krm_fn import expand, report, results
 from krm_fn.cli import _formats
+from krm_fn.files import locations, output, sources
 from krm_fn.kube import labels, order
-from krm_fn.wire import emitter
+from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -54,7 +55,7 @@ def render(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, 
         raise click.UsageError("--prune goes with --output")
     loaded = sources.load(paths, config_file, without=output)
     expansion = expand.expand(loaded.values, loaded.config)
-    found = places.of([*loaded.results, *expansion.results], loaded.resources)
+    found = locations.of([*loaded.results, *expansion.results], loaded.resources)
     click.echo(_formats.write("text", _formats.Checked(loaded.resources, found, loaded.stdin)).encode(), nl=False, err=True)
     if results.failed(found):
         click.echo(f"nothing is rendered: {report.count(found)}", err=True)
@@ -80,17 +81,17 @@ def _for_the_cluster(resource: Resource) -> Resource:
     return {**resource, "metadata": {**metadata, "annotations": kept} if kept else metadata}
 
 
-def _write(output: Path, rendered: list[Resource], *, prune: bool) -> None:
-    files = folder.names(rendered)
+def _write(folder: Path, rendered: list[Resource], *, prune: bool) -> None:
+    files = output.names(rendered)
     try:
-        if strange := folder.foreign(output, files):
-            raise click.ClickException(f"{output / strange[0]} was not written by krm-fn; move it, or render into another folder")
-        stale = sorted(folder.ours(output) - files.keys())
-        folder.write(output, files)
-        folder.remove(output, stale if prune else [])
+        if strange := output.foreign(folder, files):
+            raise click.ClickException(f"{folder / strange[0]} was not written by krm-fn; move it, or render into another folder")
+        stale = sorted(output.ours(folder) - files.keys())
+        output.write(folder, files)
+        output.remove(folder, stale if prune else [])
     except OSError as problem:
-        raise click.ClickException(f"cannot write to {output}: {problem.strerror}") from problem
-    click.echo(f"{len(files)} files in {output}", err=True)
+        raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
+    click.echo(f"{len(files)} files in {folder}", err=True)
     if stale:
         said = "removed, as they are" if prune else "left from an earlier render, --prune removes what is"
         click.echo(f"{said} not rendered any more: {shlex.join(stale)}", err=True)

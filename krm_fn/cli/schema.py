@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from krm_fn import results, sources
+from krm_fn import results
 from krm_fn.cli import _formats
 from krm_fn.config import Config
-from krm_fn.wire import emitter
+from krm_fn.files import sources
+from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from krm_fn import codes, results
 from krm_fn.api import check, table
-from tests import slips
+from tests.support import slips
 
 
 @pytest.mark.parametrize("case", slips.ALL, ids=lambda case: case.reason)

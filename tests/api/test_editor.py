@@ -7,7 +7,7 @@ from jsonschema import Draft7Validator
 
 from krm_fn.api import structural
 from krm_fn.api.views import editor
-from tests import slips
+from tests.support import slips
 
 SCHEMA = editor.schema()
 VALIDATOR = Draft7Validator(SCHEMA)

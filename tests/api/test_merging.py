@@ -11,7 +11,7 @@ import yaml
 
 from krm_fn.api import structural
 from krm_fn.api.views import merging
-from tests import slips
+from tests.support import slips
 
 SCHEMA = merging.schema()
 

@@ -10,8 +10,8 @@ import yaml
 
 from krm_fn.api import table
 from krm_fn.api.views import names
-from krm_fn.wire import emitter
-from tests import golden, markdown, slips
+from krm_fn.yamlio import emitter
+from tests.support import golden, markdown, slips
 from tests.testbed import programs
 
 SERVICES = ("Frontend", "Worker")

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from krm_fn.config import Config
-from tests import given, strategies
+from tests.support import given, strategies
 
 GRAPH, WORKER = "DynamoGraphDeployment/chat", "spec.services.Worker"
 NO_IMAGE = {"componentType": "worker", "extraPodSpec": {"mainContainer": {"args": ["x"]}}}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from krm_fn import results
 from krm_fn.api import partial
-from tests import strategies
+from tests.support import strategies
 
 VALUE = {"a": {"b": 1, "c": 2}, "l": [{"x": 1}, {"y": 2}], "t": ["one", "two"]}
 

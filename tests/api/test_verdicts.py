@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from krm_fn import config, expand
 from krm_fn.api import older, structural
-from tests import documents, golden, truth
+from tests.support import documents, golden, truth
 
 if TYPE_CHECKING:
-    from tests.documents import Document
+    from tests.support.documents import Document
 
 RECORDED = documents.recorded()
 RULES = {

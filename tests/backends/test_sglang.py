@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests import given, nodes, starts
+from tests.support import given, nodes, starts
 
 PYTHON = ["python3", "-m", "dynamo.sglang"]
 SHELL = ["/bin/sh", "-c"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from krm_fn.config import Config
-from tests import given, nodes, starts
+from tests.support import given, nodes, starts
 
 PYTHON = ["python3", "-m", "dynamo.trtllm"]
 SHELL = ["/bin/sh", "-c"]

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krm_fn.wire import locate
+from krm_fn.yamlio import positions
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 
@@ -462,13 +462,13 @@ def test_a_render_never_lacks_what_a_check_with_its_configuration_passed(tmp_pat
 def readings(monkeypatch):
     """The texts that are read again to find places in them."""
     texts = []
-    positions = locate.positions
+    read = positions.positions
 
     def counted(text, paths):
         texts.append(text)
-        return positions(text, paths)
+        return read(text, paths)
 
-    monkeypatch.setattr(locate, "positions", counted)
+    monkeypatch.setattr(positions, "positions", counted)
     return texts
 
 

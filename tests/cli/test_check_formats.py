@@ -10,8 +10,9 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from krm_fn import codes, pages, results
+from krm_fn import codes, results
 from krm_fn.cli import _formats
+from krm_fn.codes import pages
 from krm_fn.results import Ref
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import containers
 import pytest
 
-from tests import golden
 from tests.containers import images
+from tests.support import golden
 from tests.testbed import programs
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 import krm_fn
-from tests import builds, golden, truth
 from tests.containers import images
+from tests.support import builds, golden, truth
 from tests.testbed import programs
 
 STRICT = ("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges")

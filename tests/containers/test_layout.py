@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests import builds, golden, markdown
+from tests.support import builds, golden, markdown
 
 LAYOUT = golden.EXAMPLES / "layout-e-container"
 PAGES = [LAYOUT / "README.md", golden.EXAMPLES.parent / "docs" / "image.md"]

@@ -13,8 +13,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests import golden
 from tests.gitops import cluster
+from tests.support import golden
 from tests.testbed import server
 
 if TYPE_CHECKING:

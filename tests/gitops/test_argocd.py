@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests import builds
 from tests.gitops import argocd, cluster
+from tests.support import builds
 from tests.testbed import server
 
 if TYPE_CHECKING:

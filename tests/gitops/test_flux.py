@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests import builds, golden
 from tests.gitops import cluster, flux
+from tests.support import builds, golden
 from tests.testbed import server
 
 if TYPE_CHECKING:

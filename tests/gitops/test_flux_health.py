@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from tests import golden
 from tests.gitops import cluster, flux
+from tests.support import golden
 from tests.testbed import server
 
 READY, FAILED, WAITS = "True", "False", "Unknown"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from krm_fn.kube import admission
-from tests import oddities
+from tests.support import oddities
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import PodSpec

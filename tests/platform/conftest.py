@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests import markdown
 from tests.platform import admission
+from tests.support import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

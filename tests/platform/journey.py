@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from krm_fn import config
-from tests import markdown
 from tests.platform import admission, pages, reference
+from tests.support import markdown
 from tests.testbed import server
 
 if TYPE_CHECKING:

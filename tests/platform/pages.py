@@ -1,6 +1,6 @@
 """Pages whose commands need a cluster: their `sh` blocks, by the heading above them, as their reader runs them.
 
-Not its business: what the commands do, and `console` blocks, which need none (see `tests.markdown`).
+Not its business: what the commands do, and `console` blocks, which need none (see `tests.support.markdown`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests import markdown
+from tests.support import markdown
 from tests.testbed import programs
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests import golden, truth
 from tests.platform import installation
+from tests.support import golden, truth
 from tests.testbed import programs
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from tests import markdown
 from tests.platform import admission
+from tests.support import markdown
 from tests.testbed import api, programs, server
 
 GRAPHS = "/apis/nvidia.com/v1alpha1/namespaces/{}/dynamographdeployments/{}"

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from krm_fn import config
-from tests import golden, markdown
 from tests.platform import admission, installation, pages
+from tests.support import golden, markdown
 from tests.testbed import programs, server
 
 pytestmark = pytest.mark.xdist_group("platform")

@@ -10,7 +10,7 @@ import yaml
 
 from krm_fn.api import generate
 from krm_fn.api.views import crds
-from tests import given, slips
+from tests.support import given, slips
 from tests.testbed import api
 
 DEFINITIONS = crds.definitions()

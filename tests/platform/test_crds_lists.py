@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests import slips
+from tests.support import slips
 from tests.testbed import api
 
 MOUNT = {"name": "a", "mountPoint": "/a"}

@@ -8,8 +8,8 @@ import pytest
 
 from krm_fn import codes, config, expand
 from krm_fn.api import structural
-from tests import slips
-from tests.slips import model, other, worker
+from tests.support import slips
+from tests.support.slips import model, other, worker
 
 
 def graph(**spec: Any) -> dict[str, Any]:

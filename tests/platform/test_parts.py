@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from krm_fn import config
-from tests import golden, truth
 from tests.platform import admission, installation
+from tests.support import golden, truth
 from tests.testbed import programs
 
 PLATFORM = admission.PLATFORM

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from krm_fn import codes
-from tests import golden
 from tests.platform import pages, rollouts
 from tests.platform.rollouts import Entry
+from tests.support import golden
 
 BEFORE = {"examples/chat": Entry("a", {"expected Deployment/one": "1", "expected Deployment/two": "2"})}
 CHANGELOG = """# Changes

@@ -4,7 +4,7 @@ import pytest
 
 from krm_fn import results
 from krm_fn.config import Rbac
-from tests import given
+from tests.support import given
 
 MODEL = {"modelName": "tiny", "baseModelName": "acme/tiny"}
 PROFILING = {"profilerImage": "registry.example/profiler:1", "config": {}}

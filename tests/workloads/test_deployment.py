@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn.config import LeaderWorkerSet
 from krm_fn.kube import labels
-from tests import given
+from tests.support import given
 
 ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
 

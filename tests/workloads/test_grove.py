@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn import config
 from krm_fn.kube import labels
-from tests import given, nodes
+from tests.support import given, nodes
 
 SGLANG: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
 TRTLLM: dict[str, Any] = {"args": ["python3 -m dynamo.trtllm"]}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from tests import given, nodes
+from tests.support import given, nodes
 
 ARGS: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
 

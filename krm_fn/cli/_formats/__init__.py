@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn import registry
-from krm_fn.wire import files
+from krm_fn.files import reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from krm_fn.files.reading import Source
     from krm_fn.results import Result
-    from krm_fn.wire.files import Source
 
 
 class Checked(NamedTuple):
@@ -41,7 +41,7 @@ def write(style: str, checked: Checked) -> str:
 
 def place(result: Result) -> tuple[str, int, int]:
     """File, line and column for programs: the file as seen from the working directory, empty for stdin; 0 for what is not known."""
-    if not result.file or result.file == files.STDIN_NAME:
+    if not result.file or result.file == reading.STDIN_NAME:
         return "", 0, 0
     path, here = Path(normpath(result.file)), Path.cwd()
     file = path.relative_to(here) if path.is_relative_to(here) else path

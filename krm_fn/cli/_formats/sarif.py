@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from urllib import parse
 
 import krm_fn
-from krm_fn import codes, pages, report, results
+from krm_fn import codes, report, results
 from krm_fn.cli import _formats
+from krm_fn.codes import pages
 
 if TYPE_CHECKING:
     from krm_fn.cli._formats import Checked

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krm_fn import report
-from krm_fn.wire import files
+from krm_fn.files import reading
 
 if TYPE_CHECKING:
     from krm_fn.cli._formats import Checked
@@ -23,7 +23,7 @@ def write(checked: Checked) -> str:
 
 
 def _excerpt(result: Result, stdin: list[str]) -> str:
-    lines = (stdin if result.file == files.STDIN_NAME else _lines(result.file)) if result.line else []
+    lines = (stdin if result.file == reading.STDIN_NAME else _lines(result.file)) if result.line else []
     if result.line > len(lines) or not lines:
         return ""
     line = lines[result.line - 1]

@@ -1,0 +1,59 @@
+"""What every code means and how to mend it: the pages under docs/errors, and the rules of SARIF.
+
+Not its business: the messages themselves, which say it of one field. The files of this folder hold the texts, each for a range of codes;
+only what people read looks at them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from krm_fn import codes
+from krm_fn.yamlio import reader
+
+_FOLDER = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors"
+
+
+class Page(NamedTuple):
+    """What a code means and how to mend it; where it is short, YAML that has it, and the same mended.
+
+    An example begins either with the fields of a resource, or with those of a graph's `spec`.
+    """
+
+    means: str
+    mend: str
+    wrong: str = ""
+    right: str = ""
+
+
+@cache
+def every() -> dict[str, Page]:
+    """All pages by code."""
+    texts = [path.read_text("utf-8") for path in sorted((Path(__file__).parent / "texts").glob("*.yaml"))]
+    found = [document.value for text in texts for document in reader.read(text)[0]]
+    return {code: Page(**page) for pages in found for code, page in pages.items()}
+
+
+def address(code: str) -> str:
+    """Where people read the page of a code, whatever their version: codes do not change their meaning."""
+    return f"{_FOLDER}/{code}.md"
+
+
+def plain(code: str) -> str:
+    """The page in a few sentences."""
+    page = every()[code]
+    return f"{page.means} {page.mend}"
+
+
+def markdown(code: str) -> str:
+    """The whole page."""
+    page = every()[code]
+    examples = [f"```yaml\n{text}```" for text in (page.wrong, page.right) if text]
+    return (
+        "\n\n".join(
+            [f"# {code}: {codes.TITLES[code]}", page.means, "## How to mend it", page.mend, "\n\nbecomes\n\n".join(examples)]
+        ).rstrip()
+        + "\n"
+    )

@@ -1,0 +1,74 @@
+"""The function as a plugin of kustomize's older kind: settings in a file, plain documents on stdin and on stdout.
+
+Not its business: what becomes of the documents (`krm_fn.krm.function`). The kustomize inside kubectl runs no program in any other way.
+Follows kustomize's `api/internal/plugins/execplugin`: a transformer gets all resources and gives all back, a generator gets none and is
+its own settings; stderr is shown where the exit code is not 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+
+from krm_fn import config, report, results
+from krm_fn.krm import envelope, function, resourcelist
+from krm_fn.yamlio import emitter, reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+
+
+def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
+    """Reads the file `settings` and documents, writes documents, and returns the exit code. With an error nothing is written.
+
+    Never raises for what comes in.
+    """
+    try:
+        resources, found = _answer(settings, stdin.read())
+    except Exception as problem:  # noqa: BLE001 - whatever it is, the user's resources must not be lost
+        resources, found = [], [function.internal(problem)]
+    failed = results.failed(found)
+    stderr.write(f"{report.summary(found)}\n" if found else "")
+    stderr.flush()
+    stdout.write(b"" if failed else "---\n".join(emitter.text(resource) for resource in resources).encode())
+    stdout.flush()
+    return 1 if failed else 0
+
+
+def _answer(settings: str, data: bytes) -> tuple[list[Any], list[Result]]:
+    own, unreadable = _settings(settings)
+    text, undecodable = reader.decode(data)
+    documents, broken = reader.read(text)
+    items = [document.value for document in documents] or ([own] if own and _is_dynamo(own) else [])
+    found = [*unreadable, *undecodable, *broken]
+    return function.judged(resourcelist.made(items, own, found or list(_around(items))))
+
+
+def _settings(path: str) -> tuple[Resource | None, list[Result]]:
+    """The only document of the file, which kustomize wrote, and what is wrong with it."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs more than the reading
+            text, undecodable = reader.decode(file.read(), path)
+    except OSError as problem:
+        return None, [results.error("DYN011", f"cannot be read: {problem.strerror}", file=path)]
+    documents, broken = reader.read(text, path)
+    if len(documents) == 1 and isinstance(documents[0].value, dict):
+        return documents[0].value, [*undecodable, *broken]
+    message = f"holds {len(documents)} documents; write one, with apiVersion, kind and metadata"
+    return None, [*undecodable, *broken] or [results.error("DYN018", message, file=path)]
+
+
+def _is_dynamo(resource: Resource) -> bool:
+    return results.ref(resource).api_version.partition("/")[0] == config.DYNAMO_GROUP
+
+
+def _around(items: list[Any]) -> Iterator[Result]:
+    """What keeps documents from being what a plugin gets."""
+    if not items:
+        message = f"there is nothing to render; list a {config.KIND} under `transformers`, and Dynamo resources alone under `generators`"
+        yield results.error("DYN001", message)
+    elif any(isinstance(item, dict) and results.ref(item).kind == envelope.KIND for item in items):
+        message = f"a {envelope.KIND} and a file of settings came in; start krm-fn without arguments, its settings are the functionConfig"
+        yield results.error("DYN012", message)

@@ -1,0 +1,133 @@
+"""The KRM function: a ResourceList comes in, a ResourceList leaves, once and complete.
+
+Not its business: what becomes of the resources (`krm_fn.expand`), and the commands people type (`krm_fn.cli`).
+Follows the KRM Functions Specification; exit code 1 means exactly that there is an error, and then the items leave as they came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
+
+import krm_fn
+from krm_fn import config, expand, ownership, report, results
+from krm_fn.krm import origin, resourcelist
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from krm_fn.config import Config
+    from krm_fn.krm.resourcelist import ResourceList
+    from krm_fn.kube.types import Resource
+    from krm_fn.ownership import Identity
+    from krm_fn.results import Ref, Result
+
+_KPT_LINES = 4  # more than these kpt cuts off
+
+
+class _Answer(NamedTuple):
+    """What leaves: the list, which is empty where none could be read, and what there is to say."""
+
+    output: bytes
+    results: list[Result]
+    under_kpt: bool
+
+
+def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
+    """Reads a ResourceList, writes one, and returns the exit code.
+
+    Where no list can be read nothing is written, since an empty list would mean "delete everything". Never raises for what comes in.
+    """
+    data = stdin.read()
+    try:
+        answer = _answer(resourcelist.parse(data))
+    except Exception as problem:  # noqa: BLE001 - whatever it is, the user's items must not be lost
+        answer = _unchanged(data, internal(problem))
+    failed = results.failed(answer.results)
+    stderr.write(_said(answer, failed=failed))
+    stderr.flush()
+    stdout.write(answer.output)
+    stdout.flush()
+    return 1 if failed else 0
+
+
+def _said(answer: _Answer, *, failed: bool) -> str:
+    """What goes to stderr: everything, as kustomize shows nothing else; under kpt, which shows results, a few lines if it failed."""
+    if answer.under_kpt:
+        return report.summary(answer.results, _KPT_LINES) if failed else ""
+    return f"{report.summary(answer.results)}\n" if answer.results else ""
+
+
+def _answer(received: ResourceList) -> _Answer:
+    under_kpt = origin.under_kpt(received.resources)
+    if not received.complete:
+        return _Answer(b"", received.results, under_kpt)
+    kept, found = judged(received)
+    return _Answer(resourcelist.render(received, kept, found), found, under_kpt)
+
+
+def judged(received: ResourceList) -> tuple[list[Any], list[Result]]:
+    """The items that should leave, and what there is to say. With an error they leave as they came."""
+    settings, misread = config.read(received.function_config)
+    resources, said = expand.expand(received.resources, settings)
+    lost = _lost(received.resources, resources, settings)
+    found = _placed([*received.results, *misread, *said, *lost], received)
+    return received.items if results.failed(found) else resources, found
+
+
+def _lost(before: list[Resource], after: list[Resource], settings: Config) -> Iterator[Result]:
+    """An error for every item that would be gone although it was not ours to remove."""
+    unchanged = {id(resource) for resource in after}
+    gone = [resource for resource in before if id(resource) not in unchanged]
+    there = {name for resource in after for name in _names(resource)} if gone else set()
+    for resource in gone:
+        dynamo = results.ref(resource).api_version.partition("/")[0] == config.DYNAMO_GROUP
+        ours = ownership.owners(resource) or (dynamo and settings.source == "drop")
+        if not ours and ownership.identity(resource) not in there:
+            message = "would be lost, which is a mistake in this function and not in the input; please report it with the input"
+            yield results.error("DYN017", message, results.ref(resource))
+
+
+def _names(resource: Resource) -> tuple[Identity, Identity]:
+    """What a resource goes by, and what it went by before it was told its namespace."""
+    name = ownership.identity(resource)
+    return name, (*name[:2], "", name[3])
+
+
+def _placed(found: list[Result], received: ResourceList) -> list[Result]:
+    """The findings in order, with file or line of what they are about."""
+    known: dict[Ref, Resource] = {}
+    if found:
+        for resource in (*received.resources, *filter(None, [received.function_config])):
+            known.setdefault(results.ref(resource), resource)
+    placed = [
+        result._replace(**resourcelist.place(received, known[result.ref], result.path))
+        if result.ref in known and not (result.file or result.line)
+        else result
+        for result in found
+    ]
+    return sorted(placed, key=results.order)
+
+
+def _unchanged(data: bytes, problem: Result) -> _Answer:
+    """The items as they came, if they can still be read, after something went wrong that nobody thought of."""
+    try:
+        received = resourcelist.parse(data)
+        found = [*received.results, problem]
+        output = resourcelist.render(received, received.items, found) if received.complete else b""
+        return _Answer(output, found, origin.under_kpt(received.resources))
+    except Exception:  # noqa: BLE001 - the first problem has been noted
+        return _Answer(b"", [problem], under_kpt=False)
+
+
+def internal(problem: Exception) -> Result:
+    """What to say of a problem that nobody thought of."""
+    message = f"{type(problem).__name__}: {problem}{_where(problem.__traceback__)}"
+    return results.error("DYN019", f"{message}; this is a mistake in krm-fn {krm_fn.__version__}, please report it with the input")
+
+
+def _where(trace: TracebackType | None) -> str:
+    """Where in the code a problem arose, for whoever gets the report."""
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    return f" ({trace.tb_frame.f_code.co_qualname}, line {trace.tb_lineno})" if trace else ""

@@ -1,0 +1,106 @@
+"""Reads the YAML of a ResourceList and remembers which lines of the text each item is.
+
+Not its business: JSON, which has no lines worth keeping, and what is wrong with the list (see `krm_fn.krm.envelope`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
+
+from krm_fn import results
+from krm_fn.krm import slices
+from krm_fn.yamlio import builder
+
+if TYPE_CHECKING:
+    from krm_fn.krm.slices import Span
+    from krm_fn.yamlio.builder import Builder
+
+
+class _Part(NamedTuple):
+    """A value, the offset at which its key or itself starts, and whether its text means the same elsewhere."""
+
+    start: int
+    value: Any
+    own: bool
+
+
+class Layout:
+    """By the identity of a value: `spans`, the offsets of its lines, and `lines`, its line from 1; and the `column` of the items' dashes.
+
+    No span has what is in flow style, refers to an anchor outside of itself, or ends in the middle of a line.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.spans: dict[int, Span] = {}
+        self.lines: dict[int, int] = {}
+        self.column = 0
+        self._text = text
+        self._items: list[_Part] = []
+
+    def read(self, events: Builder) -> Any:
+        """The value of the only document. Raises builder.Broken where there are several."""
+        root = events.begin()
+        if type(root) is MappingStartEvent:
+            value: Any = self._mapping(events, root)
+        elif root:
+            value = events.value(root)
+            events.end()
+        else:
+            return None
+        second = events.begin()
+        if second and (type(second) is not ScalarEvent or second.value):
+            message = "the input holds several documents and no single ResourceList; plain files go through `krm-fn render`"
+            raise builder.Broken(results.error("DYN012", message, line=second.start_mark.line + 1, column=second.start_mark.column + 1))
+        return value
+
+    def _mapping(self, events: Builder, root: Any) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        parts: list[_Part] = []
+        events.enter(root)
+        while type(key := events.next()) is not MappingEndEvent:
+            name, event = events.key(key), events.next()
+            listed = name == "items" and type(event) is SequenceStartEvent
+            part = self._sequence(events, event) if listed else _part(events, event)
+            parts.append(part._replace(start=key.start_mark.index))
+            events.put(fields, name, part.value, key)
+        events.leave(root, fields)
+        end = events.end()
+        if slices.possible(self._text) and not (root.flow_style or root.start_mark.column or events.handles):
+            self._measure(parts, end)
+        return fields
+
+    def _sequence(self, events: Builder, opening: Any) -> _Part:
+        """The list of items."""
+        events.enter(opening)
+        self.column = opening.start_mark.column
+        self._items = []
+        while type(event := events.next()) is not SequenceEndEvent:
+            part = _part(events, event)
+            if type(event) is AliasEvent and isinstance(part.value, dict):
+                part = part._replace(value=dict(part.value))  # every item is an object of its own
+            self.lines[id(part.value)] = event.start_mark.line + 1
+            self._items.append(part)
+        values = [part.value for part in self._items]
+        events.leave(opening, values)
+        return _Part(0, values, own=not opening.flow_style)
+
+    def _measure(self, parts: list[_Part], end: int) -> None:
+        """Gives every part its lines."""
+        for part, span in zip(parts, slices.top(self._text, [part.start for part in parts], end), strict=True):
+            self._keep(part, span)
+            if part.own and isinstance(part.value, list):
+                starts = [item.start for item in self._items]
+                for item, lines in zip(self._items, slices.items(self._text, part.start, starts, self.column, span[1]), strict=False):
+                    self._keep(item, lines)
+
+    def _keep(self, part: _Part, span: Span) -> None:
+        if part.own and self._text[span[1] - 1] == "\n":
+            self.spans[id(part.value)] = span
+
+
+def _part(events: Builder, event: Any) -> _Part:
+    start = events.reach = event.start_mark.index
+    value = events.value(event)
+    return _Part(start, value, own=type(event) is MappingStartEvent and events.reach == start)

@@ -1,0 +1,112 @@
+"""ResourceLists: what comes in on stdin and leaves on stdout, untouched items as the very text they came in as.
+
+Not its business: what happens to the items. Follows the KRM Functions Specification, section ResourceList.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krm_fn import results
+from krm_fn.krm import envelope, origin
+from krm_fn.krm.layout import Layout
+from krm_fn.yamlio import emitter, positions, reader
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Result
+
+_BLOCK = re.compile(r"[|>][-+1-9]*[ \t\r]*(?:#.*)?$", re.MULTILINE)
+
+
+class ResourceList(NamedTuple):
+    """What came in. `results` is what is wrong with it; `complete` is whether all of it can leave again as it came."""
+
+    text: str
+    fields: dict[str, Any]
+    layout: Layout
+    results: list[Result]
+    complete: bool
+
+    @property
+    def items(self) -> list[Any]:
+        """All items, those that are no resources too."""
+        return self.fields["items"] if self.complete else []
+
+    @property
+    def resources(self) -> list[Resource]:
+        """The items that are mappings."""
+        return [item for item in self.items if isinstance(item, dict)]
+
+    @property
+    def function_config(self) -> Resource | None:
+        """The functionConfig, where there is one that is a mapping."""
+        config = self.fields.get("functionConfig")
+        return config if isinstance(config, dict) else None
+
+
+def parse(data: bytes) -> ResourceList:
+    """A ResourceList in YAML or JSON, of any style, with everything that is wrong with it. Never raises for what the bytes are."""
+    text, found = reader.decode(data)
+    if not text.endswith("\n") and not _BLOCK.search(text):
+        text += "\n"
+    layout = Layout(text)
+    value = None if found else reader.json_value(text)
+    if value is None and not found:
+        value, found = reader.attempt(layout.read, text)
+    if value is None:
+        return ResourceList(text, {}, layout, found or [_empty()], complete=False)
+    if wrong := list(envelope.around(value)):
+        return ResourceList(text, {}, layout, [*found, *wrong], complete=False)
+    complete = not found or all(id(item) in layout.spans for item in value["items"])
+    return ResourceList(text, value, layout, [*found, *envelope.within(value, layout.lines)], complete)
+
+
+def made(items: list[Any], function_config: Any, found: list[Result]) -> ResourceList:
+    """A list of what did not come in as one, with what was wrong with it there, and what is wrong with it as a list."""
+    fields = {"items": items, "functionConfig": function_config}
+    return ResourceList("", fields, Layout(""), [*found, *envelope.within(fields, {})], complete=True)
+
+
+def render(received: ResourceList, resources: list[Any], found: list[Result]) -> bytes:
+    """The list that leaves: these resources and findings, the latter after those of earlier functions.
+
+    A resource that is the very object that came in leaves as its text, comments and quotes included; others are written anew.
+    """
+    layout, fields = received.layout, received.fields
+    head = {key: value for key, value in fields.items() if key not in ("items", "functionConfig", "results")}
+    parts = [emitter.text(head), "items:\n" if resources else "items: []\n"]
+    parts.extend(_verbatim(received, resource) or emitter.text([resource], layout.column) for resource in resources)
+    if (config := fields.get("functionConfig")) is not None:
+        parts.append(_verbatim(received, config) or emitter.text({"functionConfig": config}))
+    new = [results.wire(result) for result in found]
+    if said := [*(result for result in _earlier(fields.get("results")) if result not in new), *new]:
+        parts.append(emitter.text({"results": said}))
+    return "".join(parts).encode()
+
+
+def place(received: ResourceList, resource: Resource, path: Path) -> dict[str, Any]:
+    """Where a field of an item or of the functionConfig stands: its file, or else line and column in what came in."""
+    at = origin.place(resource, received.layout.lines.get(id(resource), 0))
+    text = _verbatim(received, resource)
+    if "file" in at or not at or not text:
+        return at
+    before = received.text.count("\n", 0, received.layout.spans[id(resource)][0])
+    line, column = positions.position(text, ("functionConfig" if resource is received.function_config else 0, *path))
+    return {"line": before + line, "column": column}
+
+
+def _verbatim(received: ResourceList, value: Any) -> str:
+    start, end = received.layout.spans.get(id(value), (0, 0))
+    return received.text[start:end]
+
+
+def _earlier(said: Any) -> list[Any]:
+    """What earlier functions said; the TypeScript SDK wraps it in a mapping."""
+    listed = said.get("items") if isinstance(said, dict) else said
+    return listed if isinstance(listed, list) else []
+
+
+def _empty() -> Result:
+    return results.error("DYN001", "the input is empty; krm-fn reads a ResourceList, see `krm-fn --help`")

@@ -1,1 +1,0 @@
-"""Text in, values out and back: YAML as the API server reads it, ResourceLists, files."""

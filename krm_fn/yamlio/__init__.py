@@ -1,0 +1,1 @@
+"""YAML text to values and back, as an API server reads it, with the position of each field."""

@@ -1,0 +1,249 @@
+"""YAML events become JSON values, within limits.
+
+Not its business: where documents begin and what they mean (see `krm_fn.yamlio.reader` and `krm_fn.krm.resourcelist`).
+The events come from PyYAML's C parser; depth and aliases are counted while they arrive, so that no input can exhaust the process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    StreamStartEvent,
+)
+
+from krm_fn import results
+from krm_fn.yamlio import scalars, stream
+
+if TYPE_CHECKING:
+    from krm_fn.results import Result
+
+DEPTH = 200
+ALIASED = 100_000
+FINDINGS = 100
+
+_STANDARD = "tag:yaml.org,2002:"
+_TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "null": (type(None),)}
+
+
+class Broken(Exception):  # noqa: N818 - the input is broken, not the program
+    """Reading cannot go on; `result` says why."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.message)
+        self.result = result
+
+
+def size(value: Any, limit: int) -> tuple[int, int]:
+    """How many values a value holds, and how deep; counting stops soon after `limit`.
+
+    >>> size({"a": [1, 2]}, 100)
+    (4, 3)
+    """
+    level, count, depth = [value], 0, 0
+    while level and count <= limit:
+        count += len(level)
+        depth += 1
+        nodes = [node.values() if type(node) is dict else node for node in level if type(node) in (dict, list)]
+        level = [child for node in nodes for child in node]
+    return count, depth
+
+
+class Builder:
+    """Values from one stream of events.
+
+    `next` gives the next event; `value` everything that an event begins. What is wrong but lets reading go on is added to `found`; what
+    does not raises Broken or yaml.YAMLError. `reach` is the lowest offset an alias has pointed to since it was last set, `handles` whether
+    the document declares short forms of tags.
+    """
+
+    def __init__(self, text: str, found: list[Result], file: str = "", lines: int = 0) -> None:
+        """`lines` is how many lines stand before the text in its file."""
+        self.next = stream.events(text)
+        self.reach = len(text)
+        self.handles = False
+        self._found = found
+        self._file = file
+        self._lines = lines
+        self._plain = _Plain()
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._merged: dict[int, set[str]] = {}
+        self._depth = 0
+        self._aliased = 0
+
+    def begin(self) -> Any:
+        """The event that begins the next document's value, or None where the text ends."""
+        event = self.next()
+        if type(event) is StreamStartEvent:
+            event = self.next()
+        if type(event) is not DocumentStartEvent:
+            return None
+        self.handles = bool(event.tags)
+        return self.next()
+
+    def end(self) -> int:
+        """Comes out of a document; returns the offset at which it ends."""
+        self._anchors.clear()
+        return int(self.next().start_mark.index)
+
+    def value(self, event: Any) -> Any:
+        """The value that this event begins; the events up to its end are consumed."""
+        if type(event) is ScalarEvent:
+            return self._scalar(event)
+        if type(event) is AliasEvent:
+            return self._alias(event)
+        self.enter(event)
+        value = self._mapping() if type(event) is MappingStartEvent else self._sequence()
+        self.leave(event, value)
+        return value
+
+    def key(self, event: Any) -> str | None:
+        """The key that this event begins, literally as written: `on:` is the key `on`. None where it is not a text."""
+        if type(event) is ScalarEvent:
+            value = self._scalar(event) if event.anchor or event.tag else None
+            return value if isinstance(value, str) else str(event.value)
+        value = self.value(event)
+        if isinstance(value, str):
+            return value
+        self.report("DYN009", "a key is a list, a mapping or no text; put a key that contains a brace or a bracket in quotes", event)
+        return None
+
+    def put(self, mapping: dict[str, Any], key: str | None, value: Any, event: Any) -> None:
+        """Sets a key once, and merges what stands behind `<<`; keys written out win over merged ones."""
+        merged = self._merged.get(id(mapping), set())
+        if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
+            self._merge(mapping, value, event)
+        elif key in mapping and key not in merged:
+            self.report("DYN007", f"{key} stands here a second time in one mapping; remove one of the two", event)
+        elif key is not None:
+            mapping[key] = value
+            merged.discard(key)
+
+    def report(self, code: str, message: str, event: Any) -> None:
+        """Notes an error at an event. Raises Broken when there are so many that reading on is no help."""
+        self._found.append(self._error(code, message, event))
+        if len(self._found) >= FINDINGS:
+            raise Broken(self._error("DYN004", f"there are {FINDINGS} errors up to here; mend them first, then the rest is read", event))
+
+    def enter(self, event: Any) -> None:
+        """Goes into the mapping or list that this event begins. Raises Broken when that is too deep."""
+        self._depth += 1
+        if self._depth > DEPTH:
+            raise Broken(self._error("DYN005", f"nested more than {DEPTH} levels deep; no Kubernetes resource is", event))
+        if event.anchor:
+            self._anchors.pop(event.anchor, None)
+        if event.tag and event.tag not in ("!", _STANDARD + ("map" if type(event) is MappingStartEvent else "seq")):
+            self._unknown(event)
+
+    def leave(self, event: Any, value: Any) -> None:
+        """Comes out of the mapping or list that this event began, with what it held."""
+        self._depth -= 1
+        self._merged.pop(id(value), None)
+        if event.anchor:
+            self._anchors[event.anchor] = value, event.start_mark.index
+
+    def _mapping(self) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        following, scalar = self.next, self._scalar
+        while type(event := following()) is not MappingEndEvent:
+            key = self.key(event)
+            child = following()
+            value = scalar(child) if type(child) is ScalarEvent else self.value(child)
+            if key is None or key in mapping or key == "<<":
+                self.put(mapping, key, value, event)
+            else:
+                mapping[key] = value
+        return mapping
+
+    def _sequence(self) -> list[Any]:
+        sequence: list[Any] = []
+        following = self.next
+        while type(event := following()) is not SequenceEndEvent:
+            sequence.append(self.value(event))
+        return sequence
+
+    def _scalar(self, event: Any) -> Any:
+        if event.anchor is None and event.tag is None:
+            try:
+                return self._plain[event.value] if event.implicit[0] else event.value
+            except ValueError:
+                return self._no_number(event)
+        value = self._tagged(event)
+        if event.anchor:
+            self._anchors[event.anchor] = value, event.start_mark.index
+        return value
+
+    def _tagged(self, event: Any) -> Any:
+        """A scalar that may have a tag. The tags that mean something in JSON are honoured."""
+        tag = (event.tag or "").removeprefix(_STANDARD)
+        if tag in ("!", "str") or (not tag and not event.implicit[0]):
+            return event.value
+        if tag == "binary":
+            return self._binary(event)
+        if tag and tag not in _TYPES:
+            return self._unknown(event)
+        try:
+            value = scalars.resolve(event.value)
+        except ValueError:
+            return self._no_number(event)
+        if tag and type(value) not in _TYPES[tag]:
+            self.report("DYN008", f"{event.value} is not what its tag !!{tag} says; remove the tag or mend the value", event)
+        return value
+
+    def _binary(self, event: Any) -> str:
+        from base64 import b64decode  # noqa: PLC0415 - hardly ever needed
+
+        try:
+            return b64decode(event.value).decode()
+        except ValueError:
+            self.report("DYN008", "what follows !!binary is not the base64 form of a text; write the text itself", event)
+            return str(event.value)
+
+    def _unknown(self, event: Any) -> Any:
+        name = f"!!{event.tag.removeprefix(_STANDARD)}" if event.tag.startswith(_STANDARD) else event.tag
+        self.report("DYN008", f"the tag {name} has no meaning in Kubernetes; remove it, or put the text in quotes", event)
+        return getattr(event, "value", None)
+
+    def _no_number(self, event: Any) -> str:
+        self.report("DYN010", f"{event.value} is a number that JSON cannot hold; put it in quotes if it is meant as text", event)
+        return str(event.value)
+
+    def _alias(self, event: Any) -> Any:
+        if event.anchor not in self._anchors:
+            message = f"*{event.anchor} refers to an anchor &{event.anchor} that does not stand before it; write the value out"
+            raise Broken(self._error("DYN004", message, event))
+        value, start = self._anchors[event.anchor]
+        count, depth = size(value, ALIASED)
+        self._aliased += count
+        if self._aliased > ALIASED or self._depth + depth > DEPTH:
+            message = f"aliases stand for more than {ALIASED} values or {DEPTH} levels up to here; use fewer of them"
+            raise Broken(self._error("DYN006", message, event))
+        self.reach = min(self.reach, start)
+        return value
+
+    def _merge(self, mapping: dict[str, Any], value: Any, event: Any) -> None:
+        sources = value if isinstance(value, list) else [value]
+        if not all(isinstance(source, dict) for source in sources):
+            self.report("DYN004", "<< takes a mapping or a list of mappings; put << in quotes if it is meant as a key", event)
+            return
+        new = {key: item for source in reversed(sources) for key, item in source.items() if key not in mapping}
+        self._merged.setdefault(id(mapping), set()).update(new)
+        mapping.update(new)
+
+    def _error(self, code: str, message: str, event: Any) -> Result:
+        mark = event.start_mark
+        return results.error(code, message, file=self._file, line=self._lines + mark.line + 1, column=mark.column + 1)
+
+
+class _Plain(dict[str, scalars.Scalar]):
+    """Unquoted texts with their values; each is resolved once. Raises ValueError where JSON has no such value."""
+
+    def __missing__(self, text: str) -> scalars.Scalar:
+        value = self[text] = scalars.resolve(text)
+        return value

@@ -1,0 +1,128 @@
+"""JSON values become block YAML that every reader of YAML 1.1 and 1.2 reads as the same values.
+
+Not its business: text that came in and was not changed; that leaves as it is (`krm_fn.krm.resourcelist`).
+The shape is kubectl's: two spaces, a list's dashes below its key, no anchors, no folded lines, keys in the order they were set.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from krm_fn.yamlio import scalars
+
+_LONGEST_KEY = 800  # readers look for a key's colon within 1024 characters
+_NOT_ASCII_TEXT = re.compile(r"[^ !#-\[\]-~]")
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+def text(value: Any, indent: int = 0) -> str:
+    r"""A JSON value as lines of YAML, all indented by `indent` spaces.
+
+    Raises TypeError for what is no JSON value and ValueError for infinities and NaN.
+
+    >>> print(text({"command": ["-c", "y"], "data": {}, "script": "a\nb\n"}), end="")
+    command:
+    - -c
+    - "y"
+    data: {}
+    script: |
+      a
+      b
+    """
+    lines: list[str] = []
+    pad = " " * indent
+    if isinstance(value, dict) and value:
+        _mapping(value, pad, pad, lines)
+    elif isinstance(value, list) and value:
+        _sequence(value, pad, pad, lines)
+    else:
+        lines.append(f"{pad}{_scalar(value, pad)}\n")
+    return "".join(lines)
+
+
+def _mapping(mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
+    """`first` stands before the first line, `pad` before all others."""
+    for key, value in mapping.items():
+        head = first + _key(key, pad)
+        first = pad
+        if type(value) is dict and value:
+            lines.append(f"{head}\n")
+            _mapping(value, f"{pad}  ", f"{pad}  ", lines)
+        elif type(value) is list and value:
+            lines.append(f"{head}\n")
+            _sequence(value, pad, pad, lines)
+        else:
+            lines.append(f"{head} {_scalar(value, pad)}\n")
+
+
+def _sequence(sequence: list[Any], first: str, pad: str, lines: list[str]) -> None:
+    for value in sequence:
+        if type(value) is dict and value:
+            _mapping(value, f"{first}- ", f"{pad}  ", lines)
+        elif type(value) is list and value:
+            _sequence(value, f"{first}- ", f"{pad}  ", lines)
+        else:
+            lines.append(f"{first}- {_scalar(value, pad)}\n")
+        first = pad
+
+
+def _key(key: str, pad: str) -> str:
+    written = _one_line(key)
+    return f"{written}:" if len(written) <= _LONGEST_KEY else f"? {written}\n{pad}:"
+
+
+def _scalar(value: Any, pad: str) -> str:
+    if type(value) is str:
+        return _literal(value, pad) if "\n" in value and _fits_literal(value) else _one_line(value)
+    if value is None:
+        return "null"
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is int:
+        return str(value)
+    if type(value) is float:
+        return _float(value)
+    if value in ({}, []):
+        return "{}" if value == {} else "[]"
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+@lru_cache(maxsize=8192)
+def _one_line(value: str) -> str:
+    if scalars.plain(value):
+        return value
+    if ('"' in value or "\\" in value) and value.isprintable():
+        return "'" + value.replace("'", "''") + "'"
+    return f'"{_NOT_ASCII_TEXT.sub(_escape, value)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _ESCAPES or character.isprintable():
+        return _ESCAPES.get(character, character)
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _fits_literal(value: str) -> bool:
+    """Whether a text of several lines can stand as it is: it holds nothing invisible that an editor or a reader may lose."""
+    starts_or_ends_blank = value[0] in " \t\n" or value[-1] in " \t"
+    return not (starts_or_ends_blank or " \n" in value or "\t\n" in value) and value.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _literal(value: str, pad: str) -> str:
+    lines = value.split("\n")
+    keep = "-" if lines[-1] else "" if lines[-2] else "+"
+    if not lines[-1]:
+        lines.pop()
+    return f"|{keep}\n" + "\n".join(f"{pad}  {line}" if line else "" for line in lines)
+
+
+def _float(value: float) -> str:
+    """YAML 1.1 wants a dot in every float."""
+    written = repr(value)
+    if written in ("inf", "-inf", "nan"):
+        raise ValueError(f"{written} is no JSON value")
+    return written if "." in written else written.replace("e", ".0e")

@@ -1,0 +1,121 @@
+"""Where in a text fields stand.
+
+Not its business: values. A text is read again for this, which is only worth it when there is something to say about it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
+
+from krm_fn.yamlio import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from krm_fn.results import Path
+
+_OPENING = (MappingStartEvent, SequenceStartEvent)
+_CLOSING = (MappingEndEvent, SequenceEndEvent)
+_Wanted = dict[str | int, "_Wanted"]
+
+
+def position(text: str, path: Path) -> tuple[int, int]:
+    r"""Line and column, both from 1, of a field in the first document of a text: those of its key, or of an entry of a list.
+
+    Where the text has no such field (it is missing, or comes from an alias) they are those of its nearest ancestor.
+
+    >>> position("a:\n  b: [x, y]\n", ("a", "b", 1))
+    (2, 10)
+    """
+    return positions(text, [path])[path]
+
+
+def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
+    r"""The positions of several fields: the text is read once, and no further than to the last of them.
+
+    >>> positions("a:\n  b: [x, y]\nc: d\n", [("c",), ("a", "b", 7)])
+    {('c',): (3, 1), ('a', 'b', 7): (2, 3)}
+    """
+    asked = list(paths)
+    wanted, count = _tree(asked)
+    found: dict[Path, tuple[int, int]] = {}
+    with suppress(yaml.YAMLError, UnicodeEncodeError):
+        for path, mark in _marks(stream.events(text.removeprefix("\ufeff")), wanted):
+            found[path] = mark.line + 1, mark.column + 1
+            if len(found) == count:
+                break
+    return {path: _nearest(path, found) for path in asked}
+
+
+def _tree(paths: Iterable[Path]) -> tuple[_Wanted, int]:
+    """The steps of all paths as a tree, and how many places it has."""
+    root: _Wanted = {}
+    count = 1
+    for path in paths:
+        node = root
+        for step in path:
+            count += step not in node
+            node = node.setdefault(step, {})
+    return root, count
+
+
+def _nearest(path: Path, found: dict[Path, tuple[int, int]]) -> tuple[int, int]:
+    """Where a field stands, or what is above it."""
+    while path and path not in found:
+        path = path[:-1]
+    return found.get(path, (1, 1))
+
+
+def _marks(following: Callable[[], Any], wanted: _Wanted) -> Iterator[tuple[Path, Any]]:
+    """Each place of a tree that the first document has, in the order of the text."""
+    while type(event := following()) not in (ScalarEvent, StreamEndEvent, *_OPENING):
+        pass
+    yield (), event.start_mark
+    yield from _inside(following, event, (), wanted)
+
+
+def _inside(following: Callable[[], Any], event: Any, path: Path, wanted: _Wanted) -> Iterator[tuple[Path, Any]]:
+    """The places in a value that an event begins. The events up to the value's end are consumed."""
+    if wanted and type(event) is MappingStartEvent:
+        yield from _entries(following, path, dict(wanted))
+    elif wanted and type(event) is SequenceStartEvent:
+        yield from _elements(following, path, wanted)
+    else:
+        _skip(following, event)
+
+
+def _entries(following: Callable[[], Any], path: Path, wanted: _Wanted) -> Iterator[tuple[Path, Any]]:
+    """Of a key that stands twice, the first one counts."""
+    while type(key := following()) is not MappingEndEvent:
+        inner = wanted.pop(key.value, None) if type(key) is ScalarEvent else None
+        if inner is None:
+            _skip(following, key)
+            _skip(following, following())
+        else:
+            yield (*path, key.value), key.start_mark
+            yield from _inside(following, following(), (*path, key.value), inner)
+
+
+def _elements(following: Callable[[], Any], path: Path, wanted: _Wanted) -> Iterator[tuple[Path, Any]]:
+    index = 0
+    while type(event := following()) is not SequenceEndEvent:
+        if index in wanted:
+            yield (*path, index), event.start_mark
+            yield from _inside(following, event, (*path, index), wanted[index])
+        else:
+            _skip(following, event)
+        index += 1
+
+
+def _skip(following: Callable[[], Any], event: Any) -> None:
+    """Passes over the value that an event begins."""
+    depth = 0
+    while True:
+        depth += (type(event) in _OPENING) - (type(event) in _CLOSING)
+        if depth == 0:
+            return
+        event = following()

@@ -1,0 +1,146 @@
+"""Texts become documents: YAML or JSON, one or many, with a finding for everything that is wrong.
+
+Not its business: what a document is for. Keys are texts, values are those that the API server would see (`krm_fn.yamlio.scalars`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import yaml
+
+from krm_fn import results
+from krm_fn.yamlio import builder, scalars, syntax
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krm_fn.results import Result
+    from krm_fn.yamlio.builder import Builder
+
+BROKEN_DOCUMENTS = 20
+T = TypeVar("T")
+
+_JSON = re.compile(r"\ufeff?\s*[{\[]")
+_MARKER = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+
+
+class Document(NamedTuple):
+    """One document of a text. `number` counts from 0; `start` and `end` are offsets of whole lines, `line` is the line of `start`."""
+
+    value: Any
+    file: str
+    number: int
+    line: int
+    start: int
+    end: int
+
+
+def decode(data: bytes, file: str = "") -> tuple[str, list[Result]]:
+    """The text of UTF-8 bytes without a byte order mark; where they are none, an error with the place of the first wrong byte."""
+    try:
+        return data.decode().removeprefix("\ufeff"), []
+    except UnicodeDecodeError as problem:
+        start = data.rfind(b"\n", 0, problem.start) + 1
+        line, column = data.count(b"\n", 0, start) + 1, len(data[start : problem.start].decode()) + 1
+        known = "; it looks like UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+        message = f"the byte 0x{data[problem.start]:02x} is not UTF-8{known}; save the text as UTF-8"
+        return "", [results.error("DYN002", message, file=file, line=line, column=column)]
+
+
+def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
+    """Every document of a text that is not empty, and everything wrong with the text; a broken document does not hide those after it.
+
+    `file` is the name that findings carry. Never raises for what the text is.
+    """
+    if (value := json_value(text)) is not None:
+        return [Document(value, file, 0, 1, 0, len(text))], []
+    documents: list[Document] = []
+    found: list[Result] = []
+    start: int | None = 1 if text.startswith("\ufeff") else 0
+    while start is not None and len(found) < BROKEN_DOCUMENTS:
+        rest, lines = text[start:], text.count("\n", 0, start)
+        done, wrong = attempt(partial(_documents, documents, file, start, lines), rest, file, lines)
+        found.extend(wrong)
+        start = None if done else _next_document(text, start, wrong[-1].line)
+    return documents, sorted(found, key=lambda result: (result.line, result.column))
+
+
+def attempt(take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0) -> tuple[T | None, list[Result]]:
+    """What `take` makes of a text's events, and what is wrong with the text; None where it cannot be read to its end."""
+    found: list[Result] = []
+    try:
+        return take(builder.Builder(text, found, file, lines)), found
+    except builder.Broken as broken:
+        found.append(broken.result)
+    except (yaml.YAMLError, UnicodeEncodeError) as problem:
+        found.append(syntax.finding(problem, text, file, lines))
+    return None, found
+
+
+def json_value(text: str) -> Any:
+    """The value of a JSON text, read ten times as fast as YAML.
+
+    None for whatever is not plain sailing (no JSON, a key twice, too deep): read as YAML it gives the same value or a finding with a place.
+    """
+    if not _JSON.match(text):
+        return None
+    import json  # noqa: PLC0415 - orchestrators write YAML
+
+    try:
+        value = json.loads(
+            text.removeprefix("\ufeff"),
+            object_pairs_hook=_unique,
+            parse_int=scalars.integer,
+            parse_float=scalars.decimal,
+            parse_constant=_refused,
+        )
+    except (ValueError, RecursionError):
+        return None
+    _, depth = builder.size(value, len(text))
+    return value if depth <= builder.DEPTH and _encodable(text, value) else None
+
+
+def _documents(documents: list[Document], file: str, start: int, lines: int, events: Builder) -> bool:
+    """Adds the documents of a text that begins at offset `start`, after `lines` lines."""
+    while root := events.begin():
+        mark = root.start_mark
+        value, end = events.value(root), events.end()
+        if value is not None:
+            place = lines + mark.line + 1, start + mark.index - mark.column, start + end
+            documents.append(Document(value, file, len(documents), *place))
+    return True
+
+
+def _next_document(text: str, start: int, line: int) -> int | None:
+    """The offset of the first document marker behind a line, or None."""
+    lines = 1 + text.count("\n", 0, start)
+    for marker in _MARKER.finditer(text, start + 1):
+        lines += text.count("\n", start, marker.start())
+        start = marker.start()
+        if lines >= line:
+            return start
+    return None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise ValueError
+    return mapping
+
+
+def _refused(name: str) -> float:
+    raise ValueError(name)
+
+
+def _encodable(text: str, value: Any) -> bool:
+    """Whether no string holds half of a surrogate pair, which only an escape can bring in."""
+    import json  # noqa: PLC0415 - see above
+
+    try:
+        return "\\u" not in text or bool(json.dumps(value, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,94 @@
+"""Rules against a real API server: it takes what is rendered without an error, and refuses what the rules over pods refuse."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, assume, settings
+from hypothesis import given as drawn
+
+from krm_fn import config, expand, graph, resolve, results, surroundings
+from krm_fn.kube import labels
+from tests.support import faults, given, strategies
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+QUIET = [case for case in faults.ALL if not case.found]
+budget = settings(
+    max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")) // 10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
+)
+
+
+def native(resources: list[Resource]) -> list[Resource]:
+    """The generated objects that are not Dynamo's own."""
+    return [found for found in resources if labels.OWNER in labels.notes(found) and not found["apiVersion"].startswith("nvidia.com/")]
+
+
+def refused(plane, resources):
+    """What the API server says of objects that it does not take."""
+    said = []
+    for found in native(resources):
+        plane.namespace(found["metadata"]["namespace"])
+        answer = plane.apply(found)
+        if not answer.ok:
+            said.append(f"{found['kind']} {found['metadata']['name']}: {answer.message}")
+    return said
+
+
+@pytest.mark.parametrize("case", QUIET, ids=[case.reason for case in QUIET])
+def test_what_no_rule_objects_to_is_taken(case, control_plane, crds):
+    assert refused(control_plane, given.expanded(*case.items, **case.settings).resources) == []
+
+
+@budget
+@drawn(strategies.graphs(), strategies.configs())
+def test_what_is_rendered_without_an_error_is_taken(control_plane, crds, written, settings):
+    expansion = expand.expand([written], settings)
+    assume(not results.failed(expansion.results))
+    assert refused(control_plane, expansion.resources) == []
+
+
+REFUSED = {
+    "DYN117",
+    "DYN140",
+    "DYN141",
+    "DYN142",
+    "DYN148",
+    "DYN151",
+    "DYN157",
+    "DYN158",
+    "DYN159",
+    *(f"DYN{number}" for number in range(200, 300)),
+}
+LATER = {
+    "a graph whose name starts with a digit": "before Kubernetes 1.34 a Service must start with a letter",
+    "a claim with the name of the engine's volume": "pods of a LeaderWorkerSet are judged when its controller makes them",
+}
+BROKEN = [
+    case
+    for case in faults.ALL
+    if {code for code, _ in case.found} & REFUSED and "orchestrator" not in case.settings and case.reason not in LATER
+]
+
+
+def test_the_exceptions_are_cases():
+    assert {*LATER} <= {case.reason for case in faults.ALL}
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=[case.reason for case in BROKEN])
+def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
+    resolved = resolve.component if case.items[0]["kind"] == "DynamoComponentDeployment" else resolve.graph
+    settings = config.Config(**case.settings)
+    plan = resolved(case.items[0], settings, surroundings.read(case.items, settings)[0])[0]
+    assert refused(control_plane, [marked(found) for found in graph.render(plan)])
+
+
+def marked(made):
+    """A generated object as the expansion marks it."""
+    notes = {**labels.notes(made), labels.OWNER: "DynamoGraphDeployment/chat"}
+    return {**made, "metadata": {**made["metadata"], "annotations": notes}}

@@ -1,0 +1,206 @@
+"""Groups of pods on several nodes before a real API server: their pod templates as pods, what carries them against tests/crds.
+
+The definitions themselves are tried first: what they refuse, and what they let nobody change, is what the real ones refuse.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from tests.support import carriers, given, golden, nodes, truth
+
+SPACE = "groups"
+POD = {"containers": [{"name": "main", "image": "a:1"}]}
+
+
+def clique(name, **spec):
+    return {"name": name, "spec": {"roleName": name, "replicas": 1, "minAvailable": 1, "podSpec": POD, **spec}}
+
+
+def group(**fields):
+    return {"name": "g", "cliqueNames": ["b", "c"], "replicas": 1, "minAvailable": 1, **fields}
+
+
+def object_of(kind, spec, name="x"):
+    versions = {"LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1", "PodGroup": "scheduling.volcano.sh/v1beta1"}
+    version = versions.get(kind, "grove.io/v1alpha1")
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": SPACE}, "spec": spec}
+
+
+def leader_worker_set(name="x", size=2, **spec):
+    return object_of("LeaderWorkerSet", {"leaderWorkerTemplate": {"size": size, "workerTemplate": {"spec": POD}}, **spec}, name)
+
+
+def pod_clique_set(*cliques, name="x", **template):
+    return object_of("PodCliqueSet", {"replicas": 1, "template": {"cliques": list(cliques), **template}}, name)
+
+
+THREE = (clique("a"), clique("b"), clique("c"))
+EXPLICIT = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
+REFUSED = [
+    ("a strategy of no type, as the reference writes it", leader_worker_set(rolloutStrategy={"type": ""}), "rolloutStrategy.type"),
+    ("an unknown way to start", leader_worker_set(startupPolicy="LeaderFirst"), "startupPolicy"),
+    ("an unknown field of a set", leader_worker_set(template={}), "spec.template"),
+    ("a group of nobody", leader_worker_set(size=0), "leaderWorkerTemplate.size"),
+    ("fewer groups than none", leader_worker_set(replicas=-1), "spec.replicas"),
+    ("more pods than can be counted", leader_worker_set(replicas=1_000_000, size=10_000), "cannot be counted"),
+    ("a name that no Service can have", leader_worker_set("0x"), "fit for one"),
+    ("a pod group of fewer than nobody", object_of("PodGroup", {"minMember": -1}), "spec.minMember"),
+    ("a queue of no name", object_of("PodGroup", {"queue": "A"}), "spec.queue"),
+    ("an unknown field of a pod group", object_of("PodGroup", {"minMembers": 1}), "minMembers"),
+    ("a set without cliques", pod_clique_set(), "cliques"),
+    ("an unknown field of a clique", pod_clique_set({**clique("a"), "replica": 1}), "replica"),
+    ("two cliques of one name", pod_clique_set(clique("a"), clique("a")), "a"),
+    ("two cliques of one role", pod_clique_set(clique("a"), clique("b", roleName="a")), "each role may stand once"),
+    ("more available than there are", pod_clique_set(clique("a", minAvailable=2)), "more pods must be available"),
+    ("a name that is none", pod_clique_set(clique("A")), "name"),
+    ("46 characters", pod_clique_set(clique("a" * 45)), "more than 45"),
+    ("46 characters in a group", pod_clique_set(*THREE, podCliqueScalingGroups=[group(name="g" * 44)]), "more than 45"),
+    ("an unknown order", pod_clique_set(*THREE, cliqueStartupType="Explicit"), "cliqueStartupType"),
+    ("a wait for nobody", pod_clique_set(clique("a", startsAfter=["z"]), **EXPLICIT), "starts after other cliques"),
+    ("a wait for oneself", pod_clique_set(clique("a", startsAfter=["a"]), **EXPLICIT), "starts after other cliques"),
+    ("two schedulers", pod_clique_set(clique("a"), clique("b", podSpec={**POD, "schedulerName": "s"})), "one scheduler"),
+    ("a pod on one node", pod_clique_set(clique("a", podSpec={**POD, "nodeName": "n"})), "placed by Grove"),
+    ("no patience", pod_clique_set(clique("a"), terminationDelay="0s"), "above zero"),
+    ("a delay that is none", pod_clique_set(clique("a"), terminationDelay="soon"), "terminationDelay"),
+    ("a group of strangers", pod_clique_set(clique("a"), podCliqueScalingGroups=[group()]), "consists of cliques"),
+    (
+        "a clique in two groups",
+        pod_clique_set(*THREE, podCliqueScalingGroups=[group(), group(name="h", cliqueNames=["c"])]),
+        "one scaling group at most",
+    ),
+    ("no groups", pod_clique_set(*THREE, podCliqueScalingGroups=[group(replicas=0)]), "replicas"),
+]
+ACCEPTED = [
+    ("a set", leader_worker_set()),
+    ("a set that updates as the real one does by default", leader_worker_set(rolloutStrategy={"type": "RollingUpdate"})),
+    ("a pod group", object_of("PodGroup", {"minMember": 2})),
+    ("cliques", pod_clique_set(*THREE, podCliqueScalingGroups=[group()], terminationDelay="15m0s")),
+    ("45 characters", pod_clique_set(clique("a" * 44))),
+    ("a wait", pod_clique_set(clique("a", startsAfter=["b"]), clique("b"), **EXPLICIT)),
+    ("no replicas, which count as one", pod_clique_set(clique("a", replicas=0))),
+    ("the default scheduler by its name", pod_clique_set(clique("a"), clique("b", podSpec={**POD, "schedulerName": "default-scheduler"}))),
+]
+
+
+@pytest.fixture(scope="module")
+def plane(control_plane, crds):
+    control_plane.namespace(SPACE)
+    return control_plane
+
+
+@pytest.mark.parametrize(("written", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_the_definitions_refuse(written, said, plane):
+    answer = plane.apply(written)
+    assert not answer.ok
+    assert said in answer.message
+
+
+@pytest.mark.parametrize("written", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
+def test_the_definitions_accept(written, plane):
+    answer = plane.apply(written)
+    assert answer.ok, answer.message
+
+
+DEFAULTS = [
+    ("the order of a group", leader_worker_set(), ("spec", "startupPolicy"), "LeaderCreated"),
+    ("how many groups", leader_worker_set(), ("spec", "replicas"), 1),
+    ("whose share", object_of("PodGroup", {"minMember": 2}), ("spec", "queue"), "default"),
+    ("the order of cliques", pod_clique_set(clique("a")), ("spec", "template", "cliqueStartupType"), "CliqueStartupTypeAnyOrder"),
+]
+
+
+@pytest.mark.parametrize(("written", "path", "value"), [row[1:] for row in DEFAULTS], ids=[row[0] for row in DEFAULTS])
+def test_the_definitions_fill_in(written, path, value, plane):
+    found = plane.apply(written).body
+    for step in path:
+        found = found[step]
+    assert found == value
+
+
+EXPLICIT_SET = pod_clique_set(clique("a", startsAfter=["b"]), clique("b"), clique("c"), podCliqueScalingGroups=[group()], **EXPLICIT)
+ANY_SET = pod_clique_set(*THREE, name="any")
+TEMPLATE = ("spec", "template")
+CHANGES = [
+    ("another image", ANY_SET, (*TEMPLATE, "cliques", 0, "spec", "podSpec", "containers", 0, "image"), "a:2", ""),
+    ("more pods", ANY_SET, (*TEMPLATE, "cliques", 0, "spec", "replicas"), 3, ""),
+    ("another order of cliques where none waits", ANY_SET, (*TEMPLATE, "cliques"), [*THREE[1:], THREE[0]], ""),
+    ("another clique", ANY_SET, (*TEMPLATE, "cliques"), [*THREE, clique("d")], "cliques cannot come"),
+    ("a clique less", ANY_SET, (*TEMPLATE, "cliques"), list(THREE[1:]), "cliques cannot come"),
+    ("a clique by another name", ANY_SET, (*TEMPLATE, "cliques"), [*THREE[:2], clique("z")], "cliques cannot come"),
+    ("another role", ANY_SET, (*TEMPLATE, "cliques", 0, "spec", "roleName"), "z", "a role cannot change"),
+    ("another way to start", ANY_SET, (*TEMPLATE, "cliqueStartupType"), "CliqueStartupTypeInOrder", "order of starting"),
+    ("a scaling group", ANY_SET, (*TEMPLATE, "podCliqueScalingGroups"), [group()], "scaling groups cannot come"),
+    ("more groups", EXPLICIT_SET, (*TEMPLATE, "podCliqueScalingGroups", 0, "replicas"), 3, ""),
+    (
+        "other cliques in a group",
+        EXPLICIT_SET,
+        (*TEMPLATE, "podCliqueScalingGroups", 0, "cliqueNames"),
+        ["b"],
+        "cliques of a scaling group",
+    ),
+    ("another wait", EXPLICIT_SET, (*TEMPLATE, "cliques", 0, "spec", "startsAfter"), ["c"], "what a clique waits for"),
+    (
+        "another order of cliques where one waits",
+        EXPLICIT_SET,
+        (*TEMPLATE, "cliques"),
+        [clique("b"), clique("a", startsAfter=["b"]), clique("c")],
+        "order of cliques",
+    ),
+]
+
+
+@pytest.mark.parametrize(("written", "path", "value", "said"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_the_definitions_let_nobody_change_what_grove_does_not(written, path, value, said, plane):
+    assert plane.apply(written, dry_run=False).ok
+    changed = copy.deepcopy(written)
+    holder = changed
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    answer = plane.apply(changed)
+    assert answer.ok == (not said), answer.message
+    assert said in answer.message
+
+
+FILES = sorted(golden.EXAMPLES.glob("*/expected*.yaml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(golden.EXAMPLES)))
+def test_every_pod_template_of_the_examples_is_accepted(file, plane):
+    """The carriers themselves are sent with everything else that an example becomes."""
+    sent = [template for each in truth.read(file.read_text()) for template in carriers.pod_templates(each)]
+    assert sent
+    for each in sent:
+        plane.namespace(each["metadata"]["namespace"])
+        answer = plane.apply(each)
+        assert answer.ok, answer.message
+        assert answer.warnings == ()
+
+
+def test_examples_carry_pods_in_every_way():
+    kinds = {each["kind"] for file in FILES for each in truth.read(file.read_text()) if list(carriers.templates(each))}
+    assert kinds == {"Deployment", "LeaderWorkerSet", "PodCliqueSet"}
+
+
+GRAPHS = [
+    ("LeaderWorkerSets", "deployment", {"LeaderWorkerSet", "PodGroup"}),
+    ("Grove", "grove", {"PodCliqueSet"}),
+]
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm"])
+@pytest.mark.parametrize(("carrier", "kinds"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+def test_a_change_of_image_and_replicas_passes(carrier, kinds, engine, plane):
+    """Applied for real, then applied again from a graph with another image and another number of replicas."""
+
+    def rendered(image, replicas):
+        written = nodes.worker(command=["python3", "-m", f"dynamo.{engine}"], args=["--x"], image=image, replicas=replicas)
+        graph = given.graph({"Worker": written}, name=f"{engine}-{carrier}", namespace=SPACE)
+        return [each for each in given.expanded(graph, orchestrator=carrier).resources if each["kind"] in kinds]
+
+    for each in (*rendered("a:1", 1), *rendered("a:2", 2)):
+        answer = plane.apply(each, dry_run=False)
+        assert answer.ok, answer.message

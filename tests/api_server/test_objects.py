@@ -1,0 +1,36 @@
+"""Every native object of every example and layout is accepted by a real API server: no unknown field, no rule of validation broken."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import golden, truth
+
+# Definitions of Dynamo's own kinds are not served here: resources that pass through, and the scaling adapter.
+DYNAMO = ("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel", "DynamoGraphDeploymentScalingAdapter")
+FILES = sorted([*golden.EXAMPLES.glob("*/expected*.yaml"), *golden.RENDERED.glob("*.yaml")])
+
+
+def objects(file):
+    return [
+        each for each in truth.read(file.read_text()) if "config.kubernetes.io/local-config" not in each["metadata"].get("annotations", {})
+    ]
+
+
+def test_every_recorded_output_is_here():
+    assert {recording.expected for recording in golden.recordings()} <= {*FILES}
+    kinds = {each["kind"] for file in FILES for each in objects(file)}
+    assert {"Deployment", "Service", "Role", "ConfigMap", "PersistentVolumeClaim", "Ingress", "VirtualService", "InferencePool"} <= kinds
+    assert {*DYNAMO} <= kinds
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(golden.EXAMPLES)))
+def test_accepted(file, control_plane, crds):
+    for each in objects(file):
+        if each["kind"] in DYNAMO:
+            assert each["apiVersion"] == truth.DYNAMO
+            continue
+        control_plane.namespace(each["metadata"]["namespace"])
+        answer = control_plane.apply(each)
+        assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
+        assert answer.warnings == ()

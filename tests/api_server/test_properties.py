@@ -1,0 +1,59 @@
+"""A real API server and the function are of one mind, over inputs nobody thought of.
+
+`KRM_FN_SERVER_EXAMPLES` sets how many inputs each property meets.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, assume, settings
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+
+from krm_fn import expand, results
+from krm_fn.kube import admission
+from tests.support import carriers, oddities, strategies, truth
+
+budget = settings(
+    max_examples=int(os.environ.get("KRM_FN_SERVER_EXAMPLES", "60")),
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.data_too_large,
+    ],
+)
+REFUSED_BY_GROVE = {"DYN163", "DYN164", "DYN167", "DYN168"}
+
+
+@pytest.fixture(scope="module")
+def plane(control_plane, crds):
+    for namespace in ("team", "default", "other", "prod"):
+        control_plane.namespace(namespace)
+    return control_plane
+
+
+@budget
+@drawn(st.lists(strategies.graphs(), min_size=1, max_size=1), strategies.configs())
+def test_what_leaves_without_an_error_is_accepted(plane, items, config):
+    """Pod templates as well as what carries them; a set that Grove refuses leaves with a warning."""
+    expansion = expand.expand(items, config)
+    assume(not results.failed(expansion.results))
+    assume(not REFUSED_BY_GROVE & {found.code for found in expansion.results})
+    for each in expansion.resources:
+        if each["apiVersion"] == truth.DYNAMO:
+            continue
+        for sent in (each, *carriers.pod_templates(each)):
+            answer = plane.apply(sent)
+            assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
+
+
+@budget
+@drawn(oddities.pods())
+def test_pods_are_refused_early_exactly_if_the_server_refuses_them(plane, spec):
+    found = list(admission.pod(spec))
+    answer = oddities.sent(plane, spec)
+    assert answer.ok == (not found), answer.message or found

@@ -1,0 +1,73 @@
+"""Every code has a page, the pages are those of the texts, and their examples do what they say."""
+
+from __future__ import annotations
+
+import textwrap
+
+import error_pages
+import pytest
+import yaml
+
+from krm_fn import changes, codes, expand
+from krm_fn.codes import pages
+from krm_fn.files import sources
+
+GRAPH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat, namespace: demo}\nspec:\n"
+NO_SERVICES = "  services: {Frontend: {componentType: frontend}}\n"
+EXAMPLES = [
+    (code, which, text) for code, page in pages.every().items() for which, text in (("wrong", page.wrong), ("right", page.right)) if text
+]
+
+
+def test_every_code_has_a_page_and_every_page_a_code():
+    assert codes.TITLES
+    assert pages.every().keys() == codes.TITLES.keys()
+
+
+def test_the_pages_are_those_of_the_texts():
+    """`make generate` writes them."""
+    assert {path: path.read_text() for path in error_pages.FOLDER.iterdir()} == error_pages.made()
+
+
+@pytest.mark.parametrize("code", codes.TITLES)
+def test_a_page_says_in_sentences_what_it_means_and_how_to_mend_it(code):
+    page = pages.every()[code]
+    for text in (page.means, page.mend):
+        assert text[0].isupper() or text[0] == "`"
+        assert text.endswith(".")
+    assert pages.markdown(code).startswith(f"# {code}: {codes.TITLES[code]}\n\n")
+    assert not page.wrong or page.wrong != page.right
+
+
+def test_many_pages_have_an_example():
+    assert len({code for code, which, _ in EXAMPLES if which == "wrong"}) > len(codes.TITLES) / 2
+
+
+@pytest.mark.parametrize(("code", "which", "text"), EXAMPLES, ids=[f"{code}-{which}" for code, which, _ in EXAMPLES])
+def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which, text, tmp_path):
+    file = tmp_path / "example.yaml"
+    file.write_text(whole(text))
+    loaded = sources.load([str(file)])
+    found = [*loaded.results, *expand.expand(loaded.values, loaded.config).results]
+    assert (code in {result.code for result in found}) == (which == "wrong"), found
+
+
+def whole(text):
+    """The example with what a reader has around it."""
+    fields = {"services", "pvcs", "restart", "envs", "backendFramework", "dynamoComponent"}
+    if text.split(":")[0] not in fields:
+        return text
+    services = "" if "services:" in text else NO_SERVICES
+    return GRAPH + textwrap.indent(text, "  ") + services
+
+
+def test_changes_have_no_examples_of_one_state():
+    """A change is between two."""
+    assert [code for code, _, _ in EXAMPLES if code >= "DYN400"] == []
+    assert changes.SERVICES in pages.every()
+
+
+def test_examples_are_yaml_that_a_reader_can_take_over():
+    for code, which, text in EXAMPLES:
+        if (which, code) not in (("wrong", "DYN004"), ("wrong", "DYN007"), ("wrong", "DYN008"), ("wrong", "DYN009")):
+            assert list(yaml.safe_load_all(text)), code

@@ -1,0 +1,229 @@
+"""What docs/differences.md says, line by line: each claim is a small graph and what becomes of it."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from krm_fn import config, expand, results
+from tests.support import golden, truth
+from tests.testbed import programs
+
+PAGE = (programs.ROOT / "docs" / "differences.md").read_text()
+
+
+def graph(example, **services):
+    """The graph of an example, with changes to its services."""
+    (found,) = [each for each in truth.read((golden.EXAMPLES / example / "graph.yaml").read_text()) if each["kind"].endswith("Deployment")]
+    for name, fields in services.items():
+        merge(found["spec"]["services"].setdefault(name, copy.deepcopy(found["spec"]["services"]["Worker"])), fields)
+    return found
+
+
+def merge(target, changes):
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(target.get(key), dict):
+            merge(target[key], value)
+        else:
+            target[key] = value
+
+
+def render(*resources, **settings):
+    read, found = config.read({"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}, "spec": settings})
+    assert found == []
+    return expand.expand(resources, read)
+
+
+def objects(expansion, kind):
+    assert [result for result in expansion.results if result.severity == "error"] == []
+    return {each["metadata"]["name"]: each for each in expansion.resources if each["kind"] == kind}
+
+
+def codes(expansion, severity):
+    return {result.code for result in expansion.results if result.severity == severity}
+
+
+def container(deployment):
+    return deployment["spec"]["template"]["spec"]["containers"][0]
+
+
+def says(words):
+    """The claim is still on the page."""
+    assert words in PAGE, words
+
+
+def test_services_for_debugging_only_in_debug_mode():
+    says("makes the Services `<component>-p` and `<component>-d` for every component")
+    assert objects(render(graph("agg-vllm")), "Service").keys() == {"chat-frontend", "chat-worker"}
+    debugged = graph("agg-vllm", Worker={"annotations": {"nvidia.com/enable-stealing-traffic-debug-mode": "true"}})
+    assert objects(render(debugged), "Service").keys() == {"chat-frontend", "chat-worker", "chat-worker-p", "chat-worker-d"}
+
+
+def test_accounts_only_where_a_component_needs_them():
+    says("makes planner and endpoint picker accounts for every graph")
+    assert objects(render(graph("agg-vllm")), "ServiceAccount").keys() == {"chat-k8s-service-discovery"}
+    bindings = objects(render(graph("disagg-vllm-planner"), rbac={"plannerRole": "mine"}), "RoleBinding")
+    assert bindings["planner-serviceaccount-binding"]["roleRef"]["name"] == "mine"
+
+
+def test_labels_and_annotations_of_an_ingress():
+    says("ignores `ingress.annotations` and `ingress.labels`")
+    way = {"enabled": True, "host": "a", "ingressControllerClassName": "nginx", "labels": {"a": "b"}, "annotations": {"c": "d"}}
+    made = objects(render(graph("agg-vllm", Frontend={"ingress": way})), "Ingress")["chat-frontend"]
+    assert made["metadata"]["labels"]["a"] == "b"
+    assert made["metadata"]["annotations"]["c"] == "d"
+
+
+def test_replicas_of_an_autoscaler():
+    says("sets `replicas` on Deployments that an autoscaler owns")
+    made = objects(render(graph("disagg-vllm-planner")), "Deployment")
+    assert {name for name, each in made.items() if "replicas" not in each["spec"]} == {"assistant-prefill", "assistant-decode"}
+
+
+def test_deadline_of_a_rollout():
+    says("what the startup probe allows, plus 300")
+    made = objects(render(graph("agg-vllm")), "Deployment")
+    probe = container(made["chat-worker"])["startupProbe"]
+    assert made["chat-worker"]["spec"]["progressDeadlineSeconds"] == probe["periodSeconds"] * probe["failureThreshold"] + 300
+    assert made["chat-frontend"]["spec"]["progressDeadlineSeconds"] == 600
+
+
+@pytest.mark.parametrize("retained", [True, False])
+def test_claims_outlive_their_graph(retained):
+    says("deletes a PersistentVolumeClaim with its graph")
+    made = objects(render(graph("pvc-cache"), retainVolumes=retained), "PersistentVolumeClaim")
+    marks = {"argocd.argoproj.io/sync-options", "kustomize.toolkit.fluxcd.io/prune", "client.lifecycle.config.k8s.io/deletion"}
+    assert made
+    assert all((marks <= each["metadata"]["annotations"].keys()) is retained for each in made.values())
+
+
+def test_restart_stamps_all_at_once_and_warns_of_the_order():
+    says("stamps one service after the other for an ordered restart")
+    asked = graph("agg-vllm")
+    asked["spec"]["restart"] = {"id": "one", "strategy": {"order": ["Worker", "Frontend"]}}
+    made = render(asked)
+    stamps = [each["spec"]["template"]["metadata"]["annotations"]["nvidia.com/restartAt"] for each in objects(made, "Deployment").values()]
+    assert stamps == ["one", "one"]
+    assert codes(made, "warning") == {"DYN111"}
+    assert codes(render(asked, restart="sync"), "warning") == set()
+
+
+def test_parameters_of_plugins_are_objects():
+    says("takes `plugins[].parameters` of an endpoint picker as text")
+    text = objects(render(graph("epp-gateway")), "ConfigMap")["gateway-chat-epp-config"]["data"]["epp-config-dynamo.yaml"]
+    assert truth.read(text)[0]["plugins"][0]["parameters"] == {"timeoutMS": 500, "routerMode": "kv"}
+
+
+def test_probe_of_the_user_replaces_the_default():
+    says("adds a user's `exec` or `tcpSocket` probe beside the default `httpGet`")
+    probe = {"mainContainer": {"livenessProbe": {"tcpSocket": {"port": "system"}}}}
+    made = render(graph("agg-vllm", Worker={"extraPodSpec": probe}))
+    assert "httpGet" not in container(objects(made, "Deployment")["chat-worker"])["livenessProbe"]
+    assert codes(made, "info") == {"DYN300"}
+
+
+WIDE = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "8"}}}
+
+
+def leader(**main):
+    made = render(graph("agg-vllm", Worker={**WIDE, "replicas": 1, "extraPodSpec": {"mainContainer": main}}))
+    (found,) = objects(made, "LeaderWorkerSet").values()
+    return found
+
+
+def test_sets_without_an_empty_strategy():
+    says("sends LeaderWorkerSets with an empty `rolloutStrategy.type`")
+    assert "rolloutStrategy" not in leader()["spec"]
+
+
+def test_address_of_the_leader_in_a_list_of_words():
+    says("as `$(LWS_LEADER_ADDRESS)`, which Kubernetes expands")
+    made = leader(args=["--model", "m", "--data-parallel-size", "16"])
+    words = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
+    assert "$(LWS_LEADER_ADDRESS)" in words
+    assert "$LWS_LEADER_ADDRESS" not in words
+
+
+def test_quotes_of_a_shell_form_survive_ray():
+    says("loses that command's quotes")
+    made = leader(command=["/bin/sh", "-c"], args=['echo "a  b"; python3 -m dynamo.vllm --tensor-parallel-size 16'])
+    (line,) = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
+    assert """/bin/sh -c 'echo "a  b"; python3""" in line
+
+
+def test_quotes_of_a_tensorrt_command_are_escaped():
+    says("a quote in the command breaks")
+    made = leader(command=["sh", "-c"], args=["python3 -m dynamo.trtllm --name 'a b'"])
+    (line,) = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
+    assert line.endswith("""'trtllm-llmapi-launch python3 -m dynamo.trtllm --name '"'"'a b'"'"''""")
+
+
+def test_cliques_in_the_order_of_the_graph():
+    says("orders a PodCliqueSet's cliques at random")
+    (made,) = objects(render(graph("agg-vllm"), orchestrator="grove"), "PodCliqueSet").values()
+    assert [each["name"] for each in made["spec"]["template"]["cliques"]] == ["frontend", "worker"]
+
+
+def test_service_of_a_component_alone_finds_its_pods():
+    says("selects the pods of a component without a graph by a label they lack")
+    spec = {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "a:1"}}}
+    lone = {
+        "apiVersion": truth.DYNAMO,
+        "kind": "DynamoComponentDeployment",
+        "metadata": {"name": "front", "namespace": "team"},
+        "spec": spec,
+    }
+    truth.assert_fit(render(lone, discoveryBackend="etcd").resources)
+
+
+TWICE = [{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]
+HANDLERS = {"tcpSocket": {"port": 1}, "exec": {"command": ["true"]}}
+ONE_ONLY = {"nvidia.com/dynamo-discovery-backend": "kubernetes"}
+ERRORS = [
+    (
+        "with another `nvidia.com/selector`",
+        {"Worker": {"extraPodMetadata": {"labels": {"nvidia.com/selector": "x"}}}},
+        {},
+        "Worker.extraPodMetadata",
+    ),
+    ("whose names differ in case only", {"WORKER": {}}, {}, "WORKER"),
+    ("a multinode service where nothing can carry it", {"Worker": WIDE}, {"leaderWorkerSet": {"enabled": False}}, "Worker.multinode"),
+    ("a claim mounted twice", {"Worker": {"volumeMounts": TWICE}}, {}, "Worker.volumeMounts[1]"),
+    ("together exceed 63 characters", {"a" * 60: {}}, {}, "a" * 60),
+    (
+        "a discovery annotation on one service only",
+        {"Worker": {"annotations": ONE_ONLY}},
+        {"discoveryBackend": "etcd"},
+        "Worker.annotations",
+    ),
+    ("a probe with two handlers", {"Worker": {"readinessProbe": HANDLERS}}, {}, "Worker.readinessProbe"),
+]
+
+
+@pytest.mark.parametrize(("words", "services", "settings", "field"), ERRORS, ids=[row[0] for row in ERRORS])
+def test_errors_at_build_time(words, services, settings, field):
+    """At the field where the mistake was made."""
+    says(words)
+    found = render(graph("agg-vllm", **services), **settings).results
+    assert any(results.field(each.path).startswith(f"spec.services.{field}") for each in found if each.severity == "error"), found
+
+
+WARNINGS = [
+    ("`labels` of a service", {"labels": {"a": "b"}}, "DYN114"),
+    ("`requests.gpu`", {"resources": {"requests": {"gpu": "1"}}}, "DYN115"),
+    ("a numeric probe port", {"extraPodSpec": {"mainContainer": {"livenessProbe": {"httpGet": {"port": 1}}}}}, "DYN153"),
+    ("any explicit `null`", {"sharedMemory": None}, "DYN028"),
+]
+
+
+@pytest.mark.parametrize(("words", "fields", "code"), WARNINGS, ids=[row[0] for row in WARNINGS])
+def test_warnings(words, fields, code):
+    says(words)
+    found = render(graph("agg-vllm", Worker=fields))
+    assert codes(found, "error") == set()
+    assert codes(found, "warning") == {code}
+
+
+def test_without_mistakes_nothing_is_said():
+    assert render(graph("agg-vllm")).results == []

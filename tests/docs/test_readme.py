@@ -1,0 +1,132 @@
+"""Every page keeps its word: commands in console blocks run and print what the page says, links lead somewhere, tables are complete."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from krm_fn import config
+from krm_fn.kube import labels
+from tests.support import golden, markdown
+from tests.testbed import programs
+
+ROOT = programs.ROOT
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *golden.EXAMPLES.glob("*/README.md")])
+CONSOLES = [page for page in PAGES if markdown.consoles(page.read_text())]
+TOOLS = ("kustomize", "kpt", "kubectl")
+
+
+def name(page):
+    return str(page.relative_to(ROOT))
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """What a reader has: the examples, and nothing that an earlier command has left."""
+    shutil.copytree(golden.EXAMPLES, tmp_path / "examples")
+    return tmp_path
+
+
+def test_pages_are_found():
+    assert {"README.md", "CHANGELOG.md", "docs/layouts.md", "examples/agg-vllm/README.md"} <= {name(page) for page in PAGES}
+    assert ROOT / "README.md" in CONSOLES
+
+
+@pytest.mark.parametrize("page", CONSOLES, ids=name)
+def test_commands_print_what_the_page_says(page, clone):
+    """All commands of a page in one folder; one that fails is followed by `echo $?`."""
+    text = page.read_text()
+    started = [tool for tool in TOOLS if re.search(rf"^\$ (\w+=\S+ )*{tool} ", text, re.MULTILINE)]
+    environment = {**golden.environment(*started), "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
+    for file, content in markdown.files(text).items():
+        (clone / file).write_text(content)
+    for block in markdown.consoles(text):
+        code = 0
+        for command, following in zip(block, [*block[1:], None], strict=True):
+            answer = markdown.run(command.typed, clone, environment, code)
+            place = f"{name(page)}:{command.line}: {command.typed}"
+            assert markdown.matches(command.output, answer.output), f"{place}\n{answer.output}"
+            code = answer.code
+            assert code == 0 or (following and following.typed == "echo $?"), f"{place}: exit code {code}\n{answer.output}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        if not target.startswith(("http://", "https://")):
+            path, _, heading = target.partition("#")
+            assert (page.parent / path).exists(), target
+            if heading:
+                assert heading in anchors((page.parent / path) if path else page), target
+
+
+def anchors(page):
+    """The headings of a page as GitHub links to them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_front_page_leads_everywhere():
+    text = (ROOT / "README.md").read_text()
+    layouts = [folder for folder in golden.folders() if folder.name.startswith("layout-")]
+    pages = [*ROOT.glob("docs/*.md"), *(folder / "README.md" for folder in layouts)]
+    assert [name(page) for page in pages if f"({name(page)})" not in text] == []
+
+
+def test_every_verb_is_on_the_front_page_and_has_its_help_shown():
+    """What the help says is held by the commands' own test above; a page shows it as a reader sees it."""
+    said = subprocess.run(["krm-fn", "--help"], env=golden.environment(), capture_output=True, text=True, check=True).stdout
+    verbs = re.findall(r"^  (\w+) ", said.partition("Commands:")[2], re.MULTILINE)
+    front, commands = (ROOT / "README.md").read_text(), golden.COMMANDS.read_text()
+    assert verbs
+    assert [verb for verb in verbs if f"| `krm-fn {verb}" not in front] == []
+    assert [verb for verb in verbs if f"$ krm-fn {verb} --help" not in commands] == []
+    assert "\\b" not in commands
+
+
+def test_make_targets_of_the_front_page_exist():
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    asked = re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert asked
+    assert {*asked} <= {*targets}
+
+
+def reference():
+    """The commented configuration with all keys."""
+    (first, *_) = markdown.fenced((ROOT / "docs" / "configuration.md").read_text(), "yaml")
+    return yaml.safe_load(first[1])
+
+
+def test_the_reference_configuration_says_the_defaults():
+    assert config.read(reference()) == (config.Config(), [])
+
+
+def test_the_reference_configuration_has_every_key():
+    assert reference()["spec"] == plain(config.Config())
+
+
+def plain(settings):
+    """Settings as they are written."""
+    if hasattr(settings, "_fields"):
+        return {config.key(field): plain(getattr(settings, field)) for field in settings._fields}
+    return list(settings) if isinstance(settings, tuple) else settings
+
+
+def test_the_page_of_annotations_knows_every_key():
+    page = (ROOT / "docs" / "annotations.md").read_text()
+    own = ("nvidia.com/", labels.PREFIX)
+    keys = {value for value in vars(labels).values() if isinstance(value, str) and value.startswith(own) and value not in own}
+    keys |= {labels.MANAGED_BY, *labels.RETAIN}
+    assert sorted(key for key in keys if f"`{key}" not in page) == []
+
+
+def test_the_page_of_annotations_knows_no_other_key():
+    """A key that nothing reads or writes any more."""
+    page = (ROOT / "docs" / "annotations.md").read_text()
+    code = (ROOT / "krm_fn" / "kube" / "labels.py").read_text().replace('PREFIX + "', f'"{labels.PREFIX}')
+    mentioned = re.findall(r"`((?:nvidia\.com|dynamo\.krm-fn\.io)/[-\w]+)", page)
+    assert [key for key in mentioned if f'"{key}"' not in code] == []

@@ -1,0 +1,158 @@
+"""Every folder of examples/ keeps what its README promises, and what every render must keep."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+
+import pytest
+import yaml
+
+from krm_fn import config, expand
+from krm_fn.kube import order
+from tests.support import carriers, golden, markdown, truth
+from tests.testbed import programs
+
+EXAMPLES = [folder for folder in golden.folders() if not folder.name.startswith("layout-")]
+LAYOUTS = [folder for folder in golden.folders() if folder.name.startswith("layout-")]
+EACH = pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
+
+
+def recording(folder):
+    (only,) = golden.of(folder)
+    return only
+
+
+def given(folder):
+    return truth.read((folder / "graph.yaml").read_text())
+
+
+def expected(folder):
+    return truth.read((folder / "expected.yaml").read_text())
+
+
+def settings(folder):
+    file = folder / "config.yaml"
+    read, found = config.read(yaml.safe_load(file.read_text()) if file.exists() else None)
+    assert found == []
+    return read
+
+
+def told(folder):
+    """The codes of the findings that the README shows its reader; an example has no others."""
+    return re.findall(r": (?:warning|info) (DYN\d{3}) ", (folder / "README.md").read_text())
+
+
+def codes(expanded):
+    return [found.code for found in expanded.results]
+
+
+def leaving(expanded):
+    """What the command prints: what is marked as local stays where it is."""
+    return [each for each in expanded.resources if truth.notes(each).get("config.kubernetes.io/local-config") != "true"]
+
+
+def identities(objects):
+    return {(each["apiVersion"], each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]): each for each in objects}
+
+
+def test_examples_and_layouts_are_found():
+    assert EXAMPLES
+    assert LAYOUTS
+    assert [folder.name for folder in golden.folders() if not (folder / "README.md").exists()] == []
+    assert [folder.name for folder in EXAMPLES if len(golden.of(folder)) != 1] == []
+
+
+def test_readme_lists_every_folder_that_has_a_case():
+    """Nothing under examples/ goes unrun: each folder has a command that prints objects, or is the kpt package."""
+    assert [folder.name for folder in golden.folders() if not golden.of(folder)] == [golden.PACKAGE.parent.name]
+
+
+@EACH
+def test_the_command_of_the_readme_gives_what_is_recorded(folder):
+    assert golden.output(recording(folder)) == recording(folder).expected.read_text()
+
+
+@EACH
+def test_rendering_the_output_again_changes_nothing(folder):
+    again = recording(folder)._replace(command=recording(folder).command.replace("graph.yaml", "expected.yaml"))
+    assert golden.output(again) == (folder / "expected.yaml").read_text()
+
+
+@EACH
+def test_hash_seeds_do_not_matter(folder):
+    outputs = {golden.output(recording(folder), PYTHONHASHSEED=seed) for seed in ("0", "1", "20260203")}
+    assert len(outputs) == 1
+
+
+@EACH
+def test_no_file_is_touched(folder):
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    golden.output(recording(folder))
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+
+
+@EACH
+def test_the_input_is_left_alone(folder):
+    resources = given(folder)
+    before = copy.deepcopy(resources)
+    expanded = expand.expand(resources, settings(folder))
+    assert codes(expanded) == told(folder)
+    assert resources == before
+
+
+@EACH
+def test_the_core_agrees_with_the_command(folder):
+    """The command adds reading, writing and the order of applying, no more."""
+    expanded = expand.expand(given(folder), settings(folder))
+    assert order.sort(leaving(expanded)) == expected(folder)
+
+
+@EACH
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_the_input_does_not_matter(folder, seed):
+    """Of the user's resources, and of a mixture with what an earlier render has made of them."""
+    before = given(folder)
+    earlier = [each for key, each in identities(expected(folder)).items() if key not in identities(before)]
+    for resources in (before, before + earlier[::2], before + earlier):
+        shuffled = random.Random(seed).sample(resources, len(resources))  # noqa: S311 - any order will do
+        expanded = expand.expand(shuffled, settings(folder))
+        assert codes(expanded) == told(folder)
+        assert identities(leaving(expanded)) == identities(expected(folder))
+
+
+@EACH
+def test_the_output_is_fit_for_a_cluster(folder):
+    truth.assert_fit(expected(folder))
+    truth.assert_nothing_lies(expected(folder))
+
+
+@EACH
+def test_every_container_has_an_image_and_limits(folder):
+    for template in (template for each in expected(folder) for template in carriers.templates(each)):
+        for container in template["spec"]["containers"]:
+            assert container["image"]
+            assert {"cpu", "memory"} <= container["resources"]["limits"].keys()
+
+
+@EACH
+def test_the_table_of_the_readme_names_every_object(folder):
+    assert named(folder / "README.md") == sorted(f"{each['kind']} {each['metadata']['name']}" for each in expected(folder))
+
+
+def test_the_table_of_the_front_page_names_every_object():
+    """The graph of the front page has at most twelve lines, and becomes what the table says."""
+    page = (programs.ROOT / "README.md").read_text()
+    graph = markdown.files(page)["graph.yaml"]
+    assert len(graph.splitlines()) <= 12
+    expanded = expand.expand(truth.read(graph), config.Config())
+    assert expanded.results == []
+    assert named(programs.ROOT / "README.md") == sorted(f"{each['kind']} {each['metadata']['name']}" for each in expanded.resources)
+    truth.assert_fit(expanded.resources)
+
+
+def named(page):
+    """`Kind name` wherever the first column of a table holds one."""
+    rows = [line.split("|")[1] for line in page.read_text().splitlines() if line.startswith("| `")]
+    return sorted(name for row in rows for name in re.findall(r"`([A-Z]\w+ [-a-z0-9]+)`", row))

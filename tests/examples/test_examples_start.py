@@ -1,0 +1,82 @@
+"""The commands of the examples on several nodes start what their READMEs say, as Kubernetes and a shell hand them over."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import carriers, golden, starts, truth
+
+SET = {"LWS_LEADER_ADDRESS": "g-0.g.inference", "LWS_WORKER_INDEX": "0", "LWS_GROUP_SIZE": "2"}
+CLIQUE = {"GROVE_PCSG_NAME": "p", "GROVE_PCSG_INDEX": "1", "GROVE_HEADLESS_SERVICE": "h", "GROVE_PCLQ_POD_INDEX": "0"}
+LARGE = ["-m", "dynamo.vllm", "--distributed-executor-backend", "ray", "--model", "meta-llama/Llama-3.1-405B-Instruct"]
+SPLIT = ["-m", "dynamo.sglang", "--model-path", "deepseek-ai/DeepSeek-R1", "--tp", "16", "--disaggregation-mode", "decode"]
+WIDE = ["-m", "dynamo.trtllm", "--model-path", "nvidia/DeepSeek-R1-FP4", "--served-model-name", "wide", "--override-engine-args"]
+
+STARTS = [
+    (
+        "a model over nodes: the leader's engine, its JSON whole",
+        ("multinode-vllm", "large-worker-1", 0, SET),
+        ("python3", [*LARGE, "--tensor-parallel-size", "8", "--pipeline-parallel-size", "2", "--kv-transfer-config"]),
+        '{"kv_connector": "NixlConnector", "kv_role": "kv_both"}',
+    ),
+    ("a model over nodes: the leader's Ray", ("multinode-vllm", "large-worker-1", 0, SET), ("ray", ["start", "--head"]), "--port=6379"),
+    (
+        "a model over nodes: a follower's Ray",
+        ("multinode-vllm", "large-worker-1", 1, {**SET, "LWS_WORKER_INDEX": "1"}),
+        ("ray", ["start", "--address=g-0.g.inference:6379"]),
+        "--block",
+    ),
+    (
+        "copies over nodes: the leader counts from nothing",
+        ("multinode-vllm", "experts-worker-0", 0, SET),
+        ("python3", ["-m", "dynamo.vllm", "--model", "deepseek-ai/DeepSeek-R1"]),
+        "--data-parallel-start-rank=0",
+    ),
+    (
+        "copies over nodes: a follower counts on",
+        ("multinode-vllm", "experts-worker-0", 1, {**SET, "LWS_WORKER_INDEX": "1"}),
+        ("python3", ["-m", "dynamo.vllm", "--model", "deepseek-ai/DeepSeek-R1"]),
+        "--data-parallel-start-rank=8",
+    ),
+    (
+        "copies over nodes: a follower knows its leader",
+        ("multinode-vllm", "experts-worker-0", 1, {**SET, "LWS_WORKER_INDEX": "1"}),
+        ("python3", ["-m", "dynamo.vllm"]),
+        "--data-parallel-address=g-0.g.inference",
+    ),
+    (
+        "SGLang: a follower knows its leader",
+        ("multinode-sglang-grove", "split", 4, CLIQUE),
+        ("python3", SPLIT),
+        "p-1-decode-ldr-0.h:29500",
+    ),
+    ("SGLang: a follower's rank", ("multinode-sglang-grove", "split", 4, CLIQUE), ("python3", SPLIT), "1"),
+    (
+        "TensorRT-LLM: one process for each GPU",
+        ("multinode-trtllm-grove", "wide", 1, CLIQUE),
+        ("mpirun", ["--allow-run-as-root", "--oversubscribe", "-n", "16", "-H"]),
+        "p-1-worker-ldr-0.h,p-1-worker-wkr-0.h",
+    ),
+    (
+        "TensorRT-LLM: the engine, its JSON whole",
+        ("multinode-trtllm-grove", "wide", 1, CLIQUE),
+        ("python3", WIDE),
+        '{"tensor_parallel_size": 16, "moe_expert_parallel_size": 16}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "begins", "holds"), [row[1:] for row in STARTS], ids=[row[0] for row in STARTS])
+def test_start(place, begins, holds, tmp_path):
+    example, name, index, variables = place
+    objects = truth.read((golden.EXAMPLES / example / "expected.yaml").read_text())
+    (carrier,) = [each for each in objects if each["metadata"]["name"] == name and [*carriers.templates(each)]]
+    main = [*carriers.templates(carrier)][index]["spec"]["containers"][-1]
+    keys = starts.stand_ins(tmp_path / "keys", ["private.key", "private.key.pub"])
+    programs = starts.stand_ins(tmp_path / "home", ["python3", "ray", "mpirun", "trtllm-llmapi-launch"])
+    ran = starts.start(main, programs, variables, {"/ssh-pk": keys})
+    assert ran.code == 0, ran.said
+    program, words = begins
+    called = ran.words(program)
+    assert called[: len(words)] == words
+    assert holds in called[len(words) :]

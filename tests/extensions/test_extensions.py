@@ -1,0 +1,139 @@
+"""A new engine or component type is one new file: here in a folder of its own, beside those that are built in."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from krm_fn import backends, components, registry
+from tests.support import given
+
+ENGINE = '''
+"""An engine that counts its nodes."""
+
+from krm_fn import results
+from krm_fn.backends import Backend
+
+
+class Abacus(Backend):
+    module = "abacus"
+    cache_dir = "/var/abacus"
+    leader_starts_last = True
+
+    def container(self, container, role):
+        told = {"name": "ABACUS", "value": f"{role.role} of {role.component.nodes} under {role.addressing.leader or 'nobody'}"}
+        return {**container, "env": [*container["env"], told]}
+
+    def pod(self, pod, role):
+        return {**pod, "hostIPC": True}
+
+    def check(self, container, role):
+        if "--slow" in container.get("args", ()):
+            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.path)
+
+
+BACKEND = Abacus()
+'''
+TYPE = '''
+"""A component that keeps books."""
+
+from krm_fn import probes
+from krm_fn.components import Component
+
+
+class Ledger(Component):
+    runs_engine = True
+    service_port = {"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}
+
+    def container(self, plan):
+        return {
+            "command": ["ledger"],
+            "ports": [{"name": "books", "containerPort": 7000, "protocol": "TCP"}],
+            "readinessProbe": probes.http("/open", "books", period=3, timeout=1, failures=2),
+        }
+
+    def objects(self, plan):
+        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.name}-books", "namespace": plan.namespace}}
+
+
+COMPONENT = Ledger()
+'''
+
+
+@pytest.fixture
+def add(tmp_path, monkeypatch):
+    """Adds a file to a registry for the length of a test."""
+    added = []
+
+    def _add(package, name, text):
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+        registry.names.cache_clear()
+        importlib.invalidate_caches()
+        added.append(f"{package.__name__}.{name}")
+
+    yield _add
+    monkeypatch.undo()
+    registry.names.cache_clear()
+    for module in added:
+        sys.modules.pop(module, None)
+
+
+RUN = {"command": ["python3", "-m", "dynamo.abacus"], "args": ["--model", "m"]}
+
+
+def test_a_new_engine_is_found_by_its_command_and_rewrites_its_pods(add):
+    written = given.service("worker", main=RUN, volumeMounts=[{"name": "cache", "useAsCompilationCache": True}])
+    cache = [{"name": "cache", "create": True, "size": "1Gi", "storageClass": "a", "volumeAccessMode": "ReadWriteOnce"}]
+    before = given.expanded(given.graph({"Worker": written}, pvcs=cache))
+    assert given.findings(before.results) == [("DYN147", "spec.services.Worker.volumeMounts[0].mountPoint")]
+
+    add(backends, "abacus", ENGINE)
+    assert backends.names() == ("abacus", "noop", "sglang", "trtllm", "vllm")
+    pod = given.pod(written, pvcs=cache)
+    main = pod["containers"][-1]
+    assert pod["hostIPC"] is True
+    assert given.variables(main)["ABACUS"] == "main of 1 under nobody"
+    assert {"name": "cache", "mountPath": "/var/abacus"} in main["volumeMounts"]
+    assert main["args"] == ["--model", "m"]
+
+
+def test_a_new_engine_learns_of_several_nodes_whatever_carries_them(add):
+    add(backends, "abacus", ENGINE)
+    written = given.service("worker", main=RUN, multinode={"nodeCount": 3}, replicas=1, resources={"limits": {"gpu": "1"}})
+    group = given.rendered(given.graph({"Worker": written}))["LeaderWorkerSet/chat-worker-0"]["spec"]["leaderWorkerTemplate"]
+    told = [given.variables(group[role]["spec"]["containers"][-1])["ABACUS"] for role in ("leaderTemplate", "workerTemplate")]
+    assert told == ["leader of 3 under $LWS_LEADER_ADDRESS", "worker of 3 under $LWS_LEADER_ADDRESS"]
+    grove = given.rendered(given.graph({"Worker": written}), orchestrator="grove")["PodCliqueSet/chat"]["spec"]["template"]
+    assert grove["cliqueStartupType"] == "CliqueStartupTypeExplicit"
+    assert grove["cliques"][0]["spec"]["startsAfter"] == ["worker-wkr"]
+
+
+def test_what_a_new_engine_finds_is_said(add):
+    add(backends, "abacus", ENGINE)
+    slow = given.expanded(given.graph({"Worker": given.service("worker", main={**RUN, "args": ["--slow"]})}))
+    fast = given.expanded(given.graph({"Worker": given.service("worker", main=RUN)}))
+    assert given.findings(slow.results) == [("DYN399", "spec.services.Worker")]
+    assert fast.results == []
+
+
+def test_a_new_component_type_brings_ports_probes_engine_and_objects(add):
+    written = given.service("ledger", main={"args": ["python3 -m dynamo.vllm"]})
+    plain = given.rendered(given.graph({"Books": written}))
+    assert plain["Deployment/chat-books"]["spec"]["template"]["spec"]["containers"][-1].get("ports") is None
+
+    add(components, "ledger", TYPE)
+    found = given.rendered(given.graph({"Books": written}))
+    main = found["Deployment/chat-books"]["spec"]["template"]["spec"]["containers"][-1]
+    assert main["command"] == ["ledger"]
+    assert main["readinessProbe"]["httpGet"] == {"path": "/open", "port": "books"}
+    assert found["Service/chat-books"]["spec"]["ports"] == [{"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}]
+    assert found["ConfigMap/chat-books-books"]["metadata"]["annotations"]["dynamo.krm-fn.io/owner"] == "DynamoGraphDeployment/chat"
+    assert set(found) - set(plain) == {"ConfigMap/chat-books-books"}
+
+
+def test_nothing_of_it_stays(add):
+    assert "abacus" not in backends.names()
+    assert "ledger" not in registry.names(components)

@@ -1,0 +1,76 @@
+"""Layout E without an engine: real kubectl, kustomize and kpt start a `docker` that is the command, as they would start the image."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import krm_fn
+from tests.support import builds, golden, truth
+from tests.testbed import programs
+
+LAYOUT = golden.EXAMPLES / "layout-e-container"
+IMAGE = f"ghcr.io/dynamo-krm-fn/dynamo-krm-fn:{krm_fn.__version__}"
+ISOLATED = ["--network", "none", "--user", "nobody", "--security-opt=no-new-privileges"]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a program; also returns the command lines of the engine."""
+    calls = tmp_path / "calls"
+
+    def started(tool, *arguments):
+        environment = {**golden.environment(tool), "KRM_FN_SHIM_LOG": str(calls)}
+        command = [tool, *map(str, arguments)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        return done, [call.split() for call in calls.read_text().splitlines() if call.startswith("run ")]
+
+    return started
+
+
+@pytest.mark.parametrize("tool", ["kubectl", "kustomize"])
+def test_kustomize_starts_the_image_and_nothing_lies(tool, run):
+    build = ["kustomize"] if tool == "kubectl" else ["build"]
+    done, (call,) = run(tool, *build, "--enable-alpha-plugins", LAYOUT / "prod")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (LAYOUT / "expected-prod.yaml").read_text()
+    truth.assert_fit(truth.read(done.stdout))
+    truth.assert_nothing_lies(truth.read(done.stdout))
+    assert call[-1] == IMAGE
+    assert {*ISOLATED} <= {*call}
+
+
+def test_an_error_stops_the_build_with_our_words(run, tmp_path):
+    layout = shutil.copytree(LAYOUT, tmp_path / "layout")
+    builds.edit(layout / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Worker"].update(replcas=2))
+    done, _ = run("kubectl", "kustomize", "--enable-alpha-plugins", layout / "prod")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "DYN023 spec.services.Worker.replcas: unknown field; write replicas" in done.stderr
+
+
+def test_a_second_render_by_kpt_changes_nothing(run, tmp_path):
+    package = shutil.copytree(LAYOUT / "package", tmp_path / "package")
+    done, (call,) = run("kpt", "fn", "render", package)
+    assert done.returncode == 0, done.stderr
+    assert call[-1] == IMAGE
+    assert {*ISOLATED} <= {*call}
+    assert (package / "deployment_chat-worker.yaml").exists()
+    first = shutil.copytree(package, tmp_path / "first")
+    assert run("kpt", "fn", "render", package)[0].returncode == 0
+    assert builds.same_files(package, first)
+
+
+def test_kpt_shows_the_documentation(run):
+    done, (call,) = run("kpt", "fn", "doc", "--image", IMAGE)
+    assert done.stdout.startswith("Usage: krm-fn")
+    assert call[-2:] == [IMAGE, "--help"]
+
+
+def test_every_page_and_example_names_the_image_of_this_version():
+    files = [path for folder in ("docs", "examples", "platform") for path in (programs.ROOT / folder).rglob("*") if path.is_file()]
+    named = {path: re.findall(r"ghcr\.io/dynamo-krm-fn/[\w./-]+:[\w.]+", path.read_text(errors="ignore")) for path in files}
+    assert sum(map(len, named.values())) > 3
+    assert [str(path) for path, names in named.items() if {*names} - {IMAGE}] == []

@@ -1,0 +1,113 @@
+"""Which flags and which paths make kustomize, kubectl and kpt run the function: what docs/layouts.md says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.support import builds, golden, truth
+
+
+@pytest.fixture
+def layout(tmp_path):
+    """A copy of layout A to change."""
+    return shutil.copytree(golden.EXAMPLES / "layout-a-overlays", tmp_path / "layout")
+
+
+FLAG_SETS = [
+    ("both: it runs", builds.FLAGS, True),
+    ("without --enable-exec: skipped without a word", ("--enable-alpha-plugins",), False),
+]
+
+
+@pytest.mark.parametrize(("reason", "flags", "runs"), FLAG_SETS, ids=[row[0] for row in FLAG_SETS])
+def test_flags_of_kustomize(reason, flags, runs, kustomize):
+    objects = builds.kustomize(golden.EXAMPLES / "layout-a-overlays" / "prod", flags)
+    assert any(each["kind"] == "Deployment" for each in objects) is runs
+
+
+def test_without_flags_kustomize_refuses(kustomize):
+    with pytest.raises(subprocess.CalledProcessError, match="exit status 1") as refused:
+        builds.kustomize(golden.EXAMPLES / "layout-a-overlays" / "prod", ())
+    assert "external plugins disabled" in refused.value.stderr
+
+
+def test_a_function_as_validator_is_refused_by_kustomize(layout, kustomize):
+    """kustomize marks what it sends to a function, and then complains that it has changed."""
+    builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(validators=settings.pop("transformers")))
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        builds.kustomize(layout / "prod")
+    assert "validator shouldn't modify the resource map" in refused.value.stderr
+
+
+def test_the_configuration_may_stand_inline(layout, kustomize):
+    inline = (layout / "prod" / "render.yaml").read_text()
+    builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(transformers=[inline]))
+    (layout / "prod" / "render.yaml").unlink()
+    truth.assert_nothing_lies(builds.kustomize(layout / "prod"))
+
+
+def test_the_configuration_must_lie_below_the_kustomization(layout, kustomize):
+    (layout / "prod" / "render.yaml").rename(layout / "render.yaml")
+    builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(transformers=["../render.yaml"]))
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        builds.kustomize(layout / "prod")
+    assert "is not in or below" in refused.value.stderr
+
+
+def test_kubectl_runs_no_programs(kubectl):
+    ran = subprocess.run(
+        [kubectl, "kustomize", str(golden.EXAMPLES / "layout-a-overlays" / "prod")], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1
+    assert "external plugins disabled" in ran.stderr
+
+
+PATHS = [
+    ("absolute", "{bin}/krm-fn", True),
+    ("relative to the folder that lists it", "../bin/krm-fn", True),
+    ("in the folder that lists it", "./krm-fn", True),
+    ("bare names are looked up on PATH only", "other-fn", False),
+]
+
+
+@pytest.mark.parametrize("built", ["prod", "prod-tuned"])
+@pytest.mark.parametrize(("reason", "path", "works"), PATHS, ids=[row[0] for row in PATHS])
+def test_paths_of_kustomize(reason, path, works, built, layout, kustomize):
+    """Also where the folder that lists the function is the base of what is built."""
+    for place in (layout / "bin" / "krm-fn", layout / "prod" / "krm-fn", layout / "prod" / "other-fn"):
+        place.parent.mkdir(exist_ok=True)
+        place.symlink_to(builds.COMMAND)
+    function = f"exec: {{path: {path.format(bin=layout / 'bin')}}}\n"
+    builds.edit(
+        layout / "prod" / "render.yaml",
+        lambda render: render["metadata"]["annotations"].update({"config.kubernetes.io/function": function}),
+    )
+    if works:
+        truth.assert_nothing_lies(builds.kustomize(layout / built))
+    else:
+        with pytest.raises(subprocess.CalledProcessError):
+            builds.kustomize(layout / built)
+
+
+KPT_PATHS = [
+    ("absolute", "{bin}/krm-fn", True),
+    ("relative to where kpt is called", "./bin/krm-fn", True),
+    ("not relative to the package", "./fn", False),
+    ("bare names are looked up on PATH only", "other-fn", False),
+]
+
+
+@pytest.mark.parametrize(("reason", "path", "works"), KPT_PATHS, ids=[row[0] for row in KPT_PATHS])
+def test_paths_of_kpt(reason, path, works, tmp_path, kpt):
+    package = shutil.copytree(golden.PACKAGE, tmp_path / "package")
+    for place in (tmp_path / "bin" / "krm-fn", package / "fn", package / "other-fn"):
+        place.parent.mkdir(exist_ok=True)
+        place.symlink_to(builds.COMMAND)
+    builds.edit(package / "Kptfile", lambda file: file["pipeline"]["mutators"][0].update(exec=path.format(bin=tmp_path / "bin")))
+    command = [kpt, "fn", "render", "package", "--allow-exec"]
+    ran = subprocess.run(command, cwd=tmp_path, env=golden.environment(), capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode == 0) is works, ran.stderr
+    assert (package / "deployment_chat-worker.yaml").exists() is works

@@ -1,0 +1,152 @@
+"""What holds of every input, drawn at random: of graphs that are sound, of graphs that are not, and of everything beside them.
+
+`KRM_FN_EXAMPLES` sets how many inputs each property meets.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import HealthCheck, assume, settings
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+
+from krm_fn import codes, expand, ownership, results
+from krm_fn.kube import labels
+from tests.support import given, strategies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Labels, PodSpec, Resource
+
+budget = settings(
+    max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+ITEMS = st.lists(strategies.graphs() | strategies.graphs(name="batch") | strategies.others(), max_size=4, unique_by=ownership.identity)
+
+
+def sound(expansion: expand.Expansion) -> list[Resource]:
+    """The items of an expansion without errors."""
+    assume(not results.failed(expansion.results))
+    return expansion.resources
+
+
+def pods(resource: Resource) -> Iterator[tuple[Labels, PodSpec]]:
+    """The labels and specs of the pods that a workload makes."""
+    spec = resource.get("spec") or {}
+    if labels.OWNER not in labels.notes(resource):
+        return
+    if resource["kind"] == "Deployment":
+        yield spec["template"]["metadata"]["labels"], spec["template"]["spec"]
+    elif resource["kind"] == "LeaderWorkerSet":
+        for role in ("leaderTemplate", "workerTemplate"):
+            template = spec["leaderWorkerTemplate"][role]
+            yield template["metadata"]["labels"], template["spec"]
+    elif resource["kind"] == "PodCliqueSet":
+        for clique in spec["template"]["cliques"]:
+            yield clique["labels"], clique["spec"]["podSpec"]
+
+
+@budget
+@drawn(st.lists(strategies.broken() | strategies.others() | strategies.graphs(), min_size=1, max_size=3), strategies.configs())
+def test_no_input_raises_or_is_changed_and_every_finding_has_an_address_and_a_known_code(items, config):
+    before = copy.deepcopy(items)
+    expansion = expand.expand(items, config)
+    assert items == before
+    for found in expansion.results:
+        assert found.ref is not None
+        assert found.code in codes.TITLES
+        assert found.message
+        assert results.wire(found)["severity"] in ("error", "warning", "info")
+
+
+@budget
+@drawn(strategies.JSON, strategies.configs())
+def test_any_value_may_stand_where_a_spec_belongs(spec, config):
+    written = {**given.graph(), "spec": spec}
+    assert expand.expand([written], config).resources
+
+
+@budget
+@drawn(st.dictionaries(st.text(max_size=3), strategies.JSON, max_size=2), strategies.configs())
+def test_any_value_may_stand_where_a_service_belongs(services, config):
+    assert expand.expand([given.graph(services)], config).resources
+
+
+@budget
+@drawn(strategies.JSON, strategies.JSON)
+def test_any_value_may_stand_where_metadata_belongs(annotations, metadata):
+    given.expanded(given.graph(annotations=annotations))
+    given.expanded({**given.graph(), "metadata": {"name": "chat", "labels": metadata, "ownerReferences": metadata}})
+
+
+@budget
+@drawn(ITEMS, strategies.configs())
+def test_no_two_items_leave_with_one_identity(items, config):
+    leaving = sound(expand.expand(items, config))
+    assert max(Counter(ownership.identity(resource) for resource in leaving).values(), default=1) == 1
+
+
+@budget
+@drawn(ITEMS, strategies.configs())
+def test_selectors_select_and_mounts_have_volumes(items, config):
+    leaving = sound(expand.expand(items, config))
+    there = [(resource, found, spec) for resource in leaving for found, spec in pods(resource)]
+    for resource, found, spec in there:
+        if resource["kind"] == "Deployment":
+            assert resource["spec"]["selector"]["matchLabels"].items() <= found.items()
+        volumes = [volume["name"] for volume in spec.get("volumes", ())]
+        assert len(set(volumes)) == len(volumes)
+        for container in [*spec.get("initContainers", ()), *spec["containers"]]:
+            assert {mount["name"] for mount in container.get("volumeMounts", ())} <= set(volumes)
+        assert len({container["name"] for container in spec["containers"]}) == len(spec["containers"])
+    for resource in leaving:
+        if resource["kind"] == "Service" and labels.OWNER in labels.notes(resource):
+            wanted = _carried(resource["spec"]["selector"])
+            assert any(wanted.items() <= found.items() for _, found, _ in there)
+
+
+def _carried(selector: Labels) -> Labels:
+    """A selector without what only the carrier itself adds to the pods."""
+    return {key: value for key, value in selector.items() if key != labels.ROLE}
+
+
+@budget
+@drawn(ITEMS, strategies.configs(), st.randoms(use_true_random=False))
+def test_the_order_of_items_does_not_matter(items, config, random):
+    leaving = expand.expand(items, config)
+    mixed = list(items)
+    random.shuffle(mixed)
+    again = expand.expand(mixed, config)
+    assert again.results == leaving.results
+    assert results.failed(leaving.results) or _set(again.resources) == _set(leaving.resources)
+
+
+def _set(resources: list[Resource]) -> Any:
+    return sorted(resources, key=repr)
+
+
+@budget
+@drawn(ITEMS, strategies.configs())
+def test_a_second_run_changes_nothing(items, config):
+    leaving = sound(expand.expand(items, config))
+    again = expand.expand(leaving, config)
+    assert not results.failed(again.results)
+    assert len(again.resources) == len(leaving)
+    assert all(one is other for one, other in zip(again.resources, leaving, strict=True))
+
+
+@budget
+@drawn(ITEMS, strategies.configs())
+def test_items_of_others_leave_as_they_came(items, config):
+    leaving = expand.expand(items, config).resources
+    mine = [item for item in items if item["kind"] != "DynamoGraphDeployment"]
+    kept = [item for item in leaving if any(item is other for other in mine)]
+    assert len(kept) == len(mine)
+    assert all(one is other for one, other in zip(kept, mine, strict=True))

@@ -1,0 +1,46 @@
+"""What carries pods: the pod templates in an object, and the workloads that it is or becomes. Told without the product's own code.
+
+Not its business: what is right in them (`tests/support/truth.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Object = dict[str, Any]
+Workload = tuple[str, str, str, str]
+
+
+def templates(each: Object) -> Iterator[Object]:
+    """The pod templates of a workload, whatever kind it is of; none of anything else."""
+    spec = each.get("spec", {})
+    if each["kind"] == "Deployment":
+        yield spec["template"]
+    elif each["kind"] == "LeaderWorkerSet":
+        yield from (spec["leaderWorkerTemplate"][role] for role in ("leaderTemplate", "workerTemplate"))
+    elif each["kind"] == "PodCliqueSet":
+        for clique in spec["template"]["cliques"]:
+            yield {"metadata": {key: clique.get(key, {}) for key in ("labels", "annotations")}, "spec": clique["spec"]["podSpec"]}
+
+
+def pod_templates(each: Object) -> Iterator[Object]:
+    """The same as objects of their own, for a server to judge."""
+    for index, template in enumerate(templates(each)):
+        metadata = {"name": f"{each['metadata']['name']}-{index}", "namespace": each["metadata"]["namespace"]}
+        yield {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template}
+
+
+def workloads(each: Object) -> Iterator[Workload]:
+    """Those that an object is, or that Grove makes of it: version, kind, name and service of each."""
+    label, name = "nvidia.com/dynamo-component", each["metadata"]["name"]
+    if each["kind"] in ("Deployment", "LeaderWorkerSet"):
+        yield each["apiVersion"], each["kind"], name, each["metadata"]["labels"][label]
+    elif each["kind"] == "PodCliqueSet":
+        template = each["spec"]["template"]
+        groups = {clique: group["name"] for group in template.get("podCliqueScalingGroups", ()) for clique in group["cliqueNames"]}
+        for clique in template["cliques"]:
+            kind = "PodCliqueScalingGroup" if clique["name"] in groups else "PodClique"
+            yield each["apiVersion"], kind, f"{name}-0-{groups.get(clique['name'], clique['name'])}", clique["labels"][label]

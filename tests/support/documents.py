@@ -1,0 +1,234 @@
+"""Documents of every kind, likely to fit or not, and what each judge says: `python -m tests.support.documents` records the verdicts.
+
+Not its business: which of the judges is right; they are to agree. Each looks at types, fields, bounds and forms; an API server also at the
+rules of its definitions, which `krm_fn.validation` has for the others.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pydantic
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import given as drawn
+from hypothesis import strategies as st
+from jsonschema import exceptions, validators
+
+from krm_fn.api import check, structural, table
+from krm_fn.api.views import crds, editor
+from tests.support import slips, strategies
+from tests.testbed import control_plane, programs, server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+    from krm_fn.api.table import Schema
+    from tests.testbed.control_plane import ControlPlane
+
+Document = dict[str, Any]
+
+RECORDED = Path(__file__).parent / "documents.jsonl"
+NAMESPACE = "documents"
+KINDS = {kind.__name__: kind for kind in structural.kinds()}
+SERVED = [definition["spec"]["names"]["kind"] for definition in crds.definitions()]
+TWINS = "DYN080"
+_CODE = re.compile(r"\bDYN\d{3}\b")
+_DEEPEST, _LONGEST = 7, 1500
+_SAMPLES: dict[str, list[Any]] = {
+    "quantity": ["1", "500m", "4Gi", "1e3", ".5", "1.", "-1Ki", 2, 0],
+    "date-time": ["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.5+01:00"],
+    "duration": ["15m", "1h30m"],
+    "port": [80, "http"],
+    "string": ["a", "b", "two words", "1"],
+    "integer": [2, 3, 1000, 1, 0],
+    "boolean": [True, False],
+    "number": [0.5, 1],
+}
+_METADATA: list[Document] = [{}, {}, {}, {"labels": {"a": "b"}}, {"labels": {"a": 1}}, {"lables": {}}, {"annotations": []}]
+_JUNK: list[Any] = ["", "x", "16GB", "1\n", -1, 1, 1.5, 2**31, 2**63 - 1, 1e300, True, [], {}, ["x"], [None], [{}], {"x": 1}, {"name": "x"}]
+
+
+class Verdict(NamedTuple):
+    """An API server's word: whether it accepts, and if it refuses for its rules alone, the codes of those that are broken."""
+
+    accepted: bool
+    rules: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether types, fields, bounds and forms are sound."""
+        return self.accepted or bool(self.rules)
+
+
+# what is judged
+
+
+@st.composite
+def documents(draw: DrawFn, kind: str) -> Document:
+    """A document with the fields that a kind has, in which up to two places may hold something else, or nothing."""
+    ((version, definition),) = table.load().kinds[kind].items()
+    fields: Document = (
+        {"spec": draw(_value(table.load().definitions[definition]["properties"]["spec"], 0))} if draw(st.integers(0, 9)) else {}
+    )
+    for _ in range(draw(st.sampled_from((0, 0, 1, 2)))):
+        _spoil(draw, fields)
+    metadata = {"name": "llm", "namespace": NAMESPACE, **draw(st.sampled_from(_METADATA))}
+    found: Document = settled({"apiVersion": version, "kind": kind, "metadata": metadata, **fields})
+    return found
+
+
+def graphs() -> SearchStrategy[Document]:
+    """Graphs as people write them, and as they write them wrong."""
+    found = strategies.graphs() | strategies.broken()
+    return found.map(lambda graph: settled({**graph, "metadata": {"name": "llm", "namespace": NAMESPACE}}))
+
+
+def settled(value: Any) -> Any:
+    """A value as it is read: null is absent but in lists, and a whole number is an integer as far as 64 bits go."""
+    if isinstance(value, dict):
+        return {key: settled(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [settled(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        return int(value)
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63 else value
+
+
+def _value(schema: Schema, depth: int) -> SearchStrategy[Any]:
+    schema = table.load().definitions.get(schema.get("$ref", ""), schema)
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if schema.get("type") == "array":
+        return st.deferred(lambda: st.lists(_value(schema["items"], depth + 1), max_size=2))
+    if schema.get("type") == "object":
+        return _fields(schema, depth)
+    form = schema.get("format", "")
+    return st.sampled_from(_SAMPLES[form if form in _SAMPLES else schema.get("type", "port")])
+
+
+@st.composite
+def _fields(draw: DrawFn, schema: Schema, depth: int) -> Document:
+    if "properties" not in schema:
+        names = draw(st.lists(st.sampled_from(["a", "b", "team"]), max_size=2, unique=True))
+        inner = schema.get("additionalProperties")
+        return {name: draw(_value(inner, depth + 1)) if inner else copy.deepcopy(draw(st.sampled_from(_JUNK))) for name in names}
+    fields, needed = schema["properties"], schema.get("required", [])
+    others = [name for name in fields if name not in needed]
+    more = draw(st.lists(st.sampled_from(others), max_size=3, unique=True)) if others and depth < _DEEPEST else []
+    return {name: draw(_value(fields[name], depth + 1)) for name in (*needed, *more)}
+
+
+def _spoil(draw: DrawFn, value: Any) -> None:
+    """Goes down into a value and spoils it somewhere: a field goes, comes, changes its name, or holds something else."""
+    steps: list[Any] = list(value) if isinstance(value, dict) else list(range(len(value)))
+    junk, step = copy.deepcopy(draw(st.sampled_from(_JUNK))), draw(st.sampled_from(steps)) if steps else None
+    if step is not None and isinstance(value[step], dict | list) and draw(st.integers(0, 4)):
+        _spoil(draw, value[step])
+    elif isinstance(value, list):
+        value.append(junk)
+    elif step is None or draw(st.booleans()):
+        value[step or "x"] = junk
+    else:
+        moved = value.pop(step)
+        value.update(draw(st.sampled_from([{}, {"x": moved}])))
+
+
+# who judges
+
+
+def model_fits(document: Document) -> bool:
+    """What the pydantic model says."""
+    try:
+        KINDS[document["kind"]].model_validate(document)
+    except pydantic.ValidationError:
+        return False
+    return True
+
+
+def faults(document: Document) -> set[str]:
+    """The codes of what our own check refuses."""
+    return {found.code for found in check.resource(document) if found.severity == "error"}
+
+
+def _matches(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[exceptions.ValidationError]:
+    """In JSON Schema the end of a pattern is the end of the text; in Python a line break may follow."""
+    if isinstance(instance, str) and not re.search(pattern.replace("$", r"\Z"), instance):
+        yield exceptions.ValidationError(f"{instance!r} does not match {pattern}")
+
+
+_EDITOR = validators.extend(validators.Draft7Validator, {"pattern": _matches})(editor.schema())
+
+
+def editor_fits(document: Document) -> bool:
+    """What an editor's JSON Schema says."""
+    return bool(_EDITOR.is_valid(document))
+
+
+def server_says(plane: ControlPlane, document: Document) -> Verdict:
+    """What an API server says of a strict server-side apply that keeps nothing."""
+    answer = plane.apply(document)
+    if answer.ok:
+        return Verdict(accepted=True)
+    causes = [cause["message"] for cause in (answer.body.get("details") or {}).get("causes", ())]
+    codes = [_CODE.search(cause) for cause in causes]
+    rules = sorted({code[0] for code in codes if code}) if all(codes) else []
+    return Verdict(accepted=False, rules=tuple(rules))
+
+
+def serve(plane: ControlPlane) -> None:
+    """Return once the control plane serves our kinds, and has a namespace for documents."""
+    for definition in crds.definitions():
+        answer = plane.apply(definition, dry_run=False)
+        assert answer.ok, answer.message
+    server.eventually(lambda: all(plane.client.knows("nvidia.com/v1alpha1", kind) for kind in SERVED))
+    plane.namespace(NAMESPACE)
+
+
+# what is recorded
+
+
+def recorded() -> list[tuple[Document, Verdict]]:
+    """Documents with the word of the API server that was asked."""
+    lines = [json.loads(line) for line in RECORDED.read_text("utf-8").splitlines()]
+    return [(line["document"], Verdict(line["accepted"], tuple(line["rules"]))) for line in lines]
+
+
+def written() -> list[Document]:
+    """The resources of `tests/support/slips.py`, but for what an API server sets itself whatever is written there."""
+    cases = [case.given for case in slips.ALL if case.given.get("kind") in KINDS and case.code != "DYN020"]
+    judged = [settled(given) for given in cases if "status" not in given and "creationTimestamp" not in given.get("metadata", {})]
+    return [{**document, "metadata": {"name": "llm", "namespace": NAMESPACE, **document["metadata"]}} for document in judged]
+
+
+def _collected() -> list[Document]:
+    found = {json.dumps(document): document for document in written() if document["kind"] in SERVED}
+    for strategy, count in [(graphs(), 80), *((documents(kind), 70) for kind in SERVED)]:
+
+        @settings(max_examples=count, database=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+        @drawn(strategy)
+        def collect(document: Document) -> None:
+            text = json.dumps(document)
+            if len(text) < _LONGEST:
+                found[text] = document
+
+        collect()
+    return list(found.values())
+
+
+def _record() -> None:
+    needed = control_plane.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
+    with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
+        serve(plane)
+        lines = [{**server_says(plane, document)._asdict(), "document": document} for document in _collected()]
+    RECORDED.write_text("".join(json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n" for line in lines), "utf-8")
+
+
+if __name__ == "__main__":
+    _record()

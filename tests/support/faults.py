@@ -1,0 +1,806 @@
+"""Every rule over graphs with an input that breaks it, and a twin that nearly does.
+
+Not its business: faults of texts and schemas, which have their own tests.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any, NamedTuple
+
+from krm_fn import config
+from krm_fn.kube import labels
+from krm_fn.kube.types import Resource
+from tests.support import given
+
+_SERVICE = "spec.services.Worker"
+_POD = f"{_SERVICE}.extraPodSpec"
+_MAIN = f"{_POD}.mainContainer"
+_LWS = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "4"}}}
+_GROVE = {"orchestrator": "grove"}
+_RESTART = {"A": given.service("frontend"), "B": given.service("worker")}
+_SHARED = "/dev/shm"  # noqa: S108 - the kernel's name for it
+_REQUEST = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": {"profilerImage": "profiler:1", "config": {}}}
+_CLAIM = {"name": "weights", "create": True, "size": "10Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}
+
+
+class Case(NamedTuple):
+    """Items and settings; `found` are the codes and fields of all that is said about them."""
+
+    reason: str
+    found: list[tuple[str, str]]
+    items: list[Resource]
+    settings: dict[str, Any] = {}
+
+
+def fires(code: str, field: str, reason: str, *items: Resource, **settings: Any) -> Case:
+    """A case with one finding."""
+    return Case(reason, [(code, field)], list(items), settings)
+
+
+def quiet(reason: str, *items: Resource, **settings: Any) -> Case:
+    """A case without any."""
+    return Case(reason, [], list(items), settings)
+
+
+def worker(*, main: Any = None, pod: Any = None, **fields: Any) -> Resource:
+    """A graph with one worker, called `Worker`."""
+    return given.graph({"Worker": given.service("worker", main=main, pod=pod, **fields)})
+
+
+def nodes(*, main: Any = None, **fields: Any) -> Resource:
+    """A graph with one worker on two nodes."""
+    return worker(main={"args": ["python3 -m dynamo.sglang"], **(main or {})}, **{**_LWS, **fields})
+
+
+def lone(**fields: Any) -> Resource:
+    """A component without a graph, found through etcd; a field that is None is left out."""
+    annotations = {labels.DISCOVERY_BACKEND: "etcd"}
+    written = given.service("worker", **{"annotations": annotations, "dynamoNamespace": "shared", **fields})
+    spec = {key: value for key, value in written.items() if value is not None}
+    return given.item("DynamoComponentDeployment", "alone", api="nvidia.com/v1alpha1", spec=spec)
+
+
+def secret(auths: Any, name: str = "pull", **fields: Any) -> Resource:
+    """A Secret with registries."""
+    text = base64.b64encode(json.dumps({"auths": auths}).encode()).decode()
+    return given.item("Secret", name, **{"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": text}, **fields})
+
+
+def _claimed(**claim: Any) -> Resource:
+    return given.graph(pvcs=[{key: value for key, value in {**_CLAIM, **claim}.items() if value is not None}])
+
+
+def _restarted(**restart: Any) -> Resource:
+    return given.graph(_RESTART, restart=restart)
+
+
+def _configured(text: str) -> Resource:
+    return given.graph(envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": text}])
+
+
+def _picked(**fields: Any) -> Resource:
+    return given.graph({"Worker": given.picker(**fields)})
+
+
+def _opened(**ingress: Any) -> Resource:
+    return given.graph({"Worker": given.service("frontend", ingress={"enabled": True, "host": "chat", **ingress})})
+
+
+def _probed(probe: Any, name: str = "livenessProbe", *, on: str = "main") -> Resource:
+    return worker(main={name: probe}) if on == "main" else worker(**{name: probe})
+
+
+def _asking(limits: Any, requests: Any) -> Resource:
+    return worker(main={"resources": {"limits": limits, "requests": requests}})
+
+
+ITEMS = [
+    fires(
+        "DYN050",
+        "data['.dockerconfigjson']",
+        "a pull secret that is no JSON",
+        secret({}, data={".dockerconfigjson": "bm8="}),
+        given.graph(),
+    ),
+    fires(
+        "DYN050",
+        "data['.dockerconfigjson']",
+        "a pull secret that is encrypted",
+        secret({}, data={".dockerconfigjson": "ENC[x]"}),
+        given.graph(),
+    ),
+    fires("DYN050", "data['.dockerconfigjson']", "a pull secret without data", secret({}, data={}), given.graph()),
+    fires("DYN050", "data['.dockerconfigjson']", "a registry without a host", secret({"nginx:latest": {}}), given.graph()),
+    quiet("a pull secret that can be read", secret({"https://registry.example/v1/": {}}), given.graph()),
+    quiet("a secret of another type", secret({}, type="Opaque", data={".dockerconfigjson": "bm8="}), given.graph()),
+    fires(
+        "DYN051",
+        "metadata.name",
+        "two graphs with a claim of one name and two sizes",
+        _claimed(),
+        given.graph(name="other", pvcs=[{**_CLAIM, "size": "1Gi"}]),
+    ),
+    quiet("two graphs that share a claim", _claimed(), given.graph(name="other", pvcs=[_CLAIM])),
+    fires(
+        "DYN052", "metadata.name", "the user's object in the place of a generated one", given.item("Service", "chat-worker"), given.graph()
+    ),
+    fires(
+        "DYN052",
+        "metadata.name",
+        "even if its namespace is only implied",
+        given.item("Service", "chat-worker", namespace=""),
+        given.graph(),
+        namespace="team",
+    ),
+    quiet("the user's object in another namespace", given.item("Service", "chat-worker", namespace="other"), given.graph()),
+    quiet("the user's object of another kind", given.item("ConfigMap", "chat-worker"), given.graph()),
+    fires(
+        "DYN053",
+        "",
+        "a generated object whose graph is gone",
+        given.item("Service", "old", annotations={labels.OWNER: "DynamoGraphDeployment/gone"}),
+    ),
+    quiet(
+        "a generated object that its graph no longer wants",
+        given.graph(),
+        given.item("Service", "old", annotations={labels.OWNER: "DynamoGraphDeployment/chat"}),
+    ),
+    fires(
+        "DYN055",
+        "kind",
+        "a request, which is not expanded",
+        given.item("DynamoGraphDeploymentRequest", "a", api="nvidia.com/v1alpha1", spec=_REQUEST),
+    ),
+    quiet(
+        "a model, which is not to be expanded",
+        given.item("DynamoModel", "a", api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": "b"}),
+    ),
+    quiet("a kind of another product", given.item("ClusterPolicy", "a", api="nvidia.com/v1")),
+    fires("DYN057", "metadata.namespace", "a graph without a namespace", given.graph(namespace="")),
+    quiet("a graph whose namespace is configured", given.graph(namespace=""), namespace="prod"),
+    Case(
+        "two graphs that become one by the namespace",
+        [("DYN058", "metadata.name")] * 2,
+        [given.graph(namespace=""), given.graph(namespace="prod")],
+        {"namespace": "prod"},
+    ),
+    fires("DYN059", "metadata.namespace", "a namespace that is none", given.graph(namespace="a.b")),
+    quiet("two graphs of one name in two namespaces", given.graph(namespace="prod"), given.graph(namespace="test")),
+]
+
+GRAPHS = [
+    fires("DYN100", "spec.services", "a graph without services", given.graph({})),
+    fires(
+        "DYN026",
+        "spec.services",
+        "more services than a graph can have",
+        given.graph({f"s{index}": given.service("worker") for index in range(26)}),
+    ),
+    fires(
+        "DYN101",
+        "spec.services.WORKER",
+        "services that differ only in case",
+        given.graph({"Worker": given.service("worker"), "WORKER": given.service("worker")}),
+    ),
+    fires("DYN102", "spec.services", "two endpoint pickers", given.graph({"A": given.picker(), "B": given.picker()})),
+    quiet(
+        "one endpoint picker, and services of many types",
+        given.graph({"A": given.picker(), "B": given.service("frontend"), "C": given.service("planner"), "D": given.service()}),
+    ),
+    fires("DYN103", "spec.pvcs[0].name", "a claim whose name is empty", given.graph(pvcs=[{"name": ""}])),
+    fires("DYN080", "spec.pvcs[1].name", "a claim listed twice", given.graph(pvcs=[{"name": "weights"}, {"name": "weights"}])),
+    *(
+        fires("DYN105", f"spec.pvcs[0].{field}", f"a claim to create with {field} {value!r}", _claimed(**{field: value}))
+        for field, value in (("storageClass", None), ("storageClass", ""), ("size", None), ("size", "0Gi"), ("volumeAccessMode", None))
+    ),
+    quiet("a claim to create", _claimed()),
+    *(
+        fires("DYN117", f"spec.pvcs[0].{field}", f"a claim to create with {field} {value!r}", _claimed(**{field: value}))
+        for field, value in (("name", "A_b"), ("storageClass", "A_b"), ("size", "-1Gi"), ("volumeAccessMode", "RWX"))
+    ),
+    quiet("claims that exist already", given.graph(pvcs=[{"name": "weights"}, {"name": "cache", "create": False, "size": "0"}])),
+    fires(
+        "DYN107",
+        "spec.restart.strategy.order",
+        "a parallel restart with an order",
+        _restarted(id="1", strategy={"type": "Parallel", "order": ["A", "B"]}),
+    ),
+    fires(
+        "DYN108",
+        "spec.restart.strategy.order[2]",
+        "an order with an unknown service",
+        _restarted(id="1", strategy={"order": ["B", "A", "C"]}),
+        restart="sync",
+    ),
+    fires(
+        "DYN109",
+        "spec.restart.strategy.order[1]",
+        "an order that names a service twice",
+        _restarted(id="1", strategy={"order": ["B", "B", "A"]}),
+        restart="sync",
+    ),
+    fires(
+        "DYN110",
+        "spec.restart.strategy.order",
+        "an order that leaves a service out",
+        _restarted(id="1", strategy={"order": ["B"]}),
+        restart="sync",
+    ),
+    fires("DYN111", "spec.restart.strategy", "an order, which a build cannot keep", _restarted(id="1", strategy={"order": ["B", "A"]})),
+    fires(
+        "DYN111",
+        "spec.restart.strategy",
+        "one after the other, which a build cannot do",
+        _restarted(id="1", strategy={"type": "Sequential"}),
+    ),
+    quiet("an order that the syncer keeps", _restarted(id="1", strategy={"order": ["B", "A"]}), restart="sync"),
+    quiet("all at once", _restarted(id="1", strategy={"type": "Parallel", "order": []})),
+    quiet("a restart without a wish", _restarted(id="1")),
+    fires("DYN120", "spec.envs", "a deployment configuration that is no JSON", _configured("no")),
+    fires("DYN120", "spec.envs", "an empty deployment configuration", _configured("")),
+    fires("DYN120", "spec.envs", "a deployment configuration nested without end", _configured("[" * 100_000)),
+    fires(
+        "DYN120",
+        f"{_SERVICE}.envs",
+        "a deployment configuration of the service",
+        worker(envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": "[]"}]),
+    ),
+    fires("DYN120", "spec.envs", "fewer workers than none", _configured('{"Worker": {"ServiceArgs": {"workers": -1}}}')),
+    quiet("a deployment configuration", _configured('{"Worker": {"ServiceArgs": {"workers": 2}}}')),
+]
+
+COMPONENTS = [
+    fires("DYN112", f"{_SERVICE}.dynamoNamespace", "a Dynamo namespace in a graph", worker(dynamoNamespace="mine")),
+    quiet("an empty Dynamo namespace", worker(dynamoNamespace="")),
+    fires("DYN113", f"{_SERVICE}.autoscaling", "autoscaling, whatever it says", worker(autoscaling={})),
+    fires("DYN114", f"{_SERVICE}.labels", "labels of a service, in deployment mode", worker(labels={"tier": "gold"})),
+    quiet("no labels", worker(labels={})),
+    quiet("labels of a service, under Grove", worker(labels={"tier": "gold"}), **_GROVE),
+    fires("DYN115", f"{_SERVICE}.resources.requests.gpu", "a request for GPUs", worker(resources={"requests": {"gpu": "1"}})),
+    fires(
+        "DYN115",
+        f"{_SERVICE}.resources.requests.gpuType",
+        "a request for a kind of GPU",
+        worker(resources={"requests": {"gpuType": "amd.com/gpu"}}),
+    ),
+    quiet("a limit of GPUs", worker(resources={"limits": {"gpu": "1", "gpuType": "amd.com/gpu"}, "requests": {"cpu": "1", "gpu": ""}})),
+    fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory without a size", worker(sharedMemory={})),
+    fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory of no size", worker(sharedMemory={"size": "0Mi"})),
+    fires("DYN226", f"{_SERVICE}.sharedMemory.size", "shared memory of less than nothing", worker(sharedMemory={"size": "-1Mi"})),
+    quiet("shared memory of a size", worker(sharedMemory={"size": "1Mi", "disabled": False})),
+    quiet("no shared memory", worker(sharedMemory={"disabled": True})),
+    fires(
+        "DYN121",
+        f"{_MAIN}.args",
+        "a command of another engine",
+        given.graph({"Worker": given.service("worker", main={"args": ["python3 -m dynamo.vllm"]})}, backendFramework="sglang"),
+    ),
+    quiet(
+        "a command of the same engine",
+        given.graph({"Worker": given.service("worker", main={"args": ["python3 -m dynamo.vllm"]})}, backendFramework="vllm"),
+    ),
+    quiet("a command of no engine", given.graph({"Worker": given.service("worker", main={"args": ["./run"]})}, backendFramework="vllm")),
+    quiet(
+        "a frontend with the command of an engine",
+        given.graph({"Worker": given.service("frontend", main={"args": ["python3 -m dynamo.vllm"]})}, backendFramework="sglang"),
+    ),
+    fires(
+        "DYN122", f"{_MAIN}.args", "a command of two engines", worker(main={"args": ["python3 -m dynamo.vllm; python3 -m dynamo.sglang"]})
+    ),
+    quiet(
+        "a command of two engines and a word that decides",
+        given.graph(
+            {"Worker": given.service("worker", main={"args": ["python3 -m dynamo.vllm; python3 -m dynamo.sglang"]})},
+            backendFramework="vllm",
+        ),
+    ),
+    fires("DYN123", f"{_SERVICE}.resources.limits.cpu", "an amount that is none", worker(resources={"limits": {"cpu": "many"}})),
+    fires(
+        "DYN123",
+        f"{_SERVICE}.resources.requests.custom['rdma/ib']",
+        "an amount of one's own that is none",
+        worker(resources={"requests": {"custom": {"rdma/ib": "x"}}}),
+    ),
+    fires("DYN124", "spec.dynamoNamespace", "a component alone without a Dynamo namespace", lone(dynamoNamespace=None)),
+    quiet("a component alone", lone()),
+    fires(
+        "DYN130",
+        f"{_SERVICE}.multinode",
+        "an endpoint picker on several nodes",
+        _picked(multinode={"nodeCount": 2}, resources={"limits": {"gpu": "1"}}),
+        **_GROVE,
+    ),
+    fires("DYN131", f"{_SERVICE}.replicas", "two endpoint pickers in one service", _picked(replicas=2)),
+    fires("DYN131", f"{_SERVICE}.replicas", "no endpoint picker in a service", _picked(replicas=0)),
+    quiet("one endpoint picker", _picked(replicas=1)),
+    fires("DYN132", f"{_SERVICE}.eppConfig", "an endpoint picker without a configuration", given.graph({"Worker": given.service("epp")})),
+    fires("DYN132", f"{_SERVICE}.eppConfig", "an endpoint picker with an empty configuration", _picked(eppConfig={})),
+    fires(
+        "DYN133",
+        f"{_SERVICE}.eppConfig.configMapRef",
+        "an endpoint picker with two configurations",
+        _picked(eppConfig={**given.picker()["eppConfig"], "configMapRef": {"name": "a", "key": "b"}}),
+    ),
+    fires(
+        "DYN134",
+        f"{_SERVICE}.eppConfig.configMapRef.name",
+        "a ConfigMap without a name",
+        _picked(eppConfig={"configMapRef": {"name": "", "key": "b"}}),
+    ),
+    quiet("a ConfigMap with a name", _picked(eppConfig={"configMapRef": {"name": "a", "key": "b"}})),
+    quiet("another type with a configuration for pickers", given.graph({"Worker": given.service("worker", eppConfig={})})),
+    fires("DYN140", f"spec.services.{'w' * 59}", "a name of 64 characters", given.graph({"w" * 59: given.service("worker")})),
+    quiet("a name of 63 characters", given.graph({"w" * 58: given.service("worker")})),
+    fires(
+        "DYN140",
+        f"spec.services.{'w' * 57}",
+        "a name that only its debug Deployment makes too long",
+        given.graph({"w" * 57: given.service("worker", annotations={labels.STEALING_DEBUG: "true"})}),
+    ),
+    fires("DYN141", "spec.services.a_b", "a name with an underscore", given.graph({"a_b": given.service("worker")})),
+    fires("DYN141", "spec.services.Worker", "a graph whose name starts with a digit", given.graph(name="2chat")),
+    fires("DYN204", "spec.services.-w", "a service that cannot be the value of a label", given.graph({"-w": given.service("worker")})),
+    fires("DYN142", "metadata.name", "a Dynamo namespace of 64 characters", given.graph(namespace="n" * 59)),
+    quiet("a Dynamo namespace of 63 characters", given.graph(namespace="n" * 58)),
+    quiet(
+        "the shared Dynamo namespace, however long the others are",
+        given.graph({"Worker": given.service("worker", globalDynamoNamespace=True)}, namespace="n" * 58),
+    ),
+    fires(
+        "DYN145",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "a mount whose name is empty",
+        worker(sharedMemory={"disabled": True}, volumeMounts=[{"name": "", "mountPoint": "/a"}]),
+    ),
+    fires("DYN146", f"{_SERVICE}.volumeMounts[0].mountPoint", "a mount without a place", worker(volumeMounts=[{"name": "weights"}])),
+    fires(
+        "DYN147",
+        f"{_SERVICE}.volumeMounts[0].mountPoint",
+        "a cache that the engine has no place for",
+        worker(main={"args": ["python3 -m dynamo.sglang"]}, volumeMounts=[{"name": "cache", "useAsCompilationCache": True}]),
+    ),
+    quiet(
+        "a cache that the engine has a place for",
+        worker(main={"args": ["python3 -m dynamo.vllm"]}, volumeMounts=[{"name": "cache", "useAsCompilationCache": True}]),
+    ),
+    fires(
+        "DYN080",
+        f"{_SERVICE}.volumeMounts[1].name",
+        "a claim mounted twice",
+        worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]),
+    ),
+    fires(
+        "DYN148",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "a claim with the name of the user's volume",
+        worker(pod={"volumes": [{"name": "a", "emptyDir": {}}]}, volumeMounts=[{"name": "a", "mountPoint": "/a"}]),
+    ),
+    fires(
+        "DYN148",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "a claim with the name of the shared memory",
+        worker(volumeMounts=[{"name": "shared-memory", "mountPoint": "/a"}]),
+    ),
+    fires(
+        "DYN206",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "a claim whose name no volume can have",
+        worker(volumeMounts=[{"name": "a.b", "mountPoint": "/a"}]),
+    ),
+    fires(
+        "DYN207",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "a claim with the name of the engine's volume",
+        nodes(main={"args": ["python3 -m dynamo.trtllm"]}, volumeMounts=[{"name": "mpi-run-ssh-secret", "mountPoint": "/a"}]),
+    ),
+    quiet("claims of two names", worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}, {"name": "b", "mountPoint": "/b"}])),
+    fires("DYN149", f"{_SERVICE}.ingress.host", "an ingress without a host", _opened(host="", ingressControllerClassName="nginx")),
+    fires("DYN150", f"{_SERVICE}.ingress", "an ingress without a class", _opened()),
+    fires(
+        "DYN150",
+        f"{_SERVICE}.ingress",
+        "a gateway that the installation does not have",
+        _opened(useVirtualService=True, virtualServiceGateway="istio/a"),
+    ),
+    quiet("an ingress with a class", _opened(ingressControllerClassName="nginx")),
+    quiet(
+        "an ingress through a gateway",
+        _opened(useVirtualService=True, virtualServiceGateway="istio/a"),
+        ingress=config.Ingress(istio_gateway="istio/b"),
+    ),
+    quiet("an ingress that is off", given.graph({"Worker": given.service("frontend", ingress={"enabled": False})})),
+    fires(
+        "DYN151",
+        f"{_SERVICE}.extraPodMetadata.labels['{labels.SELECTOR}']",
+        "another value of the selector's label",
+        worker(extraPodMetadata={"labels": {labels.SELECTOR: "x"}}),
+    ),
+    fires(
+        "DYN152",
+        f"{_SERVICE}.extraPodMetadata.labels['{labels.COMPONENT_TYPE}']",
+        "another value of the Service's label",
+        worker(extraPodMetadata={"labels": {labels.COMPONENT_TYPE: "x"}}),
+    ),
+    quiet(
+        "the same values, and labels of one's own",
+        worker(extraPodMetadata={"labels": {labels.SELECTOR: "chat-worker", labels.COMPONENT_TYPE: "worker", "a": "b"}}),
+    ),
+    fires(
+        "DYN153",
+        f"{_MAIN}.livenessProbe.httpGet.port",
+        "a port as a number, where the default has a name",
+        _probed({"httpGet": {"port": 81}}),
+    ),
+    quiet("a port by name", _probed({"httpGet": {"port": "system"}})),
+    quiet("a port as a number where the service itself says so", _probed({"httpGet": {"port": 81}}, on="service")),
+    quiet("a port as a number in a start-up probe, which replaces the default", _probed({"httpGet": {"port": 81}}, "startupProbe")),
+    fires("DYN300", f"{_MAIN}.livenessProbe", "a handler of another kind than the default's", _probed({"exec": {"command": ["true"]}})),
+    quiet("a handler of another kind on the service itself", _probed({"exec": {"command": ["true"]}}, on="service")),
+    fires(
+        "DYN155",
+        f"{_SERVICE}.annotations['{labels.DISCOVERY_BACKEND}']",
+        "discovery through Kubernetes on a service alone",
+        worker(annotations={labels.DISCOVERY_BACKEND: "kubernetes"}),
+        discovery_backend="etcd",
+    ),
+    quiet(
+        "with an account of its own",
+        worker(pod={"serviceAccountName": "mine"}, annotations={labels.DISCOVERY_BACKEND: "kubernetes"}),
+        discovery_backend="etcd",
+    ),
+    quiet(
+        "with the account among the items",
+        given.item("ServiceAccount", "chat-k8s-service-discovery"),
+        worker(annotations={labels.DISCOVERY_BACKEND: "kubernetes"}),
+        discovery_backend="etcd",
+    ),
+    quiet("on the whole graph", given.graph(annotations={labels.DISCOVERY_BACKEND: "kubernetes"}), discovery_backend="etcd"),
+    fires(
+        "DYN156",
+        "spec.extraPodSpec.serviceAccountName",
+        "a component alone, found through Kubernetes, without an account",
+        lone(annotations={}),
+    ),
+    quiet("a component alone, found through Kubernetes, with an account", lone(annotations={}, pod={"serviceAccountName": "mine"})),
+    fires(
+        "DYN157",
+        f"{_SERVICE}.ingress.hostSuffix",
+        "a host that ends with a dot",
+        _opened(ingressControllerClassName="nginx", hostSuffix=""),
+    ),
+    fires("DYN157", f"{_SERVICE}.ingress.host", "a host with an underscore", _opened(ingressControllerClassName="nginx", host="my_chat")),
+    fires("DYN150", f"{_SERVICE}.ingress", "a class that is empty", _opened(ingressControllerClassName="")),
+    fires(
+        "DYN158",
+        f"{_SERVICE}.ingress.ingressControllerClassName",
+        "a class that no class can be called",
+        _opened(ingressControllerClassName="A b"),
+    ),
+    fires(
+        "DYN158",
+        f"{_SERVICE}.ingress.tls.secretName",
+        "a certificate that no Secret can be called",
+        _opened(ingressControllerClassName="nginx", tls={"secretName": "A b"}),
+    ),
+    *(
+        fires(
+            "DYN159", f"{_SERVICE}.annotations['{labels.MAX_SURGE}']", f"a surge of {step!r}", worker(annotations={labels.MAX_SURGE: step})
+        )
+        for step in ("many", "-1", "1.5", "2147483648", "٣", "")
+    ),
+    fires(
+        "DYN159",
+        f"{_SERVICE}.extraPodMetadata.annotations['{labels.MAX_SURGE}']",
+        "a surge among the pods' annotations",
+        worker(extraPodMetadata={"annotations": {labels.MAX_SURGE: "x"}}),
+    ),
+    fires(
+        "DYN159",
+        f"{_SERVICE}.annotations['{labels.MAX_UNAVAILABLE}']",
+        "an update that cannot begin",
+        worker(annotations={labels.MAX_SURGE: "0", labels.MAX_UNAVAILABLE: "0%"}),
+    ),
+    quiet("an update pod by pod", worker(annotations={labels.MAX_SURGE: "0", labels.MAX_UNAVAILABLE: "1"})),
+    quiet("steps of an update that does not roll", worker(annotations={labels.STRATEGY: "Recreate", labels.MAX_SURGE: "x"})),
+    quiet("a host for all of a domain", _opened(ingressControllerClassName="nginx", host="*", hostSuffix="example.org")),
+]
+
+SEVERAL_NODES = [
+    fires(
+        "DYN143",
+        f"spec.services.{'w' * 44}",
+        "a group whose name is too long",
+        given.graph({"w" * 44: nodes()["spec"]["services"]["Worker"]}),
+    ),
+    quiet("a group whose name just fits", given.graph({"w" * 43: nodes()["spec"]["services"]["Worker"]})),
+    fires(
+        "DYN144",
+        f"{_SERVICE}.multinode",
+        "several nodes without an orchestrator",
+        nodes(),
+        leader_worker_set=config.LeaderWorkerSet(enabled=False),
+    ),
+    quiet("several nodes with LeaderWorkerSets", nodes()),
+    quiet("several nodes under Grove", nodes(), **_GROVE),
+    fires("DYN160", f"{_MAIN}.name", "a main container of another name", nodes(main={"name": "engine"})),
+    quiet("a main container of that name on one node", worker(main={"name": "engine"})),
+    fires("DYN161", f"{_MAIN}.args", "several nodes without arguments", nodes(main={"args": []})),
+    fires("DYN162", f"{_SERVICE}.resources.limits.gpu", "several nodes without GPUs", nodes(resources={})),
+    quiet("no groups at all", nodes(main={"args": [], "name": "engine"}, resources={}, replicas=0)),
+    fires(
+        "DYN163",
+        f"spec.services.{'w' * 42}",
+        "a name that is too long for Grove",
+        given.graph({"w" * 42: given.service("worker")}),
+        **_GROVE,
+    ),
+    quiet("a name that just fits Grove", given.graph({"w" * 41: given.service("worker")}), **_GROVE),
+    fires(
+        "DYN163",
+        f"spec.services.{'w' * 19}",
+        "a group whose names are too long for Grove",
+        given.graph({"w" * 19: nodes()["spec"]["services"]["Worker"]}),
+        **_GROVE,
+    ),
+    quiet("a group whose names just fit Grove", given.graph({"w" * 18: nodes()["spec"]["services"]["Worker"]}), **_GROVE),
+    fires("DYN164", f"{_SERVICE}.replicas", "no replicas under Grove", worker(replicas=0), **_GROVE),
+    quiet("no replicas in a Deployment", worker(replicas=0)),
+    fires(
+        "DYN165", f"{_MAIN}.args", "a rank that nobody computes", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]})
+    ),
+    quiet("a rank that Grove lets the shell compute", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]}), **_GROVE),
+    fires(
+        "DYN166",
+        f"{_MAIN}.args[2]",
+        "a word with blanks that goes through a shell",
+        nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "a b"]}),
+    ),
+    quiet("words without blanks", nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "ab"]})),
+    fires(
+        "DYN167",
+        "spec.services.B.extraPodSpec.schedulerName",
+        "two schedulers in one set",
+        given.graph({"A": given.service("frontend"), "B": given.service("worker", pod={"schedulerName": "mine"})}),
+        **_GROVE,
+    ),
+    quiet(
+        "one scheduler in one set",
+        given.graph({name: given.service("worker", pod={"schedulerName": "mine"}) for name in ("A", "B")}),
+        **_GROVE,
+    ),
+    fires("DYN168", f"{_POD}.nodeName", "pods that place themselves", worker(pod={"nodeName": "node-1"}), **_GROVE),
+    quiet("pods of a Deployment that place themselves", worker(pod={"nodeName": "node-1"})),
+]
+
+PODS = [
+    fires(
+        "DYN200", f"{_POD}.ephemeralContainers", "ephemeral containers", worker(pod={"ephemeralContainers": [{"name": "a", "image": "b"}]})
+    ),
+    fires("DYN201", f"{_POD}.activeDeadlineSeconds", "a deadline", worker(pod={"activeDeadlineSeconds": 5})),
+    fires("DYN202", f"{_POD}.serviceAccountName", "an account that no account can be called", worker(pod={"serviceAccountName": "Mine"})),
+    quiet("an account", worker(pod={"serviceAccountName": "mine.example"})),
+    fires(
+        "DYN203",
+        f"{_SERVICE}.extraPodMetadata.labels.a b",
+        "a label's key with a blank",
+        worker(extraPodMetadata={"labels": {"a b": "c"}}),
+    ),
+    fires(
+        "DYN203",
+        f"{_SERVICE}.extraPodMetadata.annotations['_a/b']",
+        "an annotation's key with a broken domain",
+        worker(extraPodMetadata={"annotations": {"_a/b": "c"}}),
+    ),
+    fires("DYN203", f"{_SERVICE}.annotations['/a']", "a key without a domain before its slash", worker(annotations={"/a": "b"})),
+    fires(
+        "DYN204", f"{_SERVICE}.extraPodMetadata.labels.a", "a label's value with a blank", worker(extraPodMetadata={"labels": {"a": "b c"}})
+    ),
+    fires("DYN204", f"{_SERVICE}.subComponentType", "a type that cannot be a label's value", worker(subComponentType="a b")),
+    fires("DYN204", f"{_SERVICE}.componentType", "the same of the main type", given.graph({"Worker": given.service("a b")})),
+    fires(
+        "DYN204", f"{_SERVICE}.ingress.labels.a", "a label of an ingress", _opened(ingressControllerClassName="nginx", labels={"a": "b c"})
+    ),
+    fires(
+        "DYN204",
+        "spec.labels.a",
+        "a label of a component alone",
+        lone(labels={"a": "b c"}),
+    ),
+    quiet(
+        "labels and annotations",
+        worker(extraPodMetadata={"labels": {"example.org/a": "", "b": "C_d.e"}, "annotations": {"a": "b c\n"}}, subComponentType="a.b"),
+    ),
+    fires("DYN205", f"{_MAIN}.image", "no image", given.graph({"Worker": {"componentType": "worker"}})),
+    fires("DYN205", f"{_POD}.containers[0].image", "a sidecar without an image", worker(pod={"containers": [{"name": "a"}]})),
+    fires(
+        "DYN206", f"{_POD}.containers[0].name", "a sidecar of an impossible name", worker(pod={"containers": [{"name": "A", "image": "b"}]})
+    ),
+    fires(
+        "DYN206", f"{_POD}.volumes[0].name", "a volume of an impossible name", worker(pod={"volumes": [{"name": "a_b", "emptyDir": {}}]})
+    ),
+    fires(
+        "DYN207",
+        f"{_MAIN}.name",
+        "a sidecar with the name of the main container",
+        worker(pod={"containers": [{"name": "main", "image": "b"}]}),
+    ),
+    fires(
+        "DYN207",
+        f"{_POD}.containers[0].name",
+        "a sidecar with the name of an init container",
+        worker(pod={"initContainers": [{"name": "a", "image": "b"}], "containers": [{"name": "a", "image": "b"}]}),
+    ),
+    fires("DYN080", f"{_POD}.volumes[1].name", "two volumes of one name", worker(pod={"volumes": [{"name": "a", "emptyDir": {}}] * 2})),
+    quiet(
+        "a volume with the name of a container",
+        worker(pod={"containers": [{"name": "a", "image": "b"}], "volumes": [{"name": "a", "emptyDir": {}}]}),
+    ),
+    fires(
+        "DYN208", f"{_MAIN}.volumeMounts[0].name", "a mount of no volume", worker(main={"volumeMounts": [{"name": "a", "mountPath": "/a"}]})
+    ),
+    fires(
+        "DYN208",
+        f"{_POD}.initContainers[0].volumeMounts[0].name",
+        "the same in an init container",
+        worker(pod={"initContainers": [{"name": "a", "image": "b", "volumeMounts": [{"name": "a", "mountPath": "/a"}]}]}),
+    ),
+    quiet(
+        "a mount of a claim",
+        worker(main={"volumeMounts": [{"name": "a", "mountPath": "/b"}]}, volumeMounts=[{"name": "a", "mountPoint": "/a"}]),
+    ),
+    fires(
+        "DYN207",
+        f"{_POD}.volumes[0].name",
+        "a volume with the name of the shared memory",
+        worker(pod={"volumes": [{"name": "shared-memory", "emptyDir": {}}]}),
+    ),
+    fires(
+        "DYN209",
+        f"{_SERVICE}.volumeMounts[0].mountPoint",
+        "a claim at the place of the shared memory",
+        worker(volumeMounts=[{"name": "a", "mountPoint": _SHARED}]),
+    ),
+    fires(
+        "DYN209",
+        f"{_MAIN}.volumeMounts[0].mountPath",
+        "a second mount at the place of the shared memory",
+        worker(main={"volumeMounts": [{"name": "a", "mountPath": _SHARED}]}, pod={"volumes": [{"name": "a", "emptyDir": {}}]}),
+    ),
+    quiet(
+        "the only mount at that place",
+        worker(
+            main={"volumeMounts": [{"name": "a", "mountPath": _SHARED}]},
+            pod={"volumes": [{"name": "a", "emptyDir": {}}]},
+            sharedMemory={"disabled": True},
+        ),
+    ),
+    fires("DYN210", f"{_MAIN}.resources.limits['nvidia.com/gpu']", "a device that is requested only", _asking({}, {"nvidia.com/gpu": "1"})),
+    fires("DYN211", f"{_MAIN}.resources.requests.cpu", "more requested than allowed", _asking({"cpu": "500m"}, {"cpu": "1"})),
+    fires(
+        "DYN211",
+        f"{_MAIN}.resources.requests['nvidia.com/gpu']",
+        "fewer devices requested than allowed",
+        _asking({"nvidia.com/gpu": "2"}, {"nvidia.com/gpu": "1"}),
+    ),
+    fires(
+        "DYN211",
+        f"{_SERVICE}.resources.requests.cpu",
+        "the same on the service",
+        worker(resources={"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}),
+    ),
+    quiet(
+        "less requested than allowed", _asking({"cpu": "1", "nvidia.com/gpu": "1"}, {"cpu": "500m", "nvidia.com/gpu": "1", "memory": "1Gi"})
+    ),
+    fires("DYN212", f"{_MAIN}.resources.limits.cpu", "an amount below zero", _asking({"cpu": "-1"}, {})),
+    fires("DYN212", f"{_MAIN}.resources.limits['nvidia.com/gpu']", "half a device", _asking({"nvidia.com/gpu": "500m"}, {})),
+    quiet("half a processor", _asking({"cpu": "500m"}, {})),
+    fires(
+        "DYN213",
+        f"{_SERVICE}.resources.claims[0].name",
+        "a resource claim that the pod lacks",
+        worker(resources={"claims": [{"name": "gpu"}]}),
+    ),
+    quiet(
+        "a resource claim that the pod has",
+        worker(resources={"claims": [{"name": "gpu"}]}, pod={"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}),
+    ),
+    fires("DYN214", f"{_SERVICE}.readinessProbe", "a probe that does nothing", _probed({}, "readinessProbe", on="service")),
+    fires("DYN214", f"{_MAIN}.startupProbe", "a start-up probe that does nothing", _probed({"periodSeconds": 5}, "startupProbe")),
+    quiet("a probe that takes its handler from the default", _probed({"periodSeconds": 5})),
+    fires(
+        "DYN215",
+        f"{_MAIN}.startupProbe",
+        "a probe with two handlers",
+        _probed({"exec": {"command": ["true"]}, "tcpSocket": {"port": 1}}, "startupProbe"),
+    ),
+    fires("DYN216", f"{_MAIN}.livenessProbe.periodSeconds", "a period below zero", _probed({"periodSeconds": -1})),
+    quiet("a period of zero, which is the default's", _probed({"periodSeconds": 0})),
+    fires("DYN217", f"{_MAIN}.livenessProbe.successThreshold", "two successes for a liveness probe", _probed({"successThreshold": 2})),
+    fires(
+        "DYN217",
+        f"{_MAIN}.readinessProbe.terminationGracePeriodSeconds",
+        "a readiness probe that ends pods",
+        _probed({"terminationGracePeriodSeconds": 2}, "readinessProbe"),
+    ),
+    quiet("two successes for a readiness probe", _probed({"successThreshold": 2}, "readinessProbe")),
+    fires(
+        "DYN218",
+        f"{_MAIN}.ports[0].containerPort",
+        "a port beyond all ports",
+        worker(main={"ports": [{"name": "system", "containerPort": 70000}]}),
+    ),
+    fires(
+        "DYN219",
+        f"{_MAIN}.ports[0].name",
+        "a port's name of 16 characters",
+        worker(main={"ports": [{"name": "a" * 16, "containerPort": 9090}]}),
+    ),
+    fires(
+        "DYN219",
+        f"{_MAIN}.ports[1].name",
+        "two ports of one name",
+        worker(main={"ports": [{"name": "system", "containerPort": 9090}, {"name": "system", "containerPort": 9091}]}),
+    ),
+    quiet(
+        "ports with and without names",
+        worker(main={"ports": [{"name": "system", "containerPort": 9090}, {"containerPort": 1}, {"containerPort": 2}]}),
+    ),
+    fires("DYN220", f"{_SERVICE}.envs", "a variable with an impossible name", worker(envs=[{"name": "a=b"}])),
+    fires(
+        "DYN221",
+        f"{_SERVICE}.envs",
+        "a variable that the engine sets too",
+        worker(
+            main={"args": ["python3 -m dynamo.vllm"]},
+            envs=[{"name": "VLLM_CACHE_ROOT", "value": "/a"}],
+            volumeMounts=[{"name": "cache", "mountPoint": "/c", "useAsCompilationCache": True}],
+        ),
+    ),
+    fires(
+        "DYN080",
+        f"{_POD}.containers[0].env[1].name",
+        "a sidecar's variable that stands twice",
+        worker(pod={"containers": [{"name": "a", "image": "b", "env": [{"name": "A"}, {"name": "A"}]}]}),
+    ),
+    fires("DYN080", f"{_SERVICE}.envs[1].name", "a variable that stands twice", worker(envs=[{"name": "A"}, {"name": "A"}])),
+    quiet("a variable of the container and of the service", worker(main={"env": [{"name": "A"}]}, envs=[{"name": "A"}])),
+    fires(
+        "DYN222",
+        f"{_SERVICE}.envs",
+        "a variable with a value and a source",
+        worker(envs=[{"name": "A", "value": "1", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]),
+    ),
+    fires(
+        "DYN224",
+        f"{_POD}.volumes[0]",
+        "a volume of two kinds",
+        worker(pod={"volumes": [{"name": "a", "emptyDir": {}, "hostPath": {"path": "/a"}}]}),
+    ),
+    fires("DYN225", f"{_MAIN}.startupProbe.exec.command", "a probe that runs nothing", _probed({"exec": {}}, "startupProbe")),
+    fires("DYN226", f"{_POD}.securityContext.runAsUser", "a user below zero", worker(pod={"securityContext": {"runAsUser": -1}})),
+    fires("DYN227", f"{_POD}.tolerations[0].operator", "a toleration of nothing", worker(pod={"tolerations": [{"value": "a"}]})),
+    quiet("a toleration of everything", worker(pod={"tolerations": [{"operator": "Exists"}]})),
+    fires(
+        "DYN228",
+        f"{_MAIN}.volumeMounts[0].subPath",
+        "a mount that leaves its volume",
+        worker(
+            main={"volumeMounts": [{"name": "a", "mountPath": "/a", "subPath": "../b"}]}, pod={"volumes": [{"name": "a", "emptyDir": {}}]}
+        ),
+    ),
+    fires("DYN229", f"{_MAIN}.resources.limits.gpu", "a resource that is none", _asking({"gpu": "1"}, {})),
+    fires(
+        "DYN230",
+        f"{_POD}.containers[0].env[0].valueFrom.fieldRef.fieldPath",
+        "a variable that shows a field it cannot",
+        worker(
+            pod={"containers": [{"name": "a", "image": "b", "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]}]}
+        ),
+    ),
+    fires("DYN223", f"{_POD}.restartPolicy", "pods that are to run once", worker(pod={"restartPolicy": "Never"})),
+    quiet("pods under Grove that are to run once", worker(pod={"restartPolicy": "Never"}), **_GROVE),
+]
+
+ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *PODS]
