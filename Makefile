@@ -57,7 +57,7 @@ venv: $(VENV)/dev ## .venv with everything a developer needs
 	@:
 
 generate: $(VENV)/dev tools ## write what is made from the code: schemas, definitions, and pages of the docs
-	$(BIN)/python -m krm_fn.api.generate
+	$(BIN)/python -m krm_fn.generate
 	$(BIN)/python tools/error_pages.py
 
 golden: $(VENV)/dev tools ## record the output of every example anew, to be reviewed as a diff

@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import ownership, results
-from krm_fn.api import check as schema
 from krm_fn.config import DYNAMO_GROUP
 from krm_fn.kube import quantity
 from krm_fn.results import Result
+from krm_fn.schema import check as schema
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource

@@ -1,6 +1,6 @@
 """Config: what the reference operator takes from Helm values and flags, here from the functionConfig.
 
-Not its business: the schema, which is `krm_fn.api.config`; a test holds the defaults here and there together.
+Not its business: the schema, which is `krm_fn.api.render`; a test holds the defaults here and there together.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn import results
-from krm_fn.api import check
 from krm_fn.kube import labels
 from krm_fn.results import Result
+from krm_fn.schema import check
 
 API_VERSION = f"{labels.PREFIX}v1alpha1"
 KIND = "DynamoRender"

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from krm_fn import graph, inventory, ownership, resolve, results, surroundings, validation
-from krm_fn.api import check, older, partial
 from krm_fn.config import DYNAMO_GROUP, Config
+from krm_fn.convert import older_forms
 from krm_fn.kube import fields
 from krm_fn.kube.types import Resource
 from krm_fn.ownership import Generated, Owner
 from krm_fn.results import Result, Severity
+from krm_fn.schema import check, readable
 from krm_fn.surroundings import Surroundings
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
@@ -46,7 +47,7 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     """
     around, found = surroundings.read(resources, config)
     home = config.namespace or surroundings.NAMESPACE
-    images, unreadable = older.images(resources, home)
+    images, unreadable = older_forms.images(resources, home)
     items = [_item(resource, config, around, images) for resource in resources]
     kept = [resource for item in items for resource in item.kept]
     generated = [entry for item in items for entry in item.generated]
@@ -72,13 +73,13 @@ def _is_dynamo(resource: Resource) -> bool:
     return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP
 
 
-def _item(resource: Resource, config: Config, around: Surroundings, images: older.Images) -> _Expanded:
+def _item(resource: Resource, config: Config, around: Surroundings, images: older_forms.Images) -> _Expanded:
     """One item. Only graphs, and components that no graph of ours made, are expanded."""
     if not _is_dynamo(resource):
         return _Expanded([resource], [], [])
     address = results.ref(resource)
     if address.api_version == API_VERSION and address.kind in _RESOLVERS and not ownership.owners(resource):
-        converted, notes = older.convert(resource, images)
+        converted, notes = older_forms.convert(resource, images)
         item = _expanded(converted, config, around, notes)
         return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
     return _Expanded([resource], [], list(_passing(resource, config)))
@@ -88,16 +89,16 @@ def _expanded(resource: Resource, config: Config, around: Surroundings, notes: l
     """One graph or component. Where it has errors nothing is rendered, but what can be read is judged all the same."""
     checked = [*notes, *check.resource(resource, unknown=_unknown(config))]
     broken = [result.path for result in checked if result.severity == "error"]
-    readable = partial.without(check.without_nulls(resource), broken)
-    plan, unreadable = _RESOLVERS[resource["kind"]](readable, config, around)
-    judged = [*validation.graph(plan, readable.get("spec") or {}, around), *_namespace(resource, plan.namespace, config)]
-    found = [*checked, *partial.news([*unreadable, *judged], broken)]
+    kept = readable.without(check.without_nulls(resource), broken)
+    plan, unreadable = _RESOLVERS[resource["kind"]](kept, config, around)
+    judged = [*validation.graph(plan, kept.get("spec") or {}, around), *_namespace(resource, plan.namespace, config)]
+    found = [*checked, *readable.news([*unreadable, *judged], broken)]
     if results.failed(found):
         return _Expanded([resource], [], found)
     placed = _in_namespace(resource, plan.namespace)
-    made = [*graph.render(plan), *inventory.components(plan, readable.get("spec") or {})]
-    kept = ownership.source(placed, graph.notes(plan, resource.get("spec")), config.source)
-    return _Expanded(list(kept), [Generated(placed, entry) for entry in made], found)
+    made = [*graph.render(plan), *inventory.components(plan, kept.get("spec") or {})]
+    sources = ownership.source(placed, graph.notes(plan, resource.get("spec")), config.source)
+    return _Expanded(list(sources), [Generated(placed, entry) for entry in made], found)
 
 
 def _passing(resource: Resource, config: Config) -> Iterator[Result]:
@@ -107,8 +108,8 @@ def _passing(resource: Resource, config: Config) -> Iterator[Result]:
     yield from checked
     address = results.ref(resource)
     if address.api_version == API_VERSION:
-        readable = partial.without(check.without_nulls(resource), broken)
-        yield from partial.news(validation.other(readable, config), broken)
+        kept = readable.without(check.without_nulls(resource), broken)
+        yield from readable.news(validation.other(kept, config), broken)
     if address.kind == _REQUEST:
         yield results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",))
 

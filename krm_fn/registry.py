@@ -12,13 +12,13 @@ from types import ModuleType
 
 
 @cache
-def names(package: ModuleType) -> tuple[str, ...]:
-    """The entries of a package: its module files, sorted, without those that start with an underscore."""
+def entries(package: ModuleType) -> tuple[str, ...]:
+    """The names of a package's modules and folders, sorted, without those that start with an underscore."""
     found = {
         entry.removesuffix(".py")
         for folder in package.__path__
         for entry in listdir(folder)  # noqa: PTH208 - pathlib would cost more than everything else here
-        if entry.endswith(".py") and not entry.startswith("_")
+        if (entry.endswith(".py") or "." not in entry) and not entry.startswith("_")
     }
     return tuple(sorted(found))
 
@@ -29,6 +29,6 @@ def get(package: ModuleType, name: str) -> ModuleType:
 
     Raises KeyError for a name that is not in the folder.
     """
-    if name not in names(package):
+    if name not in entries(package):
         raise KeyError(name)
     return import_module(f"{package.__name__}.{name}")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from krm_fn import config, graph, results
-from krm_fn.api import config as model
+from krm_fn.api import render as model
 from krm_fn.config import Config
 from krm_fn.kube import labels
 from tests.support import given
@@ -114,7 +114,7 @@ def test_what_is_not_set_has_its_default(function_config):
 
 
 def test_defaults_are_those_of_the_schema():
-    """`krm_fn.api.config` says them too, for people and editors."""
+    """`krm_fn.api.render` says them too, for people and editors."""
     written = model.RenderSpec().model_dump(by_alias=True)
     assert config.read(render(written)) == (Config(), [])
     assert {config.key(name) for name in Config._fields} == set(written)

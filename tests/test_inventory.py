@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from krm_fn import config
-from krm_fn.api import check
 from krm_fn.kube import labels
+from krm_fn.schema import check
 from tests.support import given, nodes
 
 KIND = "DynamoComponentDeployment"

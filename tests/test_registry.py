@@ -28,7 +28,7 @@ def package(tmp_path, monkeypatch):
 
 
 def test_names_are_the_modules_without_private_ones(package):
-    assert registry.names(package) == ("apple", "pear")
+    assert registry.entries(package) == ("apple", "pear")
 
 
 def test_an_entry_is_its_module_and_no_other_is_imported(package):

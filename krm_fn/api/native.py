@@ -1,6 +1,6 @@
 """Native Kubernetes parts inside our kinds, by the names of their OpenAPI definitions.
 
-Not its business: what such a definition holds; `krm_fn.api.generate` takes that from an API server, and a model judges by the table.
+Not its business: what such a definition holds; `krm_fn.generate` takes that from an API server, and a model judges by the table.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -10,7 +10,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from krm_fn import results
-from krm_fn.api import check
+from krm_fn.schema import check
 
 CORE = "io.k8s.api.core.v1."
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."

@@ -50,7 +50,7 @@ class Backend:
 
 def names() -> tuple[str, ...]:
     """The engines there are."""
-    return registry.names(sys.modules[__name__])
+    return registry.entries(sys.modules[__name__])
 
 
 def get(name: str) -> Backend:

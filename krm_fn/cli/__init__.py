@@ -26,7 +26,7 @@ class _Verbs(click.Group):
     """The files of this folder; only the one that runs is imported, and `--help` imports all."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(registry.names(sys.modules[__name__]))
+        return list(registry.entries(sys.modules[__name__]))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):

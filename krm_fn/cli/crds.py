@@ -1,6 +1,6 @@
 """`krm-fn crds`: the definitions of Dynamo's kinds, for an API server.
 
-Not its business: what they say (`krm_fn.api.views.crds`).
+Not its business: what they say (`krm_fn.generate.crds`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def crds() -> None:
     \b
       krm-fn crds | kubectl apply -f -
     """  # noqa: D301 - click reads the backspace
-    from krm_fn.api.views import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+    from krm_fn.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
     from krm_fn.yamlio import emitter  # noqa: PLC0415
 
     click.echo("---\n".join(emitter.text(definition) for definition in definitions.definitions()).encode(), nl=False)

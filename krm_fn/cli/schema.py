@@ -1,6 +1,6 @@
 """`krm-fn schema`: what the kinds look like, for editors and for kustomize.
 
-Not its business: what the schemas say (`krm_fn.api.views`).
+Not its business: what the schemas say (`krm_fn.generate`).
 """
 
 from __future__ import annotations
@@ -54,22 +54,22 @@ def schema(paths: tuple[str, ...], reader: str) -> None:
 
 
 def _schema(reader: str) -> str:
-    from krm_fn.api import views  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
-    from krm_fn.api.views import editor, merging  # noqa: PLC0415
+    from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+    from krm_fn.generate import editor, kustomize_merge  # noqa: PLC0415
 
-    return views.text(merging.schema() if reader == "kustomize" else editor.schema())
+    return generate.text(kustomize_merge.schema() if reader == "kustomize" else editor.schema())
 
 
 def _names(paths: tuple[str, ...]) -> str:
     """The references, those in the services of graphs too. Ends the program where the files cannot be read."""
-    from krm_fn.api.views import names  # noqa: PLC0415
+    from krm_fn.generate import kustomize_names  # noqa: PLC0415
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
     if results.failed(loaded.results):
         checked = _formats.Checked(loaded.resources, loaded.results, loaded.stdin)
         click.echo(_formats.write("text", checked).encode(errors="backslashreplace"), nl=False, err=True)
         sys.exit(1)
-    return emitter.text(names.references(sorted({*_services(loaded.values)})))
+    return emitter.text(kustomize_names.references(sorted({*_services(loaded.values)})))
 
 
 def _services(resources: Iterable[Any]) -> Iterator[str]:

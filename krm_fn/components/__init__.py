@@ -59,7 +59,7 @@ class Component:
 def get(name: str) -> Component:
     """One component type; types are compared exactly, and an unknown one has the neutral answers."""
     package = sys.modules[__name__]
-    if name not in registry.names(package):
+    if name not in registry.entries(package):
         return Component()
     component: Component = registry.get(package, name).COMPONENT
     return component

@@ -25,7 +25,7 @@ _HANDED_DOWN = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
 def graph(resource: Resource, config: Config, around: Surroundings) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoGraphDeployment, and what in it cannot be read.
 
-    `resource` must be well-formed: `krm_fn.api.check` found no error in it, or what it found has been taken out.
+    `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or what it found has been taken out.
     """
     spec, notes = resource.get("spec") or {}, labels.notes(resource)
     asked = _restart(spec.get("restart") or {})

@@ -1,6 +1,6 @@
 """Rules that span facts: each is a small generator of findings over a plan.
 
-Not its business: types and unknown fields (`krm_fn.api.check`), and what concerns one component type or carrier only (its `check`).
+Not its business: types and unknown fields (`krm_fn.schema.check`), and what concerns one component type or carrier only (its `check`).
 Follows the reference's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, with the errors it finds at run time only.
 """
 

@@ -65,7 +65,7 @@ class Workload:
 
 def names() -> tuple[str, ...]:
     """The carriers there are."""
-    return registry.names(sys.modules[__name__])
+    return registry.entries(sys.modules[__name__])
 
 
 def get(name: str) -> Workload:

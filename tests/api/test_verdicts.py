@@ -14,7 +14,8 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from krm_fn import config, expand
-from krm_fn.api import older, structural
+from krm_fn.convert import older_forms
+from krm_fn.generate import structural
 from tests.support import documents, golden, truth
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ RULES = {
     for rule in model.get("x-kubernetes-validations", ())
 }
 EXAMPLES = [
-    older.convert(document, older.Images({}, "default"))[0]
+    older_forms.convert(document, older_forms.Images({}, "default"))[0]
     for file in sorted(golden.EXAMPLES.rglob("*.yaml"))
     for document in truth.read(file.read_text())
     if document.get("kind") in documents.KINDS and document.get("metadata", {}).get("name")

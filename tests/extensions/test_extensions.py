@@ -70,13 +70,13 @@ def add(tmp_path, monkeypatch):
     def _add(package, name, text):
         (tmp_path / f"{name}.py").write_text(text)
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-        registry.names.cache_clear()
+        registry.entries.cache_clear()
         importlib.invalidate_caches()
         added.append(f"{package.__name__}.{name}")
 
     yield _add
     monkeypatch.undo()
-    registry.names.cache_clear()
+    registry.entries.cache_clear()
     for module in added:
         sys.modules.pop(module, None)
 
@@ -136,4 +136,4 @@ def test_a_new_component_type_brings_ports_probes_engine_and_objects(add):
 
 def test_nothing_of_it_stays(add):
     assert "abacus" not in backends.names()
-    assert "ledger" not in registry.names(components)
+    assert "ledger" not in registry.entries(components)

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 import yaml
 
-from krm_fn.api import generate
-from krm_fn.api.views import crds
+from krm_fn.generate import __main__ as generate
+from krm_fn.generate import crds
 from tests.support import given, slips
 from tests.testbed import api
 

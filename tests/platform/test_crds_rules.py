@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from krm_fn import codes, config, expand
-from krm_fn.api import structural
+from krm_fn.generate import structural
 from tests.support import slips
 from tests.support.slips import model, other, worker
 

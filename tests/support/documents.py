@@ -19,8 +19,8 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from jsonschema import exceptions, validators
 
-from krm_fn.api import check, structural, table
-from krm_fn.api.views import crds, editor
+from krm_fn.generate import crds, editor, structural
+from krm_fn.schema import check, table
 from tests.support import slips, strategies
 from tests.testbed import control_plane, programs, server
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from krm_fn.api.table import Schema
+    from krm_fn.schema.table import Schema
     from tests.testbed.control_plane import ControlPlane
 
 Document = dict[str, Any]

@@ -30,7 +30,7 @@ class Checked(NamedTuple):
 
 def names() -> tuple[str, ...]:
     """All formats."""
-    return registry.names(sys.modules[__name__])
+    return registry.entries(sys.modules[__name__])
 
 
 def write(style: str, checked: Checked) -> str:

@@ -1,0 +1,1 @@
+"""The kinds of `nvidia.com/v1alpha1`."""

@@ -1,0 +1,1 @@
+"""One form of a Dynamo resource into another."""

@@ -1,0 +1,39 @@
+"""The models as others want to see them: API servers, editors, kustomize, readers.
+
+Not its business: what the models say.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.generate import structural
+from krm_fn.schema import table
+
+if TYPE_CHECKING:
+    from krm_fn.schema.table import Schema
+
+_PARTS = ("kinds", "definitions", "paths")
+
+
+@cache
+def definitions() -> dict[str, Schema]:
+    """Every definition by name: the native ones as the table has them, ours with what is told to people and to API servers besides."""
+    known = table.load().definitions
+    return known | structural.described(known)
+
+
+def text(content: dict[str, Any]) -> str:
+    """An object as JSON text, with a line for each kind, definition and path in it, so that a change can be reviewed."""
+    return "{" + ",\n".join(f"{word(key)}:{_lines(value) if key in _PARTS else word(value)}" for key, value in content.items()) + "}\n"
+
+
+def _lines(part: dict[str, Any]) -> str:
+    return "{\n" + ",\n".join(f"{word(name)}:{word(entry)}" for name, entry in part.items()) + "\n}"
+
+
+def word(value: object) -> str:
+    """A JSON value on one line."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,0 +1,76 @@
+"""The function as catalogs list it: `functions.yaml` and kpt's `metadata.yaml`.
+
+Not its business: who reads them; no orchestrator does yet. Follows the KRMFunctionDefinition of KEP-2906 and kyaml's
+`KrmFunctionSchema`, and the `metadata.yaml` of kpt's catalog.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import krm_fn
+from krm_fn import generate
+from krm_fn.generate import crds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krm_fn.kube.types import Resource
+
+HOME = "https://github.com/dynamo-krm-fn/dynamo-krm-fn"
+IMAGE = "ghcr.io/dynamo-krm-fn/dynamo-krm-fn"
+DESCRIPTION = "NVIDIA Dynamo graphs become the native Kubernetes objects they stand for."
+TAGS = ["mutator", "generator"]
+USAGE = "docs/configuration.md"
+
+
+def definition(examples: Iterable[str]) -> Resource:
+    """What `functions.yaml` says: the configuration as a kind with its schema, and what runs it. `examples` are folders of a clone."""
+    known = generate.definitions()
+    settings = known["DynamoRender"]
+    (api_version,), (kind,) = (settings["properties"][key]["enum"] for key in ("apiVersion", "kind"))
+    group, version = api_version.split("/")
+    return {
+        "apiVersion": "config.kubernetes.io/v1alpha1",
+        "kind": "KRMFunctionDefinition",
+        "metadata": {"name": f"{kind.lower()}.{group}"},
+        "spec": {
+            "group": group,
+            "names": {"kind": kind},
+            "description": DESCRIPTION,
+            "publisher": "dynamo-krm-fn",
+            "home": HOME,
+            "tags": TAGS,
+            "versions": [
+                {
+                    "name": version,
+                    "schema": {"openAPIV3Schema": crds.root(settings, known)},
+                    "idempotent": True,
+                    "runtime": {
+                        "container": {"image": f"{IMAGE}:{krm_fn.__version__}", "requireNetwork": False, "requireStorageMount": False}
+                    },
+                    "usage": _address("blob", USAGE),
+                    "examples": [_address("blob", f"{example}/README.md") for example in examples],
+                    "license": "Apache 2.0",
+                }
+            ],
+        },
+    }
+
+
+def metadata(examples: Iterable[str]) -> Resource:
+    """What `metadata.yaml` says."""
+    return {
+        "image": IMAGE,
+        "description": DESCRIPTION,
+        "tags": TAGS,
+        "sourceURL": _address("tree", "krm_fn"),
+        "examplePackageURLs": [_address("tree", example) for example in examples],
+        "emails": [],
+        "license": "Apache-2.0",
+    }
+
+
+def _address(kind: str, path: str) -> str:
+    """The page of a file (`blob`) or a folder (`tree`) of this version."""
+    return f"{HOME}/{kind}/v{krm_fn.__version__}/{path}"

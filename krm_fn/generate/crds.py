@@ -1,0 +1,101 @@
+"""CustomResourceDefinitions: the models as an API server takes them.
+
+Not its business: who writes them where (`krm_fn.generate`, `krm-fn crds`). The schemas are structural, native parts typed but not
+described; Kubernetes 1.29 or newer understands the rules. Follows the Kubernetes documentation, "Extend the Kubernetes API with
+CustomResourceDefinitions".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import generate
+from krm_fn.generate import structural
+from krm_fn.kube import labels
+
+if TYPE_CHECKING:
+    from krm_fn.api import base
+    from krm_fn.kube.types import Resource
+    from krm_fn.schema.table import Schema
+
+_AGE: Resource = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+_SCALE: Resource = {
+    "specReplicasPath": ".spec.replicas",
+    "statusReplicasPath": ".status.replicas",
+    "labelSelectorPath": ".status.selector",
+}
+_ALTERNATIVES = [{"type": "integer"}, {"type": "string"}]
+_NOT_STRUCTURAL = ("x-native", "x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy")
+_INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
+
+
+def definitions() -> list[Resource]:
+    """A definition for each kind that an API server serves, in the order of their names. They are to stay when they leave Git."""
+    known = generate.definitions()
+    served = {kind.__name__: kind.served for kind in structural.kinds() if kind.served}
+    return [_definition(name, how, known) for name, how in sorted(served.items())]
+
+
+def _definition(name: str, how: base.Served, known: dict[str, Schema]) -> Resource:
+    fields = known[name]["properties"]
+    (api_version,), (kind,) = fields["apiVersion"]["enum"], fields["kind"]["enum"]
+    group, version = api_version.split("/")
+    plural = f"{kind.lower()}s"
+    names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower(), "shortNames": [*how.short_names]}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}", "annotations": {**labels.RETAIN, "helm.sh/resource-policy": "keep"}},
+        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": [_version(version, how, root(known[name], known))]},
+    }
+
+
+def _version(name: str, how: base.Served, schema: Schema) -> Resource:
+    subresources: Resource = ({"status": {}} if how.status else {}) | ({"scale": _SCALE} if how.scale else {})
+    return {
+        "name": name,
+        "served": True,
+        "storage": True,
+        "additionalPrinterColumns": _columns(how),
+        **({"subresources": subresources} if subresources else {}),
+        "schema": {"openAPIV3Schema": schema},
+    }
+
+
+def _columns(how: base.Served) -> list[Resource]:
+    """The columns that always show, the age, and those of `-o wide`."""
+    shown = [{"name": column.title, "type": column.type, "jsonPath": column.path} for column in how.columns if not column.wide]
+    wide = [{"name": column.title, "type": column.type, "jsonPath": column.path, "priority": 1} for column in how.columns if column.wide]
+    return [*shown, _AGE, *wide]
+
+
+def root(schema: Schema, known: dict[str, Schema]) -> Schema:
+    """A whole resource, without references to what is `known`; its address and metadata are the API server's business."""
+    root = _inlined(schema, known)
+    address = {key: {"description": root["properties"][key]["description"], "type": "string"} for key in ("apiVersion", "kind")}
+    required = [key for key in root.pop("required") if key not in address]
+    properties = root["properties"] | address | {"metadata": {"type": "object"}}
+    return root | ({"required": required} if required else {}) | {"properties": properties}
+
+
+def _inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
+    """A schema without references and without what only patches need."""
+    if "$ref" in schema:
+        return _inlined(known[schema["$ref"]], known) | {key: text for key, text in schema.items() if key != "$ref"}
+    if "x-kubernetes-int-or-string" in schema:
+        return _int_or_string(schema)
+    out = {key: word for key, word in schema.items() if key not in _NOT_STRUCTURAL}
+    for key in ("items", "additionalProperties"):
+        if key in schema:
+            out[key] = _inlined(schema[key], known)
+    if "properties" in schema:
+        out["properties"] = {name: _inlined(field, known) for name, field in schema["properties"].items()}
+    for key in schema.get("x-kubernetes-list-map-keys", ()):
+        if key not in out["items"].get("required", ()):
+            out["items"]["properties"][key].setdefault("default", "")  # or the API server takes no such key
+    return out
+
+
+def _int_or_string(schema: Schema) -> Schema:
+    own = {"pattern": schema["pattern"]} if "pattern" in schema else _INT32
+    return {"anyOf": _ALTERNATIVES, "x-kubernetes-int-or-string": True, **own}

@@ -1,0 +1,66 @@
+"""A JSON Schema for editors: all kinds in one document, which tells by `kind` what a file holds.
+
+Not its business: rules between fields, which definitions of custom resources say in CEL and `krm-fn check` finds. The dialect is draft 7,
+the newest that editors agree on. A file may hold other kinds too; those are left alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import generate
+from krm_fn.schema import table
+
+if TYPE_CHECKING:
+    from krm_fn.schema.table import Schema
+
+_SAME = ("type", "description", "default", "enum", "pattern", "required", "minimum", "minLength", "maxLength", "maxItems", "maxProperties")
+_BITS = {"int32": 31, "int64": 63}
+
+
+def schema() -> dict[str, Any]:
+    """The document."""
+    kinds = table.load().kinds
+    versions = sorted({version for found in kinds.values() for version in found})
+    address = {"apiVersion": _likely(versions), "kind": _likely([*kinds])}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Dynamo on Kubernetes",
+        "description": f"NVIDIA Dynamo's kinds and the settings of krm-fn; native parts as in Kubernetes {table.load().kubernetes}.",
+        "type": "object",
+        "properties": address,
+        "required": [*address],
+        "allOf": [_when(kind, *found.values()) for kind, found in kinds.items()],
+        "definitions": {name: _for_editors(found) for name, found in sorted(generate.definitions().items())},
+    }
+
+
+def _likely(words: list[str]) -> Schema:
+    """Any text, and some that an editor may propose."""
+    return {"anyOf": [{"enum": words}, {"type": "string"}]}
+
+
+def _when(kind: str, definition: str) -> Schema:
+    return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"$ref": f"#/definitions/{definition}"}}
+
+
+def _for_editors(found: Schema) -> Schema:
+    """A schema in words of JSON Schema alone."""
+    if "$ref" in found:
+        return {**found, "$ref": f"#/definitions/{found['$ref']}"}
+    out: Schema = {key: found[key] for key in _SAME if key in found}
+    if "x-kubernetes-int-or-string" in found:
+        out["type"] = ["integer", "string"]
+    if "integer" in out.get("type", ()):
+        most = 2 ** _BITS.get(found.get("format", ""), 63)
+        out |= {"minimum": out.get("minimum", -most), "maximum": most - 1}
+    if found.get("x-kubernetes-list-type") == "set":
+        out["uniqueItems"] = True
+    if "items" in found:
+        out["items"] = _for_editors(found["items"])
+    if "additionalProperties" in found:
+        out["additionalProperties"] = _for_editors(found["additionalProperties"])
+    if "properties" in found:
+        out["properties"] = {name: _for_editors(field) for name, field in found["properties"].items()}
+        out["additionalProperties"] = "x-kubernetes-preserve-unknown-fields" in found
+    return out

@@ -1,0 +1,151 @@
+"""The field reference: a page of Markdown for each kind, and one that lists them.
+
+Not its business: what the fields are for, which the models say.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import generate
+from krm_fn.generate import structural
+from krm_fn.schema import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.api import base
+    from krm_fn.schema.table import Schema
+
+INDEX = "README.md"
+_MADE = "<!-- Made from krm_fn/api by `make generate`. -->\n"
+_KUBERNETES = "https://kubernetes.io/docs/reference/generated/kubernetes-api"
+_ATOMS = {"Quantity": "quantity", "Time": "time", "IntOrString": "integer or string"}
+_ERRORS = "../errors"
+_EVERYWHERE = ("apiVersion", "kind", "metadata")
+_INTRODUCTION = """\
+# Fields
+
+Every field of the kinds that krm-fn reads, by kind. `krm-fn crds` prints their definitions for an API server, `kubectl explain` shows
+the same texts there, and `krm-fn schema` prints them for editors.
+
+| kind | short names | what it is |
+|---|---|---|
+"""
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file's name."""
+    known = generate.definitions()
+    kinds = sorted(structural.kinds(), key=lambda kind: kind.__name__)
+    lines = [f"| [{kind.__name__}]({_file(kind)}) | {_short(kind)} | {_cell(_first(known[kind.__name__]))} |\n" for kind in kinds]
+    return {INDEX: _MADE + _INTRODUCTION + "".join(lines), **{_file(kind): _page(kind, known) for kind in kinds}}
+
+
+def _first(found: Schema) -> str:
+    """The first paragraph of a description."""
+    return str(found["description"]).partition("\n\n")[0]
+
+
+def _file(kind: type[base.Kind]) -> str:
+    return f"{kind.__name__.lower()}.md"
+
+
+def _short(kind: type[base.Kind]) -> str:
+    return ", ".join(f"`{name}`" for name in kind.served.short_names) if kind.served else ""
+
+
+def _page(kind: type[base.Kind], known: dict[str, Schema]) -> str:
+    """A kind, and below it everything that its fields hold, in the order in which they first appear."""
+    root = known[kind.__name__]
+    (version,), short = root["properties"]["apiVersion"]["enum"], _short(kind)
+    head = f"# {kind.__name__}\n\n{root['description']}\n\n`apiVersion: {version}`{f', for kubectl also {short}' if short else ''}"
+    own = {**root, "properties": {name: field for name, field in root["properties"].items() if name not in _EVERYWHERE}}
+    sections = [_section(name, known) for name in _within(kind.__name__, known) if name != kind.__name__]
+    return _MADE + "\n\n".join([head, *_body(own, known), *sections]) + "\n"
+
+
+def _within(name: str, known: dict[str, Schema]) -> list[str]:
+    """Our definitions that one leads to, itself first."""
+    found = [name]
+    for each in found:
+        found += [inner for inner in dict.fromkeys(structural.references(known[each])) if inner not in found and _is_ours(inner)]
+    return found
+
+
+def _is_ours(name: str) -> bool:
+    return "." not in name
+
+
+def _section(name: str, known: dict[str, Schema]) -> str:
+    return "\n\n".join([f"## {name}", known[name]["description"], *_body(known[name], known)])
+
+
+def _body(found: Schema, known: dict[str, Schema]) -> Iterator[str]:
+    """The paragraphs below a description. Fields of a native definition stand in its own documentation."""
+    native = known[found["x-native"]]["properties"] if "x-native" in found else ()
+    rows = [
+        _row(name, known.get(field.get("$ref", ""), {}) | field, found) for name, field in found["properties"].items() if name not in native
+    ]
+    if rows:
+        yield "\n".join(["| field | type | default | what it is |", "|---|---|---|---|", *rows])
+    if native:
+        yield f"{'Besides these, every' if rows else 'Every'} field of a Kubernetes {_native(found['x-native'])}."
+    rules = found.get("x-kubernetes-validations", ())
+    if rules:
+        yield "\n".join(["Rules:", "", *(_rule(rule) for rule in rules)])
+
+
+def _row(name: str, field: Schema, found: Schema) -> str:
+    default = "**required**" if name in found.get("required", ()) else f"`{generate.word(field['default'])}`" if "default" in field else ""
+    return f"| `{name}` | {_type(field)} | {default} | {_cell(field['description'])}{_limits(field)} |"
+
+
+def _type(field: Schema) -> str:
+    if "$ref" in field:
+        return _named(field["$ref"])
+    if field["type"] == "array":
+        keys = field.get("x-kubernetes-list-map-keys")
+        return f"list of {_type(field['items'])}{f', by {keys[0]}' if keys else ''}"
+    if "additionalProperties" in field:
+        return f"map to {_type(field['additionalProperties'])}"
+    return "any object" if field["type"] == "object" else str(field["type"])
+
+
+def _named(definition: str) -> str:
+    return f"[{definition}](#{definition.lower()})" if _is_ours(definition) else _native(definition)
+
+
+def _native(definition: str) -> str:
+    """A link to Kubernetes' own reference, such as `#probe-v1-core`."""
+    *_, group, version, name = definition.split(".")
+    anchor = f"{name}-{version}-{group}".lower()
+    return _ATOMS.get(name) or f"[{name}]({_KUBERNETES}/v{table.load().kubernetes}/#{anchor})"
+
+
+def _limits(field: Schema) -> str:
+    return "".join(f" {text}." for text in _limit(field))
+
+
+def _limit(field: Schema) -> Iterator[str]:
+    if "enum" in field:
+        yield f"One of {', '.join(f'`{word}`' for word in field['enum'])}"
+    if "minimum" in field:
+        yield f"At least {field['minimum']}"
+    if "minLength" in field:
+        yield "Not empty"
+    for key, what in (("maxLength", "characters"), ("maxItems", "entries"), ("maxProperties", "entries")):
+        if key in field:
+            yield f"At most {field[key]} {what}"
+
+
+def _rule(rule: Schema) -> str:
+    """What must hold beyond types, in the words of an API server."""
+    code, _, message = rule["message"].partition(" ")
+    where = f"`{rule['fieldPath'].removeprefix('.')}`: " if "fieldPath" in rule else ""
+    return f"* {where}{message} ([{code}]({_ERRORS}/{code}.md))"
+
+
+def _cell(text: str) -> str:
+    """A description as one cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")

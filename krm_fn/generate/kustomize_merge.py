@@ -1,0 +1,99 @@
+"""The OpenAPI schema by which kustomize merges patches: which lists merge by a key, and which kinds belong to no namespace.
+
+Not its business: types and descriptions. kustomize looks for nothing else there (kyaml `openapi`, `yaml/walk`): maps merge, a list without
+a key is replaced. A schema named under `openapi:` replaces kustomize's own, so Kubernetes' kinds are in it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import generate
+from krm_fn.generate import structural
+from krm_fn.schema import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krm_fn.schema.table import Schema
+
+FILE = Path(__file__).parent / "merging.json"
+GVK = "x-kubernetes-group-version-kind"
+_KEYS = ("x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key", "x-kubernetes-list-map-keys")
+_NAMED = "/{name}"
+
+
+def schema() -> dict[str, Any]:
+    """The whole schema, in the form of OpenAPI v2: Kubernetes' kinds from `merging.json`, and ours."""
+    native = json.loads(FILE.read_text("utf-8"))
+    known = generate.definitions()
+    addresses = {
+        definition: [{**_group(version), "kind": kind}]
+        for kind, versions in table.load().kinds.items()
+        for version, definition in versions.items()
+    }
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes and Dynamo, as patches merge", "version": table.load().kubernetes},
+        "paths": native["paths"],
+        "definitions": native["definitions"] | _merging(known, addresses),
+    }
+
+
+def natively(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Kubernetes' part, from the OpenAPI v3 documents of an API server: `paths` of kinds without a namespace, and `definitions`."""
+    every = list(documents)
+    schemas = {name: found for document in every for name, found in document["components"]["schemas"].items()}
+    addresses = {name: found[GVK] for name, found in schemas.items() if len(found.get(GVK, ())) == 1}
+    paths = {path: found for document in every for path, found in document["paths"].items()}
+    return {"paths": _global(paths), "definitions": _merging(structural.native_part(every), addresses)}
+
+
+def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]]) -> dict[str, Schema]:
+    """The definitions in which some list merges, or leads to one, with nothing but what leads there."""
+    useful: dict[str, Schema] = {}
+    before = -1
+    while before < len(useful):
+        before = len(useful)
+        for name, definition in known.items():
+            reduced = _reduced(definition, useful)
+            if reduced is not None:
+                useful[name] = reduced
+    return {name: {**useful[name], **({GVK: addresses[name]} if name in addresses else {})} for name in sorted(useful)}
+
+
+def _reduced(found: Schema, useful: dict[str, Schema]) -> Schema | None:
+    """A schema with what leads to lists that merge, as far as `useful` definitions are known; None where nothing does."""
+    if "$ref" in found:
+        return {"$ref": f"#/definitions/{found['$ref']}"} if found["$ref"] in useful else None
+    if found.get("type") == "array":
+        return _list(found, useful)
+    fields = {name: inner for name, field in found.get("properties", {}).items() if (inner := _reduced(field, useful)) is not None}
+    entry = _reduced(found["additionalProperties"], useful) if "additionalProperties" in found else None
+    if not fields and entry is None:
+        return None
+    return {"type": "object", **({"properties": fields} if fields else {}), **({"additionalProperties": entry} if entry else {})}
+
+
+def _list(found: Schema, useful: dict[str, Schema]) -> Schema | None:
+    """A list that merges. What stands in other lists is replaced with them."""
+    if "merge" not in found.get(_KEYS[0], "").split(","):
+        return None
+    return {"type": "array", **{key: found[key] for key in _KEYS if key in found}, "items": _reduced(found["items"], useful) or {}}
+
+
+def _global(paths: dict[str, Any]) -> dict[str, Any]:
+    """The paths of kinds that belong to no namespace."""
+    named = {path: found["get"][GVK] for path, found in sorted(paths.items()) if path.endswith(_NAMED) and GVK in found.get("get", {})}
+    return {
+        path: {"get": {GVK: address, "responses": {}}}
+        for path, address in named.items()
+        if "{namespace}" not in path and "/watch/" not in path
+    }
+
+
+def _group(api_version: str) -> dict[str, str]:
+    group, _, version = api_version.rpartition("/")
+    return {"group": group, "version": version}

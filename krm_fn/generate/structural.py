@@ -1,0 +1,181 @@
+"""Schemas as an API server means them: those of our models, and the native definitions that they use.
+
+Not its business: where the OpenAPI documents come from and where the table goes (`krm_fn.generate`).
+A structural schema has no alternatives and no null: an object's unknown fields are refused unless it says that it keeps them
+(Kubernetes documentation, CustomResourceDefinitions, "Specifying a structural schema").
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import json_schema
+
+from krm_fn import api, registry
+from krm_fn.api import base, native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pydantic_core import core_schema
+
+    from krm_fn.schema.table import Schema
+
+ROOTS = (native.CORE + "PodTemplateSpec", "io.k8s.api.apps.v1.DeploymentSpec")
+_CHECKED = (
+    "x-native",
+    "type",
+    "format",
+    "enum",
+    "pattern",
+    "minimum",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "maxProperties",
+    "required",
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-map-type",
+    "x-kubernetes-patch-merge-key",
+    "x-kubernetes-patch-strategy",
+)
+_TOLD = ("description", "x-kubernetes-validations", "x-kubernetes-embedded-resource")
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
+_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
+_QUANTITY = rf"^[+-]?{_NUMBER}([KMGTPE]i|[numkMGTPE]|[eE][+-]?{_NUMBER})?$"
+_ATOMS: dict[str, Schema] = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": {"x-kubernetes-int-or-string": True, "format": "quantity", "pattern": _QUANTITY},
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"x-kubernetes-int-or-string": True, "format": "int32"},
+    native.META + "Time": {"type": "string", "format": "date-time", "pattern": _TIME},
+}
+
+
+class Generator(json_schema.GenerateJsonSchema):
+    """JSON schemas without null and without titles for fields."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> json_schema.JsonSchemaValue:
+        """An optional field may be left out; null is no value of it."""
+        return self.generate_inner(schema["schema"])
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        """Names say enough."""
+        return False
+
+
+def kinds() -> list[type[base.Kind]]:
+    """Every kind that a module of `krm_fn.api` or of a version below it defines: a new kind needs nothing but a new file."""
+    packages = [api, *(registry.get(api, name) for name in registry.entries(api) if hasattr(registry.get(api, name), "__path__"))]
+    modules = [registry.get(package, name) for package in packages for name in registry.entries(package)]
+    found = [(module, thing) for module in modules for thing in vars(module).values() if isinstance(thing, type)]
+    return [kind for module, kind in found if issubclass(kind, base.Kind) and kind.__module__ == module.__name__ and kind is not base.Kind]
+
+
+def models(of: Iterable[type[base.Kind]]) -> dict[str, Schema]:
+    """The JSON schemas of kinds and everything in them, by class name, with descriptions; native parts are named by `x-native`."""
+    _, document = json_schema.models_json_schema([(kind, "validation") for kind in of], schema_generator=Generator, ref_template="{model}")
+    definitions: dict[str, Schema] = document["$defs"]
+    return definitions
+
+
+def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
+    """Our definitions by name, in the form of the table, with what is told to people and to API servers besides.
+
+    `native_definitions` are compacted already (`compact`). Raises KeyError for a native definition that is missing there.
+    """
+    found = models(kinds()).items()
+    return {name: _extended(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in found}
+
+
+def table(native_definitions: dict[str, Schema], version: str) -> dict[str, Any]:
+    """The table that the check walks: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
+    found = kinds()
+    own = {name: compact(schema) for name, schema in described(native_definitions).items()}
+    definitions = own | {name: native_definitions[name] for name in _reachable(own, native_definitions)}
+    addresses: dict[str, dict[str, str]] = {}
+    for kind in found:
+        (version_of,), (name_of,) = (own[kind.__name__]["properties"][key]["enum"] for key in ("apiVersion", "kind"))
+        addresses.setdefault(name_of, {})[version_of] = kind.__name__
+    return {"kubernetes": version, "kinds": dict(sorted(addresses.items())), "definitions": dict(sorted(definitions.items()))}
+
+
+def native_part(documents: Iterable[dict[str, Any]]) -> dict[str, Schema]:
+    """All definitions of some OpenAPI v3 documents, compacted."""
+    schemas = {name: schema for document in documents for name, schema in document["components"]["schemas"].items()}
+    return {name: _ATOMS.get(name) or _lenient(compact(schema)) for name, schema in schemas.items()}
+
+
+def compact(schema: Schema) -> Schema:
+    """A schema with what a check or a merge needs, and nothing for readers."""
+    return _normal(schema, _CHECKED)
+
+
+def _normal(schema: Schema, kept: tuple[str, ...]) -> Schema:
+    """A schema in the form of the table: references by name, no alternatives, and of the keywords those `kept`."""
+    reference = _reference(schema)
+    if reference:
+        return {"$ref": reference} | {key: schema[key] for key in _TOLD if key in schema and key in kept}
+    out: Schema = {key: schema[key] for key in kept if key in schema}
+    if "const" in schema:
+        out["enum"] = [schema["const"]]
+    default = schema.get("default")
+    if isinstance(default, (str, int)) and (default or _TOLD[0] in kept):
+        out["default"] = default
+    if "items" in schema:
+        out["items"] = _normal(schema["items"], kept)
+    if "properties" in schema:
+        out["properties"] = {name: _normal(field, kept) for name, field in schema["properties"].items()}
+    additional = schema.get("additionalProperties")
+    if additional is True or "x-kubernetes-preserve-unknown-fields" in schema:
+        out["x-kubernetes-preserve-unknown-fields"] = True
+    elif additional:
+        out["additionalProperties"] = _normal(additional, kept)
+    return out
+
+
+def _reference(schema: Schema) -> str:
+    """The name of the definition that stands for a schema, or an empty text."""
+    reference: str = schema.get("$ref") or "".join(part["$ref"] for part in schema.get("allOf", ()))
+    if not reference and "x-native" in schema and "properties" not in schema:
+        reference = schema["x-native"]
+    return reference.rpartition("/")[2]
+
+
+def _lenient(definition: Schema) -> Schema:
+    """A native definition whose optional words may be empty: an API server puts the default there before it judges."""
+    for name, field in definition.get("properties", {}).items():
+        if "enum" in field and name not in definition.get("required", ()):
+            field["enum"] = list(dict.fromkeys(["", *field["enum"]]))
+    return definition
+
+
+def _extended(own: Schema, source: Schema, native_definitions: dict[str, Schema]) -> Schema:
+    """A model that adds fields to a native definition (`native.extends`), with the fields of both."""
+    name = source.get("x-native")
+    if not name:
+        return own
+    definition = native_definitions[name]
+    required = [field for field in definition.get("required", ()) if field not in source["x-optional"]]
+    fields = definition["properties"] | own["properties"]
+    extended = {"type": "object", "x-native": name, "properties": fields} | ({"required": required} if required else {})
+    return extended | {key: own[key] for key in _TOLD if key in own}
+
+
+def _reachable(own: dict[str, Schema], native_definitions: dict[str, Schema]) -> set[str]:
+    seen: set[str] = set()
+    todo = [*ROOTS, *(name for schema in own.values() for name in references(schema))]
+    while todo:
+        name = todo.pop()
+        if name not in seen and name not in own:
+            seen.add(name)
+            todo += references(native_definitions[name])
+    return seen
+
+
+def references(schema: Schema) -> Iterator[str]:
+    """The names of the definitions that a schema in the form of the table refers to, in their order."""
+    if "$ref" in schema:
+        yield schema["$ref"]
+    inner = [*schema.get("properties", {}).values(), *(schema[key] for key in ("items", "additionalProperties") if key in schema)]
+    for part in inner:
+        yield from references(part)

@@ -1,0 +1,200 @@
+"""Walks the table over what a user wrote and yields every finding at once, each with its path, as an API server would judge.
+
+Not its business: rules that a schema cannot say (`krm_fn.validation`).
+Types are strict, unknown fields are refused, and null means absent. `status` is not looked at: an API server takes it only from
+whoever reports it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.schema import suggestions, table, values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Ref, Result, Severity
+    from krm_fn.schema.table import Schema
+
+CONFIG = "DynamoRender"
+
+
+def resource(written: Resource, *, unknown: Severity = "error") -> Iterator[Result]:
+    """Everything that is wrong with a resource, in the order of its fields; nothing for kinds that are not ours.
+
+    `unknown` is the severity of native fields, and words of native fields, that the table's Kubernetes version does not know.
+    """
+    kind, version = written.get("kind"), written.get("apiVersion")
+    versions = table.load().kinds.get(kind) if isinstance(kind, str) else None
+    if versions is None or not isinstance(version, str) or version not in versions:
+        return _address(written, versions)
+    return _findings(written, versions[version], unknown)
+
+
+def config(function_config: Resource) -> Iterator[Result]:
+    """Everything that is wrong with a functionConfig of the kind DynamoRender."""
+    (definition,) = table.load().kinds[CONFIG].values()
+    return _findings(function_config, definition, "error")
+
+
+def value(written: Any, definition: str) -> list[Result]:
+    """Everything that is wrong with a value of a definition of the table, native ones above all; paths begin at the value."""
+    walk = _Walk(results.ref({}), "error")
+    walk.value(written, {"$ref": definition}, (), definition)
+    return walk.found
+
+
+def without_nulls(written: Resource) -> Resource:
+    """The resource without fields that are null: itself if there are none, otherwise a copy that shares what did not change.
+
+    An API server drops them too (apiextensions-apiserver, PruneNonNullableNullsWithoutDefaults).
+    """
+    pruned: Resource = _pruned(written)
+    return pruned
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, dict):
+        fields = {key: _pruned(inner) for key, inner in value.items() if inner is not None}
+        same = len(fields) == len(value) and all(fields[key] is value[key] for key in fields)
+        return value if same else fields
+    if isinstance(value, list):
+        items = [_pruned(item) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return value
+
+
+def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Result]:
+    """A resource that means to be ours and is not: a wrong version, or a kind that differs by a slip."""
+    kind, version = written.get("kind"), written.get("apiVersion")
+    if versions is not None:
+        text = f"{values.shown(version)} is no version of {kind} that is known here; write {' or '.join(versions)}"
+        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
+    elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
+        meant = suggestions.nearest(kind, tuple(table.load().kinds), cutoff=0.9)
+        if meant:
+            text = f"{values.shown(kind)} is no kind of Dynamo; write {meant}"
+            yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=meant)
+
+
+def _findings(written: Resource, definition: str, unknown: Severity) -> Iterator[Result]:
+    walk = _Walk(results.ref(written), unknown)
+    walk.fields({key: value for key, value in written.items() if key != "status"}, table.load().definitions[definition], (), definition)
+    return iter(walk.found)
+
+
+def _mark(entry: Any, keys: Sequence[str], item: Schema) -> tuple[Any, ...] | None:
+    """What an entry must not share with another; None for an entry that is wrong in other ways."""
+    fields = item.get("properties", {})
+    found = tuple(entry.get(key, fields[key].get("default", "")) for key in keys) if keys and isinstance(entry, dict) else (entry,)
+    return found if all(isinstance(part, str | int) for part in found) else None
+
+
+class _Walk:
+    """One pass over one resource. `name` is always that of the definition which a value, or the object around it, belongs to."""
+
+    def __init__(self, ref: Ref, unknown: Severity) -> None:
+        self.found: list[Result] = []
+        self._ref = ref
+        self._unknown: Severity = unknown
+        self._definitions = table.load().definitions
+
+    def value(self, value: Any, schema: Schema, path: Path, name: str) -> None:
+        """Any value. Scalars that fit need no more than this."""
+        reference = schema.get("$ref")
+        if reference:
+            name, schema = reference, self._definitions[reference]
+        wanted = schema.get("type")
+        if wanted == "object" and isinstance(value, dict):
+            (self.fields if "properties" in schema else self.entries)(value, schema, path, name)
+        elif wanted == "array" and isinstance(value, list):
+            self.items(value, schema, path, name)
+        else:
+            for found in values.find(value, schema, path, self._definitions):
+                if found.code == "DYN024" and self._is_native(name):
+                    self._add(self._unknown, found._replace(message=self._or_newer(found.message)), path, value)
+                else:
+                    self._add("error", found, path, value)
+
+    def fields(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+        """An object whose fields have names."""
+        fields, required = schema["properties"], schema.get("required", ())
+        for key, inner in value.items():
+            field = fields.get(key)
+            if field is None:
+                if "x-kubernetes-preserve-unknown-fields" not in schema:
+                    self._add_unknown(key, (*path, key), name)
+            elif inner is not None:
+                self.value(inner, field, (*path, key), name)
+            elif key not in required and key != "creationTimestamp":
+                self._add_null((*path, key))
+        for key in required:
+            if value.get(key) is None:
+                lack = values.Fault("DYN022", f"required, but {'null' if key in value else 'missing'}; write {key}")
+                self._add("error", lack, (*path, key))
+
+    def entries(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+        """A map from the user's own names to values of one type; an object of unknown shape has no such type and takes anything."""
+        if "maxProperties" in schema:
+            self._limit(sum(inner is not None for inner in value.values()), schema["maxProperties"], path)
+        entry = schema.get("additionalProperties")
+        if entry is None:
+            return
+        for key, inner in value.items():
+            if inner is None:
+                self._add_null((*path, key))
+            else:
+                self.value(inner, entry, (*path, key), name)
+
+    def items(self, value: list[Any], schema: Schema, path: Path, name: str) -> None:
+        """A list."""
+        if "maxItems" in schema:
+            self._limit(len(value), schema["maxItems"], path)
+        item = schema["items"]
+        for index, inner in enumerate(value):
+            self.value(inner, item, (*path, index), name)
+        if schema.get("x-kubernetes-list-type") in ("map", "set"):
+            self.twins(value, schema, path)
+
+    def twins(self, value: list[Any], schema: Schema, path: Path) -> None:
+        """A list in which an API server takes each key, or each value, only once."""
+        keys = schema.get("x-kubernetes-list-map-keys", ())
+        item: Schema = self._definitions.get(schema["items"].get("$ref", "")) or schema["items"]
+        first: dict[Any, int] = {}
+        for index, entry in enumerate(value):
+            mark = _mark(entry, keys, item)
+            if mark is not None and first.setdefault(mark, index) != index:
+                text = f"stands in entry {first[mark]} too; keep one of them"
+                where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
+                self._add("error", values.Fault("DYN080", f"{values.shown(mark[-1] if len(mark) == 1 else list(mark))} {text}"), where)
+
+    def _is_native(self, name: str) -> bool:
+        return name.startswith("io.k8s.") or "x-native" in self._definitions[name]
+
+    def _limit(self, length: int, most: int, path: Path) -> None:
+        if length > most:
+            text = f"has {length} entries, and {most} are allowed; take out {length - most}"
+            self._add("error", values.Fault("DYN026", text), path)
+
+    def _or_newer(self, message: str) -> str:
+        """A mend for native parts: this Kubernetes version may be too old to know what was written."""
+        return f"{message}, or set unknownFields: warn if your Kubernetes knows it" if self._unknown == "error" else message
+
+    def _add_unknown(self, key: str, path: Path, name: str) -> None:
+        mend = suggestions.mend(name, key)
+        if self._is_native(name):
+            text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {mend}")
+            self._add(self._unknown, values.Fault("DYN029", text), path)
+        else:
+            self._add("error", values.Fault("DYN023", f"unknown field; {mend}"), path)
+
+    def _add_null(self, path: Path) -> None:
+        text = "null counts as absent; remove the line, because server-side apply refuses most nulls"
+        self._add("warning", values.Fault("DYN028", text), path)
+
+    def _add(self, severity: Severity, found: values.Fault, path: Path, current: Any = None) -> None:
+        scalar = None if isinstance(current, (dict, list)) else current
+        self.found.append(results.Result(severity, found.code, found.message, self._ref, path, scalar, found.proposed))

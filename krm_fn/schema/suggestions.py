@@ -1,0 +1,73 @@
+"""Where a misspelt or misplaced field was meant to be.
+
+Not its business: whether it is one (`krm_fn.schema.check`).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from krm_fn.schema import table
+
+_ELSEWHERE = {
+    "Component": (("extraPodSpec.mainContainer", "MainContainer"), ("extraPodSpec", "ExtraPodSpec")),
+    "DynamoComponentDeployment": (("spec", "ComponentDeploymentSpec"),),
+    "DynamoGraphDeployment": (("spec", "GraphSpec"),),
+    "DynamoGraphDeploymentRequest": (("spec", "RequestSpec"),),
+    "DynamoGraphDeploymentScalingAdapter": (("spec", "ScalingAdapterSpec"),),
+    "DynamoModel": (("spec", "ModelSpec"),),
+    "DynamoRender": (("spec", "RenderSpec"),),
+    "ExtraPodSpec": (("mainContainer", "MainContainer"), ("the service, as", "Component")),
+    "GraphSpec": (("a service, as", "Component"),),
+    "MainContainer": (("extraPodSpec", "ExtraPodSpec"), ("the service, as", "Component")),
+}
+_SYNONYMS = {
+    ("Component", "env"): "write envs",
+    ("Component", "envFrom"): "write envFromSecret: NAME, or envFrom in extraPodSpec.mainContainer",
+    ("Component", "name"): "a service goes by its key in spec.services",
+    ("Component", "type"): "write componentType",
+    ("GraphSpec", "components"): "write services",
+    ("PVC", "accessModes"): "write volumeAccessMode with a single mode",
+    ("ResourceItem", "ephemeral-storage"): "write it below custom",
+    ("ResourceItem", "nvidia.com/gpu"): "write gpu",
+    ("VolumeMount", "mountPath"): "write mountPoint",
+}
+_LIKE = {"ComponentDeploymentSpec": "Component"}
+_FEW = 8
+
+
+@cache
+def mend(definition: str, key: str) -> str:
+    """What to write instead of an unknown field of a definition of the table."""
+    like = _LIKE.get(definition, definition)
+    if (like, key) in _SYNONYMS:
+        return _SYNONYMS[like, key]
+    if definition == "ResourceItem" and "/" in key:
+        return "write it below custom"
+    definitions = table.load().definitions
+    for where, name in _ELSEWHERE.get(like, ()):
+        if key in definitions[name]["properties"]:
+            return f"it belongs in {where}{' ' if ' ' in where else '.'}{key}"
+    known = tuple(definitions[definition]["properties"])
+    meant = nearest(key, known)
+    if meant:
+        return f"write {meant}"
+    return f"known here: {', '.join(known)}" if len(known) <= _FEW else "remove it"
+
+
+def nearest(word: str, known: tuple[str, ...], cutoff: float = 0.7) -> str:
+    """The known word that most resembles `word`, or an empty text; case, dashes and underscores do not count.
+
+    >>> nearest("readiness_probe", ("livenessProbe", "readinessProbe")), nearest("x", ("replicas",))
+    ('readinessProbe', '')
+    """
+    plain = {_plain(name): name for name in known}
+    if _plain(word) in plain:
+        return plain[_plain(word)]
+    from difflib import get_close_matches  # noqa: PLC0415 - two milliseconds that only a finding should cost
+
+    return "".join(plain[name] for name in get_close_matches(_plain(word), plain, 1, cutoff))
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("_", "").replace("-", "")

@@ -1,0 +1,80 @@
+"""The JSON Schema for editors: sound, described, and particular about our kinds alone."""
+
+from __future__ import annotations
+
+import pytest
+from jsonschema import Draft7Validator
+
+from krm_fn.generate import editor, structural
+from tests.support import slips
+
+SCHEMA = editor.schema()
+VALIDATOR = Draft7Validator(SCHEMA)
+DEFINITIONS = SCHEMA["definitions"]
+OTHER = {"apiVersion": "v1", "kind": "Service", "metadata": 1, "anything": []}
+
+
+def test_it_is_a_schema():
+    Draft7Validator.check_schema(SCHEMA)
+
+
+def test_it_has_no_words_that_editors_do_not_know():
+    known = {*editor._SAME, "$ref", "items", "properties", "additionalProperties", "maximum", "uniqueItems"}
+    assert [keyword for definition in DEFINITIONS.values() for keyword in keywords(definition) if keyword not in known] == []
+
+
+def keywords(schema):
+    for keyword, value in schema.items():
+        yield keyword
+        if keyword in ("items", "additionalProperties") and isinstance(value, dict):
+            yield from keywords(value)
+        elif keyword == "properties":
+            for field in value.values():
+                yield from keywords(field)
+
+
+@pytest.mark.parametrize("kind", structural.kinds(), ids=lambda kind: kind.__name__)
+def test_a_file_is_judged_by_its_kind(kind):
+    """Nothing but its address: whatever is wrong with it is found in the definition of its kind."""
+    address = {"apiVersion": DEFINITIONS[kind.__name__]["properties"]["apiVersion"]["enum"][0], "kind": kind.__name__}
+    assert all("services" not in error.message for error in VALIDATOR.iter_errors(address))
+    (extra,) = (error.message for error in VALIDATOR.iter_errors({**address, "zzz": 1}) if "zzz" in error.message)
+    assert "Additional properties are not allowed" in extra
+
+
+@pytest.mark.parametrize(
+    ("reason", "document", "path"),
+    [
+        ("a graph", slips.worker(), None),
+        ("another product's kind", OTHER, None),
+        ("a graph in another version", {**slips.worker(), "apiVersion": "nvidia.com/v2"}, ["apiVersion"]),
+        ("a slip deep down", slips.container(livenessProbe={"httpGet": {"prt": 80}}), ["spec", "services", "Worker", "extraPodSpec"]),
+        ("a number in quotes", slips.worker(replicas="2"), ["spec", "services", "Worker", "replicas"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_an_editor_underlines(reason, document, path):
+    found = [list(error.absolute_path) for error in VALIDATOR.iter_errors(document)]
+    assert bool(found) is (path is not None)
+    assert all(place[: len(path or ())] == path for place in found)
+
+
+def test_a_file_without_a_kind_lacks_just_that():
+    """Not also everything that some kind or other would need."""
+    (error,) = VALIDATOR.iter_errors({"apiVersion": "nvidia.com/v1alpha1"})
+    assert error.message == "'kind' is a required property"
+
+
+def test_kinds_and_versions_are_proposed():
+    """An editor completes what an enum has, though other kinds may stand in the file."""
+    assert set(SCHEMA["properties"]["kind"]["anyOf"][0]["enum"]) == {kind.__name__ for kind in structural.kinds()}
+    assert SCHEMA["properties"]["apiVersion"]["anyOf"][0]["enum"] == ["dynamo.krm-fn.io/v1alpha1", "nvidia.com/v1alpha1"]
+
+
+def test_fields_are_described_and_have_their_defaults():
+    component = DEFINITIONS["Component"]["properties"]
+    assert component["envFromSecret"]["description"] == "A Secret whose keys become environment variables of the main container."
+    assert DEFINITIONS["Multinode"]["properties"]["nodeCount"]["default"] == 2
+    assert DEFINITIONS["RenderSpec"]["properties"]["debuggerImage"]["default"] == "python:3.12-slim"
+    ours = structural.models(structural.kinds())
+    assert [name for name in ours if "description" not in DEFINITIONS[name]] == []

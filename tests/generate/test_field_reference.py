@@ -1,0 +1,65 @@
+"""The field reference leads everywhere and leaves nothing out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from krm_fn.generate import __main__ as generate
+from krm_fn.generate import field_reference, structural
+
+PAGES = field_reference.pages()
+KINDS = {kind.__name__: kind for kind in structural.kinds()}
+
+
+def headings(page):
+    return re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name):
+    """To a heading of the same page, to another page, or to Kubernetes."""
+    anchors = {heading.lower() for heading in headings(PAGES[name])}
+    for target in re.findall(r"\]\(([^)]+)\)", PAGES[name]):
+        if target.startswith("#"):
+            assert target[1:] in anchors
+        elif not target.startswith("https://kubernetes.io/docs/"):
+            assert target in PAGES or (generate.DOCS / target).exists(), target
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_field_of_a_kind_is_on_its_page(name):
+    page = PAGES[f"{name.lower()}.md"]
+    models = structural.models([KINDS[name]])
+    assert headings(page)[0] == name
+    assert {*headings(page)} == {*models}
+    for model, schema in models.items():
+        section = page.partition(f"# {model}\n")[2].partition("\n#")[0]
+        fields = {*schema["properties"]} - ({"apiVersion", "kind", "metadata"} if model == name else set())
+        assert {*re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)} == fields
+
+
+def test_a_row_says_type_default_and_limits():
+    page = PAGES["dynamographdeployment.md"]
+    probe = "[Probe](https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#probe-v1-core)"
+    assert f"| `livenessProbe` | {probe} |  | When to restart the main container, instead of the type's default. |\n" in page
+    assert "| `nodeCount` | integer | `2` | How many nodes each instance takes. GPUs are counted per node. At least 2. |\n" in page
+    assert "| `pvcs` | list of [PVC](#pvc), by name |  | Claims that services may mount. At most 100 entries. |\n" in page
+    assert "| `size` | quantity |  | How large it may grow, for example `16Gi`. |\n" in page
+    assert "| `services` | map to [Component](#component) |  | The graph's components by name. At most 25 entries. |\n" in page
+    assert "| `id` | string | **required** | Any text. A new one asks for a new restart. Not empty. |\n" in page
+
+
+def test_rules_stand_with_their_codes():
+    assert "* `host`: is required when ingress is enabled; set it ([DYN149](../errors/DYN149.md))\n" in PAGES["dynamographdeployment.md"]
+
+
+def test_the_adapter_says_why_it_is_what_one_scales():
+    assert "`kubectl scale dgdsa`" in PAGES["dynamographdeploymentscalingadapter.md"]
+
+
+def test_the_index_names_every_kind():
+    for name, kind in KINDS.items():
+        assert f"| [{name}]({name.lower()}.md) |" in PAGES[field_reference.INDEX]
+        assert all(f"`{short}`" in PAGES[field_reference.INDEX] for short in (kind.served.short_names if kind.served else ()))

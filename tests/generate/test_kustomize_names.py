@@ -1,0 +1,137 @@
+"""The real kustomize carries prefixes and the hashes of generated names into our kinds, before any function runs."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+import yaml
+
+from krm_fn.generate import kustomize_names
+from krm_fn.schema import table
+from krm_fn.yamlio import emitter
+from tests.support import golden, markdown, slips
+from tests.testbed import programs
+
+SERVICES = ("Frontend", "Worker")
+OBJECTS = {
+    "ConfigMap": "settings",
+    "Secret": "token",
+    "PersistentVolumeClaim": "cache",
+    "ServiceAccount": "account",
+    kustomize_names.GRAPH: "llm",
+}
+EVERY = [
+    (spec["kind"], spec["path"], reference["kind"])
+    for reference in kustomize_names.references(SERVICES)["nameReference"]
+    for spec in reference["fieldSpecs"]
+]
+
+
+def fill(document, schema, path, name):
+    """Write a name where a path leads, through whatever the table has on the way. Raises KeyError for a path that leads nowhere."""
+    step, _, rest = path.partition("/")
+    schema = table.load().definitions.get(schema.get("$ref", ""), schema)
+    inner = schema["properties"][step] if "properties" in schema else schema["additionalProperties"]
+    inner = table.load().definitions.get(inner.get("$ref", ""), inner)
+    if not rest:
+        assert inner["type"] == "string"
+        document[step] = name
+    elif inner["type"] == "array":
+        fill(document.setdefault(step, [{}])[0], inner["items"], rest, name)
+    else:
+        fill(document.setdefault(step, {}), inner, rest, name)
+
+
+def found(value, path):
+    """The text where a path leads."""
+    for step in path.split("/"):
+        value = value[0][step] if isinstance(value, list) else value[step]
+    return value
+
+
+@pytest.fixture
+def build(kustomize, tmp_path):
+    """What kustomize makes of resources, with generated names and a prefix, by kind."""
+
+    def built(resources, references):
+        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "cache"}}
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "account"}}
+        (tmp_path / "resources.yaml").write_text(yaml.safe_dump_all([*resources, claim, account]))
+        (tmp_path / "names.yaml").write_text(emitter.text(references))
+        layer = {
+            "namePrefix": "prod-",
+            "namespace": "prod",
+            "resources": ["resources.yaml"],
+            "secretGenerator": [{"name": "token", "literals": ["A=b"]}],
+            "configMapGenerator": [{"name": "settings", "literals": ["a=b"]}],
+            "configurations": ["names.yaml"],
+        }
+        (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(layer))
+        said = subprocess.run([kustomize, "build", tmp_path], capture_output=True, text=True, check=True).stdout
+        return {each["kind"]: each for each in yaml.safe_load_all(said)}
+
+    return built
+
+
+def test_every_reference_follows_its_object(build):
+    """Each path of the file, through a resource that names something everywhere."""
+    written: dict[str, Any] = {}
+    for kind, path, target in EVERY:
+        document = written.setdefault(kind, slips.other(kind, {}))
+        ((_, definition),) = table.load().kinds[kind].items()
+        fill(document, table.load().definitions[definition], path, OBJECTS[target])
+    built = build(written.values(), kustomize_names.references(SERVICES))
+    there = {kind: each["metadata"]["name"] for kind, each in built.items()}
+    assert {kind for kind, _, _ in EVERY} == {*table.load().kinds} - {"DynamoModel", "DynamoWorkerMetadata", "DynamoRender"}
+    assert there["Secret"].startswith("prod-token-")
+    assert there["ConfigMap"].startswith("prod-settings-")
+    assert [row for row in EVERY if found(built[row[0]], row[1]) != there[row[2]]] == []
+
+
+def test_a_service_that_is_not_given_is_not_followed(build):
+    """And neither are the claims of its graph: half of a pair of names would be worse than none."""
+    graph = slips.graph(
+        {"pvcs": [{"name": "cache"}], "services": {"Other": {"envFromSecret": "token", "volumeMounts": [{"name": "cache"}]}}}
+    )
+    assert build([graph], kustomize_names.references())[kustomize_names.GRAPH]["spec"] == graph["spec"]
+
+
+def test_a_name_that_is_no_objects_stays(build):
+    """It may be in the cluster already."""
+    graph = slips.graph({"services": {"Worker": {"envFromSecret": "elsewhere"}}})
+    assert build([graph], kustomize_names.references(["Worker"]))[kustomize_names.GRAPH]["spec"] == graph["spec"]
+
+
+RENDER = """\
+apiVersion: dynamo.krm-fn.io/v1alpha1
+kind: DynamoRender
+metadata:
+  name: render
+  annotations:
+    config.kubernetes.io/function: |
+      exec: {path: krm-fn}
+"""
+
+
+def test_pods_name_what_is_there_whether_rendered_after_the_build_or_in_it(build, tmp_path):
+    """After it, the graph brings the names; in it, kustomize mends what is generated too."""
+    main = {"image": "registry.example/engine:1", "envFrom": [{"configMapRef": {"name": "settings"}}]}
+    fields = {"envFromSecret": "token", "volumeMounts": [{"name": "cache", "mountPoint": "/c"}], "extraPodSpec": {"mainContainer": main}}
+    graph = slips.graph({"pvcs": [{"name": "cache"}], "services": {"Worker": {"componentType": "worker", **fields}}})
+    there = build([graph], kustomize_names.references(["Worker"]))
+    expected = {there[kind]["metadata"]["name"] for kind in ("Secret", "ConfigMap", "PersistentVolumeClaim")}
+    assert named_by_pods(f"kustomize build {tmp_path} | krm-fn render -") == expected
+    layer = yaml.safe_load((tmp_path / "kustomization.yaml").read_text())
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(layer | {"transformers": [RENDER]}))
+    assert named_by_pods(f"kustomize build --enable-alpha-plugins --enable-exec {tmp_path}") == expected
+
+
+def named_by_pods(command):
+    """The Secret, ConfigMap and claim that pods name, of what a command line prints."""
+    answer = markdown.run(command, programs.ROOT, golden.environment("kustomize"), 0)
+    (pod,) = (each["spec"]["template"]["spec"] for each in yaml.safe_load_all(answer.output) if each and each["kind"] == "Deployment")
+    sources = (source for container in pod["containers"] for entry in container["envFrom"] for source in entry.values())
+    claims = (volume["persistentVolumeClaim"]["claimName"] for volume in pod["volumes"] if "persistentVolumeClaim" in volume)
+    return {*claims, *(source["name"] for source in sources)}
