@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from krm_fn import graph, inventory, ownership, resolve, results, surroundings, validation
+from krm_fn import ownership, resolve, results, validation
 from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.convert import older_forms
-from krm_fn.kube import fields
+from krm_fn.kube.admission import fields
 from krm_fn.kube.types import Resource
+from krm_fn.manifests import components_inventory, graph
 from krm_fn.ownership import Generated, Owner
+from krm_fn.resolve import cluster
+from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity
 from krm_fn.schema import check, readable
-from krm_fn.surroundings import Surroundings
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
 _RESOLVERS = {"DynamoGraphDeployment": resolve.graph, "DynamoComponentDeployment": resolve.component}
@@ -45,13 +47,13 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     Items that are not changed come back as the same objects. Never raises for what a user wrote; a graph with an error does not
     keep the others from being judged.
     """
-    around, found = surroundings.read(resources, config)
-    home = config.namespace or surroundings.NAMESPACE
+    around, found = cluster.read(resources, config)
+    home = config.namespace or cluster.NAMESPACE
     images, unreadable = older_forms.images(resources, home)
     items = [_item(resource, config, around, images) for resource in resources]
     kept = [resource for item in items for resource in item.kept]
     generated = [entry for item in items for entry in item.generated]
-    present = {ownership.owner(resource, surroundings.namespace(resource, config)) for resource in resources if _is_dynamo(resource)}
+    present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in resources if _is_dynamo(resource)}
     placed, misplaced = ownership.place(kept, generated, present, home)
     said = [*found, *unreadable, *_twins(resources, config), *(result for item in items for result in item.results), *misplaced]
     return Expansion(placed, sorted(_once(said), key=results.order))
@@ -61,7 +63,7 @@ def _twins(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     """Resources of one name of which one gets the other's namespace: they would make each other's objects."""
     by_owner: dict[Owner, list[Resource]] = {}
     for resource in filter(_is_dynamo, resources):
-        by_owner.setdefault(ownership.owner(resource, surroundings.namespace(resource, config)), []).append(resource)
+        by_owner.setdefault(ownership.owner(resource, cluster.namespace(resource, config)), []).append(resource)
     for (kind, _, namespace), twins in by_owner.items():
         for twin in twins if len(twins) > 1 else ():
             message = f"another {kind} of this name counts for namespace {namespace}; rename one, or write both their namespaces"
@@ -73,7 +75,7 @@ def _is_dynamo(resource: Resource) -> bool:
     return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP
 
 
-def _item(resource: Resource, config: Config, around: Surroundings, images: older_forms.Images) -> _Expanded:
+def _item(resource: Resource, config: Config, around: ClusterFacts, images: older_forms.Images) -> _Expanded:
     """One item. Only graphs, and components that no graph of ours made, are expanded."""
     if not _is_dynamo(resource):
         return _Expanded([resource], [], [])
@@ -85,7 +87,7 @@ def _item(resource: Resource, config: Config, around: Surroundings, images: olde
     return _Expanded([resource], [], list(_passing(resource, config)))
 
 
-def _expanded(resource: Resource, config: Config, around: Surroundings, notes: list[Result]) -> _Expanded:
+def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: list[Result]) -> _Expanded:
     """One graph or component. Where it has errors nothing is rendered, but what can be read is judged all the same."""
     checked = [*notes, *check.resource(resource, unknown=_unknown(config))]
     broken = [result.path for result in checked if result.severity == "error"]
@@ -96,7 +98,7 @@ def _expanded(resource: Resource, config: Config, around: Surroundings, notes: l
     if results.failed(found):
         return _Expanded([resource], [], found)
     placed = _in_namespace(resource, plan.namespace)
-    made = [*graph.render(plan), *inventory.components(plan, kept.get("spec") or {})]
+    made = [*graph.render(plan), *components_inventory.components(plan, kept.get("spec") or {})]
     sources = ownership.source(placed, graph.notes(plan, resource.get("spec")), config.source)
     return _Expanded(list(sources), [Generated(placed, entry) for entry in made], found)
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn import results
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.results import Result
 
-Identity = tuple[str, str, str, str]
 Owner = tuple[str, str, str]
 
 
@@ -23,13 +23,6 @@ class Generated(NamedTuple):
 
     owner: Resource
     resource: Resource
-
-
-def identity(resource: Resource, home: str = "") -> Identity:
-    """What makes two resources one: group, kind, namespace and name. `home` is the namespace of those that carry none."""
-    address = results.ref(resource)
-    group = address.api_version.rpartition("/")[0]
-    return group, address.kind, address.namespace or home, address.name
 
 
 def owner(resource: Resource, namespace: str) -> Owner:
@@ -59,7 +52,7 @@ def place(
     taken = {path for resource in resources if isinstance(path := labels.notes(resource).get(labels.PATH), str)}
     for resource in resources:
         mine = owners(resource)
-        new = wanted.pop(identity(resource, home), None) if wanted else None
+        new = wanted.pop(identity.key(resource, home), None) if wanted else None
         if new is not None and not mine:
             found.append(_collision(resource, new))
             placed.append(resource)
@@ -71,11 +64,11 @@ def place(
     return placed, found
 
 
-def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[Identity, Generated]:
+def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[ObjectKey, Generated]:
     """Each object once, marked with all its owners; graphs may share one only if they want it equal."""
-    joined: dict[Identity, Generated] = {}
+    joined: dict[ObjectKey, Generated] = {}
     for owner, resource in generated:
-        key, name = identity(resource), f"{owner['kind']}/{owner['metadata']['name']}"
+        key, name = identity.key(resource), f"{owner['kind']}/{owner['metadata']['name']}"
         before = joined.get(key)
         if before is None:
             joined[key] = Generated(owner, _marked(resource, [name]))

@@ -1,4 +1,4 @@
-"""A folder is a registry, a file name is a name: `get(backends, "vllm")` is `krm_fn/backends/vllm.py`.
+"""A folder is a registry, a file name is a name: `get(backends, "vllm")` is `krm_fn/manifests/backends/vllm.py`.
 
 Not its business: what an entry must offer; the package's own `__init__` says that.
 """

@@ -6,10 +6,11 @@ import json
 
 import pytest
 
-from krm_fn import config, graph, results
+from krm_fn import config, results
 from krm_fn.api import render as model
 from krm_fn.config import Config
 from krm_fn.kube import labels
+from krm_fn.manifests import graph
 from tests.support import given
 
 EVERYTHING = {

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from krm_fn import ownership
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from krm_fn.ownership import Generated
 from tests.support import given
 
@@ -159,7 +159,7 @@ IDENTITIES = [
 
 @pytest.mark.parametrize(("one", "other", "same"), [row[1:] for row in IDENTITIES], ids=[row[0] for row in IDENTITIES])
 def test_identity(one, other, same):
-    assert (ownership.identity({**service(), **one}) == ownership.identity({**service(), **other})) is same
+    assert (identity.key({**service(), **one}) == identity.key({**service(), **other})) is same
 
 
 # files, under kpt

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from krm_fn import backends, components, registry, workloads
-from krm_fn.backends import Backend
-from krm_fn.components import Component
+from krm_fn import registry
+from krm_fn.manifests import backends, components, workloads
+from krm_fn.manifests.backends import Backend
+from krm_fn.manifests.components import Component
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """`krm-fn check`: what is wrong with resources, without rendering them for anybody.
 
-Not its business: the rules, which are those of a render, for finished builds those of `krm_fn.layers`, and for changes those of
-`krm_fn.changes`.
+Not its business: the rules, which are those of a render, for finished builds those of `krm_fn.builds`, and for changes those of
+`krm_fn.validation.updates`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import changes, expand, layers, report, results, surroundings
+from krm_fn import builds, expand, report, results
 from krm_fn.cli import _formats
 from krm_fn.files import locations, revisions, sources
+from krm_fn.resolve import cluster
+from krm_fn.validation import updates
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -74,7 +76,7 @@ def check(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("--allow-topology goes with --old")
     before = _before(old, paths)
     loaded = sources.load(paths, config_file)
-    lenient = (*(() if loaded.configs else _BY_SETTINGS), *((changes.SERVICES,) if allow_topology else ()))
+    lenient = (*(() if loaded.configs else _BY_SETTINGS), *((updates.SERVICES,) if allow_topology else ()))
     found = list(_eased([*_judged(loaded), *_changed(before, loaded)], lenient))
     found = locations.of([*loaded.results, *found, *(before.results if before else ())], loaded.resources, root)
     checked = _formats.Checked(loaded.resources, found, loaded.stdin)
@@ -93,21 +95,21 @@ def _before(old: str | None, paths: tuple[str, ...]) -> Earlier | None:
 
 def _judged(loaded: Sources) -> Iterator[Result]:
     """What is wrong with what is there now. Where a later layer moved a whole build, nobody need hear that owners are missing."""
-    lies = list(layers.check(loaded.values))
-    known = {lie.ref for lie in lies}
+    mismatches = list(builds.check(loaded.values))
+    known = {mismatch.ref for mismatch in mismatches}
     for result in expand.expand(loaded.values, loaded.config).results:
         if not (result.code == _ORPHAN and result.ref in known):
             yield result
-    yield from lies
+    yield from mismatches
 
 
 def _changed(before: Earlier | None, loaded: Sources) -> Iterator[Result]:
     if before:
-        yield from changes.check(before.resources, loaded.values, _home(loaded))
+        yield from updates.check(before.resources, loaded.values, _home(loaded))
 
 
 def _home(loaded: Sources) -> str:
-    return loaded.config.namespace or surroundings.NAMESPACE
+    return loaded.config.namespace or cluster.NAMESPACE
 
 
 def _eased(found: Iterable[Result], lenient: Container[str]) -> Iterator[Result]:
@@ -119,7 +121,7 @@ def _eased(found: Iterable[Result], lenient: Container[str]) -> Iterator[Result]
 def _count(loaded: Sources, before: Earlier | None, old: str | None) -> str:
     count = len(loaded.resources)
     text = f"{count} resource{'s' * (count != 1)}"
-    return f"{text}, {changes.compared(before.resources, loaded.values, _home(loaded))} compared with {old}" if before else text
+    return f"{text}, {updates.compared(before.resources, loaded.values, _home(loaded))} compared with {old}" if before else text
 
 
 COMMAND = check

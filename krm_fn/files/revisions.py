@@ -1,6 +1,6 @@
 """The state before a change: files and folders, or the same paths as of a git revision.
 
-Not its business: what a change may not do (`krm_fn.changes`). git is only asked; nothing is checked out.
+Not its business: what a change may not do (`krm_fn.validation.updates`). git is only asked; nothing is checked out.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn import config, ownership, results
+from krm_fn import config, results
 from krm_fn.config import Config
 from krm_fn.files import locations, reading
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,13 +95,13 @@ def _left_out(source: Source, found: list[Result], *, in_folder: bool) -> bool:
 
 def _sound(sources: Iterable[Source], found: list[Result]) -> list[Source]:
     """The documents that are resources, each object once; what keeps the others from it is added to `found`."""
-    sound: dict[ownership.Identity, Source] = {}
+    sound: dict[identity.ObjectKey, Source] = {}
     wrong: list[tuple[Source, Result]] = []
     twins: list[tuple[Source, Source]] = []
     for source in sources:
         if unfit := _unfit(source):
             wrong.append((source, unfit))
-        elif (other := sound.setdefault(ownership.identity(source.value), source)) is not source:
+        elif (other := sound.setdefault(identity.key(source.value), source)) is not source:
             twins.append((source, other))
     first = reading.places((other, ()) for _, other in twins)
     for (source, _), place in zip(twins, first, strict=True):

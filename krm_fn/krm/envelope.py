@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import results
 from krm_fn.krm import origin
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
     config = fields.get("functionConfig")
     if config is not None and not isinstance(config, dict):
         yield results.error("DYN018", "is no resource; write a mapping with apiVersion, kind and metadata", path=("functionConfig",))
-    seen: dict[tuple[str, ...], _Item] = {}
+    seen: dict[identity.ObjectKey, _Item] = {}
     for number, value in enumerate(fields["items"]):
         if not isinstance(value, dict):
             yield results.error("DYN014", "is no mapping; every item is a resource", path=("items", number))
@@ -58,14 +58,9 @@ def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
         address = results.ref(value)
         if not all(address[:3]):
             yield from _nameless(item, address)
-        elif not _local(value) and (other := seen.setdefault(_identity(address), item)) is not item:
+        elif not _local(value) and (other := seen.setdefault(identity.key(value), item)) is not item:
             message = f"is the same object as {_where(other)}; rename or remove one of the two"
             yield results.error("DYN016", message, address, ("metadata", "name"), **origin.place(value, item.line))
-
-
-def _identity(address: Ref) -> tuple[str, ...]:
-    """Resources that differ in their version only are one object."""
-    return address.api_version.rpartition("/")[0], *address[1:]
 
 
 def _nameless(item: _Item, address: Ref) -> Iterator[Result]:

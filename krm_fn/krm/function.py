@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 import krm_fn
 from krm_fn import config, expand, ownership, report, results
 from krm_fn.krm import origin, resourcelist
+from krm_fn.kube import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from krm_fn.config import Config
     from krm_fn.krm.resourcelist import ResourceList
+    from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.ownership import Identity
     from krm_fn.results import Ref, Result
 
 _KPT_LINES = 4  # more than these kpt cuts off
@@ -83,15 +84,15 @@ def _lost(before: list[Resource], after: list[Resource], settings: Config) -> It
     for resource in gone:
         dynamo = results.ref(resource).api_version.partition("/")[0] == config.DYNAMO_GROUP
         ours = ownership.owners(resource) or (dynamo and settings.source == "drop")
-        if not ours and ownership.identity(resource) not in there:
+        if not ours and identity.key(resource) not in there:
             message = "would be lost, which is a mistake in this function and not in the input; please report it with the input"
             yield results.error("DYN017", message, results.ref(resource))
 
 
-def _names(resource: Resource) -> tuple[Identity, Identity]:
+def _names(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
     """What a resource goes by, and what it went by before it was told its namespace."""
-    name = ownership.identity(resource)
-    return name, (*name[:2], "", name[3])
+    name = identity.key(resource)
+    return name, name._replace(namespace="")
 
 
 def _placed(found: list[Result], received: ResourceList) -> list[Result]:

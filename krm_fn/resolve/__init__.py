@@ -3,7 +3,7 @@
 Not its business: rules that span facts (`krm_fn.validation`). Only this folder and `krm_fn.api` know the shape of `v1alpha1`.
 """
 
-from krm_fn.resolve.graph import graph
-from krm_fn.resolve.lone import component
+from krm_fn.resolve.v1alpha1.graph import graph
+from krm_fn.resolve.v1alpha1.standalone import component
 
 __all__ = ["component", "graph"]

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import components as kinds
-from krm_fn import results, workloads
-from krm_fn.validation import components, fields, graphs, others, pods
+from krm_fn import results
+from krm_fn.manifests import components as kinds
+from krm_fn.manifests import workloads
+from krm_fn.validation import components, graphs, ignored_fields, models, pods, requests
 
 if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result
-    from krm_fn.surroundings import Surroundings
 
 _RULES = (
     components.check_names,
@@ -33,14 +34,14 @@ _RULES = (
 )
 
 
-def graph(plan: GraphPlan, spec: dict[str, Any], around: Surroundings) -> Iterator[Result]:
+def graph(plan: GraphPlan, spec: dict[str, Any], around: ClusterFacts) -> Iterator[Result]:
     """Everything wrong with a graph or a component alone, not only the first. `spec` is the resource's, for what no plan keeps."""
     if not plan.alone:
         yield from graphs.check_services(plan)
         yield from graphs.check_claims(plan, spec)
         yield from graphs.check_restart(plan, spec)
-    yield from fields.check_deprecated(plan, spec)
-    yield from fields.check_lost(plan, spec)
+    yield from ignored_fields.check_deprecated(plan, spec)
+    yield from ignored_fields.check_lost(plan, spec)
     for component in plan.components:
         yield from _component(component, around)
     for carrier, carried in plan.carried().items():
@@ -51,12 +52,12 @@ def other(resource: Resource, config: Config) -> Iterator[Result]:
     """Everything wrong with a model or a request; nothing for other kinds. `resource` must be well-formed."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if address.kind == "DynamoModel":
-        yield from others.check_model(spec, address)
+        yield from models.check_model(spec, address)
     elif address.kind == "DynamoGraphDeploymentRequest":
-        yield from others.check_request(spec, address, config)
+        yield from requests.check_request(spec, address, config)
 
 
-def _component(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
+def _component(plan: ComponentPlan, around: ClusterFacts) -> Iterator[Result]:
     yield from kinds.get(plan.type).check(plan)
     yield from workloads.get(plan.workload).check(plan)
     for rule in _RULES:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krm_fn import backends, components, ingress, results
-from krm_fn.kube import fields, labels, merge, names
+from krm_fn import results
+from krm_fn.kube import labels, merge, names
+from krm_fn.kube.admission import fields
+from krm_fn.manifests import backends, components, ingress
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
+    from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result
-    from krm_fn.surroundings import Surroundings
 
 
 def check_names(plan: ComponentPlan) -> Iterator[Result]:
@@ -110,7 +112,7 @@ def check_probes(plan: ComponentPlan) -> Iterator[Result]:
             yield results.info("DYN300", "replaces the handler of the default probe; its times stay", plan.ref, at)
 
 
-def check_account(plan: ComponentPlan, around: Surroundings) -> Iterator[Result]:
+def check_account(plan: ComponentPlan, around: ClusterFacts) -> Iterator[Result]:
     """A discovery annotation on a service alone points its pods at an account that the graph does not make."""
     account = names.discovery(plan.graph)
     if plan.discovery != "kubernetes" or (plan.graph_discovery == "kubernetes" and plan.graph):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import components as kinds
 from krm_fn import results
-from krm_fn.kube import fields, quantity
+from krm_fn.kube import quantity
+from krm_fn.kube.admission import fields
+from krm_fn.manifests import components as kinds
 
 if TYPE_CHECKING:
     from krm_fn.plan import GraphPlan

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krm_fn import backends, pod, results, workloads
-from krm_fn.kube import admission
-from krm_fn.validation import origin
+from krm_fn import results
+from krm_fn.kube.admission import pod as admission
+from krm_fn.manifests import backends, pod, workloads
+from krm_fn.validation import field_origin
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
@@ -20,7 +21,7 @@ def check_pods(plan: ComponentPlan) -> Iterator[Result]:
     for role in carrier.roles(plan):
         spec = pod.spec(role)
         for fault in admission.pod(spec):
-            at = origin.of(plan, spec, fault)
+            at = field_origin.of(plan, spec, fault)
             if at is not None:
                 yield results.error(fault.code, fault.message, plan.ref, at)
         policy = spec.get("restartPolicy")

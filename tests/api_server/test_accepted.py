@@ -9,8 +9,10 @@ import pytest
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import given as drawn
 
-from krm_fn import config, expand, graph, resolve, results, surroundings
+from krm_fn import config, expand, resolve, results
 from krm_fn.kube import labels
+from krm_fn.manifests import graph
+from krm_fn.resolve import cluster
 from tests.support import faults, given, strategies
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ def test_the_exceptions_are_cases():
 def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
     resolved = resolve.component if case.items[0]["kind"] == "DynamoComponentDeployment" else resolve.graph
     settings = config.Config(**case.settings)
-    plan = resolved(case.items[0], settings, surroundings.read(case.items, settings)[0])[0]
+    plan = resolved(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
     assert refused(control_plane, [marked(found) for found in graph.render(plan)])
 
 

@@ -8,9 +8,10 @@ import error_pages
 import pytest
 import yaml
 
-from krm_fn import changes, codes, expand
+from krm_fn import codes, expand
 from krm_fn.codes import pages
 from krm_fn.files import sources
+from krm_fn.validation import updates
 
 GRAPH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat, namespace: demo}\nspec:\n"
 NO_SERVICES = "  services: {Frontend: {componentType: frontend}}\n"
@@ -64,7 +65,7 @@ def whole(text):
 def test_changes_have_no_examples_of_one_state():
     """A change is between two."""
     assert [code for code, _, _ in EXAMPLES if code >= "DYN400"] == []
-    assert changes.SERVICES in pages.every()
+    assert updates.SERVICES in pages.every()
 
 
 def test_examples_are_yaml_that_a_reader_can_take_over():

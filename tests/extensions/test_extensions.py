@@ -7,14 +7,15 @@ import sys
 
 import pytest
 
-from krm_fn import backends, components, registry
+from krm_fn import registry
+from krm_fn.manifests import backends, components
 from tests.support import given
 
 ENGINE = '''
 """An engine that counts its nodes."""
 
 from krm_fn import results
-from krm_fn.backends import Backend
+from krm_fn.manifests.backends import Backend
 
 
 class Abacus(Backend):
@@ -39,8 +40,8 @@ BACKEND = Abacus()
 TYPE = '''
 """A component that keeps books."""
 
-from krm_fn import probes
-from krm_fn.components import Component
+from krm_fn.manifests import probes
+from krm_fn.manifests.components import Component
 
 
 class Ledger(Component):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from krm_fn import changes
+from krm_fn.validation import updates
 from tests.platform import admission
 from tests.platform.admission import Edit
 from tests.testbed import api, server
@@ -222,7 +222,7 @@ EDITS = [(row[0], row[1]) for row in [*REFUSED, *SCALED]] + [row for row in [*AC
 def test_the_command_says_the_same(reason, edit, guarded, team):
     """The same codes, as often, as `krm-fn check --old`; only that by itself it speaks of services that come and go."""
     before, after = (admission.resource(edit.kind, "same", team, spec) for spec in (edit.before, edit.after))
-    codes = [each.code for each in changes.check([before], [after], team) if each.severity == "error" and each.code != changes.SERVICES]
+    codes = [each.code for each in updates.check([before], [after], team) if each.severity == "error" and each.code != updates.SERVICES]
     assert re.findall(r"DYN\d+", admission.attempt(guarded, guarded.client, team, edit).message) == codes
 
 

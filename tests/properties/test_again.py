@@ -7,7 +7,8 @@ import shutil
 import pytest
 import yaml
 
-from krm_fn import config, expand, ownership, results
+from krm_fn import config, expand, results
+from krm_fn.kube import identity
 from tests.support import builds, given, golden, nodes, truth
 
 EXAMPLES = [folder for folder in golden.folders() if (folder / "graph.yaml").exists() and not folder.name.startswith("layout-")]
@@ -93,7 +94,7 @@ def test_a_service_that_goes_takes_its_objects_along_and_no_others(fields, setti
     gone = names(before) - names(after)
     assert gone == {name for name in names(before) if name[1] in ("chat-b", "chat-b-0")}
     assert ("Service", "chat-b") in gone
-    assert sorted(after, key=ownership.identity) == sorted(expand.expand([changed], settings).resources, key=ownership.identity)
+    assert sorted(after, key=identity.key) == sorted(expand.expand([changed], settings).resources, key=identity.key)
 
 
 @EACH
@@ -129,7 +130,7 @@ def test_what_carried_the_pods_before_goes(before, after, gone, come):
     new = again(old, changed, CARRIERS[after][1])
     assert {kind for kind, _ in names(old) - names(new)} == gone
     assert {kind for kind, _ in names(new) - names(old)} == come
-    assert sorted(new, key=ownership.identity) == sorted(expand.expand([changed], CARRIERS[after][1]).resources, key=ownership.identity)
+    assert sorted(new, key=identity.key) == sorted(expand.expand([changed], CARRIERS[after][1]).resources, key=identity.key)
 
 
 @EACH

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, assume, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from krm_fn import codes, expand, ownership, results
-from krm_fn.kube import labels
+from krm_fn import codes, expand, results
+from krm_fn.kube import identity, labels
 from tests.support import given, strategies
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ budget = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-ITEMS = st.lists(strategies.graphs() | strategies.graphs(name="batch") | strategies.others(), max_size=4, unique_by=ownership.identity)
+ITEMS = st.lists(strategies.graphs() | strategies.graphs(name="batch") | strategies.others(), max_size=4, unique_by=identity.key)
 
 
 def sound(expansion: expand.Expansion) -> list[Resource]:
@@ -90,7 +90,7 @@ def test_any_value_may_stand_where_metadata_belongs(annotations, metadata):
 @drawn(ITEMS, strategies.configs())
 def test_no_two_items_leave_with_one_identity(items, config):
     leaving = sound(expand.expand(items, config))
-    assert max(Counter(ownership.identity(resource) for resource in leaving).values(), default=1) == 1
+    assert max(Counter(identity.key(resource) for resource in leaving).values(), default=1) == 1
 
 
 @budget

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import expand, resolve, surroundings
+from krm_fn import expand, resolve
 from krm_fn.config import Config
 from krm_fn.expand import Expansion
 from krm_fn.kube.types import Resource
 from krm_fn.plan import ComponentPlan, GraphPlan
+from krm_fn.resolve import cluster
 from krm_fn.results import Result, field
 
 NAMESPACE = "team"
@@ -77,7 +78,7 @@ def by_address(resources: list[Resource]) -> dict[str, Resource]:
 def plan(resource: Resource, *around: Resource, **settings: Any) -> tuple[GraphPlan, list[Result]]:
     """The plan of a graph amid other items, with what could not be read."""
     config = Config(**settings)
-    return resolve.graph(resource, config, surroundings.read(around, config)[0])
+    return resolve.graph(resource, config, cluster.read(around, config)[0])
 
 
 def component(written: Resource, *around: Resource, config: Resource | None = None, **spec: Any) -> ComponentPlan:

@@ -1,7 +1,0 @@
-"""A worker for the token phase of disaggregated serving: a worker in everything."""
-
-from __future__ import annotations
-
-from krm_fn.components.worker import Worker
-
-COMPONENT = Worker()

@@ -1,0 +1,1 @@
+"""What an API server refuses in a pod, beyond types and unknown fields."""

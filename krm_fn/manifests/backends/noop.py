@@ -1,0 +1,7 @@
+"""No engine: the container runs as the user wrote it."""
+
+from __future__ import annotations
+
+from krm_fn.manifests.backends import Backend
+
+BACKEND = Backend()

@@ -1,0 +1,41 @@
+"""SGLang. Follows the reference's `internal/dynamo/backend_sglang.go`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.manifests.backends import Backend, _commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Container
+    from krm_fn.plan import RolePlan
+    from krm_fn.results import Result
+
+_PORT = 29500
+
+
+class SGLang(Backend):
+    """SGLang workers: every node knows the leader, the number of nodes and its own rank."""
+
+    module = "sglang"
+
+    def container(self, container: Container, role: RolePlan) -> Container:
+        """On several nodes the leader is rank 0; followers serve nothing and have no probes."""
+        nodes, addressing = role.component.nodes, role.addressing
+        if nodes == 1:
+            return container
+        leads = role.role == "leader"
+        host = addressing.leader_word if leads and not _commands.is_shell(container) else addressing.leader
+        flags = f"--dist-init-addr {host}:{_PORT} --nnodes {nodes} --node-rank {0 if leads else addressing.rank}"
+        injected = _commands.inject(container, flags, self.module, needs_shell=not leads)
+        return injected if leads else _commands.without_probes(injected)
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Followers of a plain command go through a shell, which works out their rank."""
+        if role.component.nodes > 1 and role.role == "worker":
+            yield from _commands.check_quotes(container, role)
+
+
+BACKEND = SGLang()

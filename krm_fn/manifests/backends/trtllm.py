@@ -1,0 +1,144 @@
+"""TensorRT-LLM: several nodes are one MPI job over ssh. Follows the reference's `internal/dynamo/backend_trtllm.go`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.manifests import env
+from krm_fn.manifests.backends import Backend, _commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.results import Result
+
+_SSH_PORT = 2222
+_KEY_DIR = "/ssh-pk"
+_SSHD = "~/.ssh/host_keys"
+_CLIENT_CONFIG = rf"Host *\nIdentityFile ~/.ssh/id_rsa\nStrictHostKeyChecking no\nPort {_SSH_PORT}\n"
+_KEYS = (
+    f"ls -la {_KEY_DIR}/",
+    f"cp {_KEY_DIR}/private.key ~/.ssh/id_rsa",
+    f"cp {_KEY_DIR}/private.key.pub ~/.ssh/id_rsa.pub",
+    f"cp {_KEY_DIR}/private.key.pub ~/.ssh/authorized_keys",
+    "chmod 600 ~/.ssh/id_rsa ~/.ssh/authorized_keys",
+    "chmod 644 ~/.ssh/id_rsa.pub ~/.ssh/authorized_keys",
+    f"printf '{_CLIENT_CONFIG}' > ~/.ssh/config",
+)
+_HANDED_ON = (
+    *("CUDA_VISIBLE_DEVICES", "HF_DATASETS_CACHE", "HF_ENDPOINT", "HF_HOME", "HF_TOKEN", "HOME", "HUGGING_FACE_HUB_TOKEN"),
+    *("LD_LIBRARY_PATH", "MODEL_PATH", "NCCL_DEBUG", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "PATH", "PYTHONPATH"),
+    *("TENSORRT_LLM_CACHE_DIR", "TOKENIZERS_PARALLELISM", "TRANSFORMERS_CACHE", "TRTLLM_USE_UCX_KVCACHE", "USER"),
+)
+_SSHD_READY = {
+    "tcpSocket": {"port": _SSH_PORT},
+    "initialDelaySeconds": 20,
+    "periodSeconds": 20,
+    "timeoutSeconds": 5,
+    "failureThreshold": 10,
+}
+
+
+class TensorRTLLM(Backend):
+    """TensorRT-LLM workers: followers run sshd, the leader starts the engine on all of them."""
+
+    module = "trtllm"
+    leader_starts_last = True
+
+    def container(self, container: Container, role: RolePlan) -> Container:
+        """On one node nothing; on several the launcher of this role."""
+        plan = role.component
+        if plan.nodes == 1:
+            return container
+        secret = plan.config.mpi_secret_name
+        ready = {
+            **container,
+            "env": [*container["env"], env.value("OMPI_MCA_orte_keep_fqdn_hostnames", "1")],
+            "volumeMounts": [*(container.get("volumeMounts") or ()), {"name": secret, "mountPath": _KEY_DIR, "readOnly": True}],
+        }
+        if role.role == "leader":
+            return _commands.shell(ready, _leader(ready, role))
+        return {**_commands.without_probes(_commands.shell(ready, _follower())), "readinessProbe": _SSHD_READY}
+
+    def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
+        """The keys come from a Secret that the platform ships."""
+        if role.component.nodes == 1:
+            return pod
+        secret = role.component.config.mpi_secret_name
+        keys: dict[str, Any] = {"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}}
+        return {**pod, "volumes": [*(pod.get("volumes") or ()), keys]}
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """The leader hands a plain command to a shell on every node."""
+        if role.component.nodes > 1 and role.role == "leader":
+            yield from _commands.check_quotes(container, role)
+
+
+def _leader(container: Container, role: RolePlan) -> str:
+    """Keys, a wait until every follower has a name, then the MPI job."""
+    wait = [_dns_wait(role.addressing.workers)] if role.addressing.waits_for_dns else []
+    return " && ".join(["mkdir -p ~/.ssh", *_KEYS, *wait, _mpirun(container, role)])
+
+
+def _follower() -> str:
+    """Keys of its own for sshd, which stays in the foreground."""
+    makes = [f"ssh-keygen -t {kind} -f {_SSHD}/ssh_host_{kind}_key -N ''" for kind in ("rsa", "ecdsa", "ed25519")]
+    host_keys = "".join(rf"HostKey {_SSHD}/ssh_host_{kind}_key\n" for kind in ("rsa", "ecdsa", "ed25519"))
+    config = (
+        rf"Port {_SSH_PORT}\n{host_keys}PidFile ~/.ssh/run/sshd.pid\nPermitRootLogin yes\nPasswordAuthentication no\n"
+        r"PubkeyAuthentication yes\nAuthorizedKeysFile ~/.ssh/authorized_keys\n"
+    )
+    write = f"printf '{config}' > ~/.ssh/sshd_config"
+    return " && ".join([f"mkdir -p ~/.ssh {_SSHD} ~/.ssh/run", *_KEYS, *makes, write, "/usr/sbin/sshd -D -f ~/.ssh/sshd_config"])
+
+
+def _mpirun(container: Container, role: RolePlan) -> str:
+    """One process per GPU on every node; the variables it takes along are those of the container and what users set in images."""
+    plan, addressing = role.component, role.addressing
+    names = sorted({*_HANDED_ON, *(variable.get("name", "") for variable in container["env"])})
+    hosts = ",".join([addressing.leader, *addressing.workers])
+    launch = f"trtllm-llmapi-launch {_original(container)}"
+    return " ".join(
+        [
+            f"mpirun --allow-run-as-root --oversubscribe -n {plan.nodes * _gpus(plan)} -H {hosts}",
+            "--mca pml ob1",
+            f'--mca plm_rsh_args "-p {_SSH_PORT} -o StrictHostKeyChecking=no -i ~/.ssh/id_rsa"',
+            *(f"-x {name}" for name in names),
+            f"bash -c {_single_quoted(launch)}",
+        ]
+    )
+
+
+def _gpus(plan: ComponentPlan) -> int:
+    """Per node: the request where it is a number, else the limit (reference: getGPUsPerNode)."""
+    numbers = (_commands.integer(text) for text in (plan.gpu_request, plan.gpu_limit))
+    return next((number for number in numbers if number is not None), 0)
+
+
+def _original(container: Container) -> str:
+    """What the user wanted to run; a shell before it is dropped, since `bash -c` is one."""
+    command, args = container.get("command") or (), container.get("args") or ()
+    if _commands.is_python(container) or not args:
+        return " ".join([*command, *args])
+    return " ".join(args)
+
+
+def _single_quoted(text: str) -> str:
+    """A shell word; a quote in it ends the word, stands escaped, and starts it again."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def _dns_wait(workers: Iterable[str]) -> str:
+    """Five minutes for every follower's name to resolve."""
+    return (
+        f"TIMEOUT=300; START_TIME=$(date +%s); for worker in {' '.join(workers)}; do "
+        'echo "Waiting for DNS: $worker"; until getent hosts $worker >/dev/null 2>&1; do CURRENT_TIME=$(date +%s); '
+        'if [ $((CURRENT_TIME - START_TIME)) -gt $TIMEOUT ]; then echo "ERROR: Timeout waiting for DNS: $worker"; exit 1; fi; '
+        'echo "DNS not ready for $worker, retrying..."; sleep 2; done; echo "✓ DNS resolved: $worker"; done; '
+        'echo "All workers DNS ready"'
+    )
+
+
+BACKEND = TensorRTLLM()

@@ -1,0 +1,108 @@
+"""vLLM. Follows the reference's `internal/dynamo/backend_vllm.go`."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.manifests.backends import Backend, _commands
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Container
+    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.results import Result
+
+_RAY_PORT = 6379
+_DATA_PARALLEL_PORT = 13445
+_RAY = "--distributed-executor-backend ray"
+
+
+class VLLM(Backend):
+    """vLLM workers: Ray where one model spans nodes, data parallelism where its copies do."""
+
+    module = "vllm"
+    cache_dir = "/root/.cache/vllm"
+
+    def container(self, container: Container, role: RolePlan) -> Container:
+        """The cache variable stands last, unsorted, and only for a path the user wrote, as in the reference (UpdateContainer)."""
+        if role.component.nodes > 1:
+            container = _multinode(container, role)
+        cache = next((mount for mount in role.component.mounts if mount.cache), None)
+        if cache is None or not cache.path:
+            return container
+        return {**container, "env": [*container["env"], {"name": "VLLM_CACHE_ROOT", "value": cache.path}]}
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Whether what the shells of several nodes get is what the user means."""
+        plan = role.component
+        spread = _spread(container, plan) if plan.nodes > 1 else ""
+        if (spread, role.role) in (("ray", "leader"), ("data", "worker")):  # those that go through a shell
+            yield from _commands.check_quotes(container, role)
+        if (spread, role.role) == ("data", "worker") and _commands.is_reference(role.addressing.rank):
+            message = (
+                f"followers end at once, since Kubernetes puts no value for {role.addressing.rank} into a shell's arithmetic, where it "
+                "stands as the operator writes it; run the graph under Grove, or write all data-parallel flags yourself, as --flag=value"
+            )
+            yield results.warning("DYN165", message, plan.ref, (*plan.path, "extraPodSpec", "mainContainer", "args"))
+
+
+def _multinode(container: Container, role: RolePlan) -> Container:
+    spread = _spread(container, role.component)
+    if spread == "ray":
+        container = _ray(container, role)
+    elif spread == "data":
+        container = _data_parallel(container, role, _gpus(role.component) // _world(container))
+    return container if role.role == "leader" else _commands.without_probes(container)
+
+
+def _spread(container: Container, plan: ComponentPlan) -> str:
+    """What spans nodes follows from the flags in the arguments and the GPUs of one node: `ray`, `data`, or nothing."""
+    gpus, world = _gpus(plan), _world(container)
+    if gpus and world > gpus:
+        return "ray"
+    return "data" if gpus and world * _flag(container, "--data-parallel-size") > gpus else ""
+
+
+def _gpus(plan: ComponentPlan) -> int:
+    return _commands.integer(plan.gpu_limit) or 0
+
+
+def _world(container: Container) -> int:
+    """How many GPUs one copy of the model takes."""
+    return _flag(container, "--tensor-parallel-size") * _flag(container, "--pipeline-parallel-size")
+
+
+def _flag(container: Container, name: str) -> int:
+    """The first number after a flag among the arguments, else 1; only the long form with a space counts, as in the reference."""
+    words = [word for argument in container.get("args") or () for word in argument.split()]
+    numbers = (_commands.integer(after) for word, after in pairwise(words) if word == name)
+    return next((number for number in numbers if number is not None), 1)
+
+
+def _ray(container: Container, role: RolePlan) -> Container:
+    """The leader starts a Ray cluster and the engine in it, followers join."""
+    if role.role != "leader":
+        return _commands.shell(container, f"ray start --address={role.addressing.leader}:{_RAY_PORT} --block")
+    line = f"{_commands.words(container)} {_RAY}"
+    if _commands.is_shell(container):  # the reference loses the shell's quotes, so that it runs the first word only
+        args = [_commands.after_framework(argument, _RAY, VLLM.module) for argument in container.get("args") or ()]
+        line = _commands.nested({**container, "args": args})
+    return _commands.shell(container, f"ray start --head --port={_RAY_PORT} && {line}")
+
+
+def _data_parallel(container: Container, role: RolePlan, local: int) -> Container:
+    """Each node runs its share of the copies and starts counting where the one before ended."""
+    leads, addressing = role.role == "leader", role.addressing
+    host = addressing.leader_word if leads and not _commands.is_shell(container) else addressing.leader
+    flags = (
+        f"--data-parallel-hybrid-lb --data-parallel-size-local {local}"
+        f" --data-parallel-start-rank {0 if leads else f'$(( {local} * {addressing.rank} ))'}"
+        f" --data-parallel-address {host} --data-parallel-rpc-port {_DATA_PARALLEL_PORT}"
+    )
+    return _commands.inject(container, flags, VLLM.module, needs_shell=not leads)
+
+
+BACKEND = VLLM()

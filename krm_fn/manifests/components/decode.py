@@ -1,0 +1,7 @@
+"""A worker for the token phase of disaggregated serving: a worker in everything."""
+
+from __future__ import annotations
+
+from krm_fn.manifests.components.worker import Worker
+
+COMPONENT = Worker()

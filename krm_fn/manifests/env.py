@@ -1,0 +1,51 @@
+"""Environment variables that every main container gets.
+
+Not its business: what a component type adds, which is in `krm_fn.manifests.components`. Follows the reference's
+`internal/dynamo/component_common.go` and `graph.go` (addStandardEnvVars).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from krm_fn.config import Config
+    from krm_fn.kube.types import EnvVar
+    from krm_fn.plan import ComponentPlan
+
+
+def value(name: str, text: str) -> EnvVar:
+    """A variable with a fixed value; an empty one has only its name, as the reference writes it."""
+    return {"name": name, "value": text} if text else {"name": name}
+
+
+def field(name: str, path: str) -> EnvVar:
+    """A variable that Kubernetes fills from the pod."""
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def platform(config: Config) -> list[EnvVar]:
+    """Where the platform's services are: below everything else, each only where configured."""
+    addresses = {
+        "NATS_SERVER": config.nats_address,
+        "ETCD_ENDPOINTS": config.etcd_address,
+        "MODEL_EXPRESS_URL": config.model_express_url,
+        "PROMETHEUS_ENDPOINT": config.prometheus_endpoint,
+    }
+    return [value(name, address) for name, address in addresses.items() if address]
+
+
+def common(plan: ComponentPlan) -> list[EnvVar]:
+    """Who and where the component is."""
+    variables = [
+        value("DYN_NAMESPACE", plan.dynamo_namespace),
+        value("DYN_COMPONENT", plan.type),
+        value("DYN_PARENT_DGD_K8S_NAME", plan.graph),
+        value("DYN_PARENT_DGD_K8S_NAMESPACE", plan.namespace),
+        field("POD_NAME", "metadata.name"),
+        field("POD_NAMESPACE", "metadata.namespace"),
+        field("POD_UID", "metadata.uid"),
+    ]
+    if plan.discovery != "etcd":  # an unknown backend counts as kubernetes here, and only here
+        variables.append(value("DYN_DISCOVERY_BACKEND", "kubernetes"))
+    return variables

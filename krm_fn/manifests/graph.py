@@ -1,0 +1,80 @@
+"""One graph becomes its resources: the table of contents of what a DynamoGraphDeployment stands for.
+
+Not its business: who owns them and how they meet the input (`krm_fn.expand`). Follows the reference's
+`internal/controller/dynamographdeployment_controller.go` reconcileResources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import krm_fn
+from krm_fn.kube import labels
+from krm_fn.manifests import components, ingress, model_services, rbac, scaling_adapters, services, volumes, workloads
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Labels, Resource
+    from krm_fn.plan import GraphPlan
+
+
+def render(plan: GraphPlan) -> Iterator[Resource]:
+    """Everything the graph stands for, in the order of the spec."""
+    if not plan.alone:
+        yield from _shared(plan)
+    for carrier, carried in plan.carried().items():
+        yield from workloads.get(carrier).render(plan, carried)
+    for component in plan.components:
+        kind = components.get(component.type)
+        yield from services.of(component, kind.service_port, entrance=kind.is_entrance)
+        yield from ingress.of(component)
+    yield from model_services.services(plan)
+
+
+def _shared(plan: GraphPlan) -> Iterator[Resource]:
+    """What the components of a graph have in common; the reference makes none of it for a component on its own."""
+    yield from volumes.claims(plan)
+    yield from scaling_adapters.adapters(plan)
+    if plan.discovery == "kubernetes":
+        yield from rbac.discovery(plan)
+    for component in plan.components:
+        yield from components.get(component.type).objects(component)
+
+
+def notes(plan: GraphPlan, spec: Any) -> Labels:
+    """What the function notes on the graph itself: a pure function of the input, never a time.
+
+    The workloads annotation is the contract with the status syncer.
+    """
+    entries = [entry for component in plan.components for entry in workloads.get(component.workload).summaries(plan, component)]
+    listed = [
+        {"service": entry.service, "apiVersion": entry.api_version, "kind": entry.kind, "name": entry.name}
+        | ({} if entry.replicas is None else {"replicas": entry.replicas})
+        for entry in entries
+    ]
+    return {
+        labels.WORKLOADS: _json(listed),
+        labels.SUMMARY: _summary(plan),
+        labels.SPEC_HASH: sha256(_json(spec, sort_keys=True).encode()).hexdigest(),
+        labels.ORCHESTRATOR: plan.orchestrator,
+        labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
+    }
+
+
+def _json(value: Any, *, sort_keys: bool = False) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+
+
+def _summary(plan: GraphPlan) -> str:
+    """The graph in one line, as a person would count it: `2 services, 3 pods, 8 GPUs`."""
+    pods = gpus = 0
+    for component in plan.components:
+        count = (1 if component.replicas is None else component.replicas) * component.nodes
+        pods, gpus = pods + count, gpus + count * component.gpus
+    return ", ".join(_counted(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,95 @@
+"""What an endpoint picker needs beside its pod: its flags, its configuration and the pool it serves.
+
+Not its business: the pod itself, which is `krm_fn.manifests.components.epp`. Follows the reference's `internal/dynamo/epp/config.go` and
+`inference_pool.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels, names
+from krm_fn.yamlio import emitter
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Labels, Resource
+    from krm_fn.plan import ComponentPlan
+
+PORT = 9002
+HEALTH_PORT = 9003
+FRONTEND_PORT = 8000
+CONFIG_VOLUME = "epp-config"
+CONFIG_DIR = "/etc/epp"
+CONFIG_FILE = "epp-config-dynamo.yaml"
+POOL_GROUP = "inference.networking.k8s.io"
+_CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": "EndpointPickerConfig"}
+
+
+def args(plan: ComponentPlan) -> list[str]:
+    """The extension's flags."""
+    return [
+        *("-pool-name", names.pool(plan.graph)),
+        *("-pool-namespace", plan.namespace),
+        *("-pool-group", POOL_GROUP),
+        *("-v", "4"),
+        *("--zap-encoder", "json"),
+        *("-grpc-port", f"{PORT}"),
+        *("-grpc-health-port", f"{HEALTH_PORT}"),
+        *("-config-file", f"{CONFIG_DIR}/{CONFIG_FILE}"),
+    ]
+
+
+def volume(plan: ComponentPlan) -> dict[str, Any]:
+    """The configuration as a volume; the file has one name, whatever the key of the user's ConfigMap."""
+    own = not plan.epp.by_reference
+    name = names.epp_config(plan.graph) if own else plan.epp.config_map
+    key = CONFIG_FILE if own else plan.epp.key or CONFIG_FILE
+    return {"name": CONFIG_VOLUME, "configMap": {"name": name, "items": [{"key": key, "path": CONFIG_FILE}]}}
+
+
+def config_map(plan: ComponentPlan) -> Resource:
+    """The inline configuration, completed and printed with sorted keys."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": names.epp_config(plan.graph), "namespace": plan.namespace, "labels": _labels(plan)},
+        "data": {CONFIG_FILE: emitter.text(_sorted(_completed(plan.epp.config or {})))},
+    }
+
+
+def inference_pool(plan: ComponentPlan) -> Resource:
+    """The pool holds the frontends of the picker's Dynamo namespace."""
+    return {
+        "apiVersion": f"{POOL_GROUP}/v1",
+        "kind": "InferencePool",
+        "metadata": {"name": names.pool(plan.graph), "namespace": plan.namespace, "labels": _labels(plan)},
+        "spec": {
+            "targetPorts": [{"number": FRONTEND_PORT}],
+            "selector": {"matchLabels": {labels.COMPONENT_TYPE: "frontend", labels.NAMESPACE: plan.dynamo_namespace}},
+            "endpointPickerRef": {"kind": "Service", "name": plan.name, "port": {"number": PORT}},
+        },
+    }
+
+
+def _labels(plan: ComponentPlan) -> Labels:
+    return {labels.GRAPH: plan.graph, labels.COMPONENT: plan.service, labels.COMPONENT_TYPE: plan.type}
+
+
+def _completed(config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration with the extension's type, and with the empty fields that its Go type prints."""
+    done = {**config, **_CONFIG_TYPE}
+    done["plugins"] = [{"name": "", "parameters": None, **plugin} for plugin in config.get("plugins") or ()]
+    done["schedulingProfiles"] = [
+        {**profile, "plugins": [{"weight": None, **plugin} for plugin in profile.get("plugins") or ()]}
+        for profile in config.get("schedulingProfiles") or ()
+    ]
+    if isinstance(detector := config.get("saturationDetector"), dict):
+        set_fields = {key: value for key, value in detector.items() if value}
+        done["saturationDetector"] = {"metricsStalenessThreshold": "0s", **set_fields}
+    return done
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return [_sorted(entry) for entry in value] if isinstance(value, list) else value

@@ -1,0 +1,118 @@
+"""Deployments: one pod template, any number of equal pods.
+
+Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateDeployment.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kube import labels, merge, names
+from krm_fn.manifests import pod, probes, services
+from krm_fn.manifests.workloads import Summary, Workload
+from krm_fn.plan import RolePlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Result
+
+_DEFAULT_STEP = "25%"
+_INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
+_SHARE = re.compile(r"[0-9]{1,9}%")
+
+
+class Deployment(Workload):
+    """The carrier of single-node components."""
+
+    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
+        """The Deployment, and the one that steals its traffic while somebody debugs."""
+        for plan in plans:
+            for role in self.roles(plan):
+                owned = None if plan.autoscaled else plan.replicas
+                yield _deployment(role, 1 if role.debug else owned)
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """One, or two while somebody debugs."""
+        yield RolePlan(plan, plan.name)
+        if plan.says(labels.STEALING_DEBUG):
+            yield RolePlan(plan, names.debug(plan.name), debug=True)
+
+    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+        """One pod is one node."""
+        if plan.nodes > 1:
+            message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
+            yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
+        yield from _check_steps(plan)
+
+    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
+        """The main Deployment; a debug one is not part of the service."""
+        replicas = 1 if plan.replicas is None else plan.replicas
+        yield Summary(plan.service, "apps/v1", "Deployment", plan.name, None if plan.autoscaled else replicas)
+
+
+def _deployment(role: RolePlan, replicas: int | None) -> Resource:
+    plan, template = role.component, pod.template(role)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": merge.some(
+            name=role.target,
+            namespace=plan.namespace,
+            labels=services.workload_labels(plan),
+            annotations=services.workload_annotations(plan) or None,
+        ),
+        "spec": merge.some(
+            replicas=replicas,
+            selector={"matchLabels": {labels.SELECTOR: role.target}},
+            strategy=_strategy(plan),
+            progressDeadlineSeconds=probes.progress_deadline(pod.main_container(template)),
+            template=template,
+        ),
+    }
+
+
+def _strategy(plan: ComponentPlan) -> dict[str, Any]:
+    """How pods are replaced; the type is read from the service's own annotations only, the steps also from the pods'."""
+    if plan.annotations.get(labels.STRATEGY) == "Recreate":
+        return {"type": "Recreate"}
+    written = {**plan.annotations, **plan.pod_annotations}
+    steps = {
+        "maxSurge": _step(written.get(labels.MAX_SURGE, _DEFAULT_STEP)),
+        "maxUnavailable": _step(written.get(labels.MAX_UNAVAILABLE, _DEFAULT_STEP)),
+    }
+    return {"type": "RollingUpdate", "rollingUpdate": steps}
+
+
+def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
+    """Steps that an API server does not take."""
+    steps = _strategy(plan).get("rollingUpdate") or {}
+    for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):
+        at = (*plan.path, *(("extraPodMetadata",) if key in plan.pod_annotations else ()), "annotations", key)
+        if field in steps and _amount(steps[field]) is None:
+            message = f"{steps[field]!r} is no number of pods; write one, or a share such as 25%"
+            yield results.error("DYN159", message, plan.ref, at)
+        elif steps and field == "maxUnavailable" and not any(_amount(step) for step in steps.values()):
+            message = "leaves neither a pod more nor a pod less, so that none can be replaced; write 1 for one of the two"
+            yield results.error("DYN159", message, plan.ref, at)
+
+
+def _amount(step: int | str) -> int | None:
+    """Pods, or how many in a hundred; nothing for what is neither."""
+    if isinstance(step, int):
+        return step if step >= 0 else None
+    return int(step[:-1]) if _SHARE.fullmatch(step) else None
+
+
+def _step(text: str) -> int | str:
+    """A number of pods where the text is one, else a share (reference: intstr.Parse)."""
+    if _INTEGER.fullmatch(text) and -(2**31) <= int(text) < 2**31:
+        return int(text)
+    return text
+
+
+WORKLOAD = Deployment()

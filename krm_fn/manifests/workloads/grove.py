@@ -1,0 +1,162 @@
+"""Grove: one PodCliqueSet carries a whole graph, each role of a service is a clique.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateGrovePodCliqueSet and `grove.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kube import duration, labels, merge, names
+from krm_fn.manifests import backends, pod, services
+from krm_fn.manifests.workloads import Summary, Workload
+from krm_fn.plan import Addressing, RolePlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Labels, PodSpec, Resource
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Result
+
+_KAI = "kai-scheduler"
+_DEFAULT_SCHEDULER = "default-scheduler"
+_REFUSED = ("nodeName", "topologySpreadConstraints")
+
+
+class Grove(Workload):
+    """The carrier of everything where Grove is installed."""
+
+    by_graph = True
+    only_always = False
+
+    def addressing(self, plan: ComponentPlan) -> Addressing:
+        """Grove puts the names of group and Service into the environment; Kubernetes expands them."""
+        clique = f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{plan.service.lower()}"
+        leader = f"{clique}-ldr-0.$(GROVE_HEADLESS_SERVICE)"
+        workers = tuple(f"{clique}-wkr-{index}.$(GROVE_HEADLESS_SERVICE)" for index in range(plan.nodes - 1))
+        return Addressing(leader, leader, workers, "$((GROVE_PCLQ_POD_INDEX + 1))")
+
+    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
+        """One set, its cliques in the order of the spec."""
+        cliques = [_clique(graph, role) for plan in plans for role in self.roles(plan)]
+        groups = [_scaling_group(plan) for plan in plans if plan.nodes > 1]
+        explicit = any(clique["spec"].get("startsAfter") for clique in cliques)
+        template = merge.some(
+            headlessServiceConfig={"publishNotReadyAddresses": True},
+            cliqueStartupType="CliqueStartupTypeExplicit" if explicit else "CliqueStartupTypeAnyOrder",
+            terminationDelay=duration.text(graph.config.grove.termination_delay) or None,
+            cliques=cliques,
+            podCliqueScalingGroups=groups or None,
+        )
+        yield {
+            "apiVersion": "grove.io/v1alpha1",
+            "kind": "PodCliqueSet",
+            "metadata": {"name": graph.name, "namespace": graph.namespace},
+            "spec": {"replicas": 1, "template": template},
+        }
+
+    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
+        """Grove names what it makes after set, its index, and clique or group."""
+        kind = "PodCliqueScalingGroup" if plan.nodes > 1 else "PodClique"
+        replicas = None if plan.autoscaled else _replicas(plan)
+        yield Summary(plan.service, "grove.io/v1alpha1", kind, f"{graph.name}-0-{plan.service.lower()}", replicas)
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """One clique, or one for each side of a group."""
+        if plan.nodes == 1:
+            yield RolePlan(plan, plan.name)
+        else:
+            addressing = self.addressing(plan)
+            yield RolePlan(plan, plan.name, "leader", addressing=addressing)
+            yield RolePlan(plan, plan.name, "worker", addressing=addressing)
+
+    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+        """What Grove's admission refuses."""
+        service = plan.service.lower()
+        length = len(plan.graph) + (len(service) * 2 + len("-ldr") if plan.nodes > 1 else len(service))
+        if length > names.GROVE_LIMIT:
+            message = f"graph, group and clique names have {length} characters, Grove takes {names.GROVE_LIMIT}; {_shorter(plan, length)}"
+            yield results.warning("DYN163", message, plan.ref, plan.path)
+        if plan.replicas == 0:
+            message = "Grove takes 0 for 1 when it makes the pods" if plan.nodes == 1 else "Grove refuses a set with a group of no replicas"
+            message += "; write 1, or leave the service out"
+            yield results.warning("DYN164", message, plan.ref, (*plan.path, "replicas"))
+        for field in _REFUSED:
+            if plan.pod.get(field):
+                message = "Grove places the pods and refuses a set that does it too; remove it"
+                yield results.warning("DYN168", message, plan.ref, (*plan.path, "extraPodSpec", field))
+
+    def check_together(self, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """Grove's admission wants one scheduler for a whole set."""
+        expected = _scheduler(plans[0])
+        for plan in plans[1:]:
+            if _scheduler(plan) != expected:
+                message = f"{_scheduler(plan)} differs from {expected} of {plans[0].service}, and Grove refuses the set; write one for all"
+                yield results.warning("DYN167", message, plan.ref, (*plan.path, "extraPodSpec", "schedulerName"))
+
+
+def _shorter(plan: ComponentPlan, length: int) -> str:
+    """What would fit."""
+    over = length - names.GROVE_LIMIT
+    if plan.nodes == 1:
+        return f"shorten the graph's or the service's name by {over}"
+    return f"shorten the graph's name by {over}, or the service's, which counts twice, by {(over + 1) // 2}"
+
+
+def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:
+    """The pods of one role."""
+    plan, name = role.component, names.clique(role.component.service, role.role)
+    spec, queue = _scheduled(graph, plan, pod.spec(role))
+    starts_last = backends.get(plan.backend).leader_starts_last and role.role == "leader"
+    counts = {"main": _replicas(plan), "leader": 1, "worker": plan.nodes - 1}
+    return merge.some(
+        name=name,
+        labels={**_labels(plan), **queue},
+        annotations={**plan.annotations, **pod.notes(plan)} or None,
+        spec=merge.some(
+            roleName=name,
+            replicas=counts[role.role],
+            minAvailable=1,
+            startsAfter=[names.clique(plan.service, "worker")] if starts_last else None,
+            podSpec=spec,
+        ),
+    )
+
+
+def _labels(plan: ComponentPlan) -> Labels:
+    """Grove copies them to the pods; here a service's own labels count."""
+    marks = {labels.SELECTOR: plan.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
+    return {**marks, **plan.service_labels, **plan.pod_labels}
+
+
+def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
+    """With the KAI scheduler every pod without another one goes to the graph's queue (reference: injectKaiSchedulerIfEnabled)."""
+    kai = graph.config.grove.kai_scheduler
+    if not kai.enabled or _scheduler(plan) != _KAI:
+        return spec, {}
+    queue = graph.annotations.get(labels.KAI_QUEUE_NAME, "").strip() or kai.queue
+    return {**spec, "schedulerName": _KAI}, {labels.KAI_QUEUE: queue}
+
+
+def _scheduler(plan: ComponentPlan) -> str:
+    """Who places the pods of a component: whom the user names, else the installation's choice."""
+    return plan.pod.get("schedulerName") or (_KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
+
+
+def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:
+    """A replica is a leader with its workers."""
+    return merge.some(
+        name=plan.service.lower(),
+        cliqueNames=[names.clique(plan.service, "leader"), names.clique(plan.service, "worker")],
+        replicas=plan.replicas,
+        minAvailable=1,
+    )
+
+
+def _replicas(plan: ComponentPlan) -> int:
+    return 1 if plan.replicas is None else plan.replicas
+
+
+WORKLOAD = Grove()

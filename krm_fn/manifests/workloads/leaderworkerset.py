@@ -1,0 +1,141 @@
+"""LeaderWorkerSets: groups of pods on several nodes, one set and one Volcano PodGroup per replica.
+
+Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateLeaderWorkerSet and neighbours, and
+`internal/dynamo/lws.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import labels, names
+from krm_fn.manifests import pod, services
+from krm_fn.manifests.workloads import Summary, Workload
+from krm_fn.plan import Addressing, RolePlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import PodTemplate, Resource
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Result
+
+_SCHEDULER = "volcano"
+
+
+class LeaderWorkerSet(Workload):
+    """The carrier of multinode components in deployment mode."""
+
+    def addressing(self, plan: ComponentPlan) -> Addressing:
+        """The set puts the leader's name and each pod's index into the environment.
+
+        A shell reads the variable; in a plain list of words only Kubernetes' own form is expanded.
+        """
+        others = tuple(rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, plan.nodes))
+        return Addressing(
+            leader="$LWS_LEADER_ADDRESS",
+            leader_word="$(LWS_LEADER_ADDRESS)",
+            workers=others,
+            rank="$(LWS_WORKER_INDEX)",
+            waits_for_dns=True,
+        )
+
+    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
+        """A PodGroup and a set for every replica."""
+        for plan in plans:
+            for index in range(_replicas(plan)):
+                yield _pod_group(plan, index)
+                yield _set(plan, index, *self.roles(plan))
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """A leader and its workers; without replicas there is no set, and so no pod."""
+        if _replicas(plan) == 0:
+            return
+        addressing = self.addressing(plan)
+        yield RolePlan(plan, plan.name, "leader", addressing=addressing)
+        yield RolePlan(plan, plan.name, "worker", addressing=addressing)
+
+    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
+        """Every set is one group."""
+        for index in range(_replicas(plan)):
+            yield Summary(plan.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.name, index), 1)
+
+    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+        """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""
+        if _replicas(plan) == 0:
+            return
+        name = names.instance(plan.name, _replicas(plan) - 1)
+        if len(name) > names.GROUP_LIMIT:
+            message = (
+                f"makes the name {name}, {len(name) - names.GROUP_LIMIT} over the {names.GROUP_LIMIT} characters of a LeaderWorkerSet, "
+                "whose followers carry a label made from it; shorten graph or service"
+            )
+            yield results.error("DYN143", message, plan.ref, plan.path)
+        where = (*plan.path, "extraPodSpec", "mainContainer")
+        main = pod.container(plan)
+        if main["name"] != pod.MAIN:
+            message = f"a LeaderWorkerSet looks for its main container by name; call it {pod.MAIN}, or leave the name out"
+            yield results.error("DYN160", message, plan.ref, (*where, "name"))
+        for field in ("command", "args"):
+            if not main.get(field):
+                yield results.error(
+                    "DYN161", "a group on several nodes needs it, to add how the nodes find each other; set it", plan.ref, (*where, field)
+                )
+        if not plan.gpu_limit:
+            message = "a group on several nodes needs to know the GPUs of one node; set it"
+            yield results.error("DYN162", message, plan.ref, (*plan.path, "resources", "limits", "gpu"))
+
+
+def _set(plan: ComponentPlan, index: int, leader: RolePlan, worker: RolePlan) -> Resource:
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {
+            "name": names.instance(plan.name, index),
+            "namespace": plan.namespace,
+            "labels": {**services.workload_labels(plan), labels.INSTANCE: f"{index}"},
+        },
+        "spec": {
+            "replicas": 1,
+            "startupPolicy": "LeaderCreated",
+            "leaderWorkerTemplate": {
+                "size": plan.nodes,
+                "leaderTemplate": _template(leader, index),
+                "workerTemplate": _template(worker, index),
+            },
+        },
+    }
+
+
+def _template(role: RolePlan, index: int) -> PodTemplate:
+    """The pods of one role; who they are beats what the user writes, and the group is scheduled as one."""
+    plan, template = role.component, pod.template(role)
+    marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
+    kept = {key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}
+    notes = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.name, index)}
+    return {
+        "metadata": {"labels": {**kept, **marks}, "annotations": notes},
+        "spec": {**template["spec"], "schedulerName": _SCHEDULER},
+    }
+
+
+def _replicas(plan: ComponentPlan) -> int:
+    return 1 if plan.replicas is None else plan.replicas
+
+
+def _pod_group(plan: ComponentPlan, index: int) -> Resource:
+    """All pods of a group start together or not at all."""
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {
+            "name": names.instance(plan.name, index),
+            "namespace": plan.namespace,
+            "labels": {labels.INSTANCE: f"{index}"},
+        },
+        "spec": {"minMember": plan.nodes},
+    }
+
+
+WORKLOAD = LeaderWorkerSet()

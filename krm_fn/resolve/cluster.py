@@ -1,0 +1,115 @@
+"""What the other items say about the cluster: pull secrets and service accounts.
+
+Not its business: anything about graphs. Where the reference asks the cluster, the function can only ask its input and its
+configuration (reference: `internal/secrets/docker.go` RefreshIndex, `controller/dynamocomponentdeployment_controller.go`).
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from krm_fn import results
+from krm_fn.config import Config
+from krm_fn.kube import labels
+from krm_fn.kube.types import Resource
+from krm_fn.results import Result
+
+_KINDS = ("ServiceAccount", "Secret")
+NAMESPACE = "default"
+_DOCKER_CONFIG = ".dockerconfigjson"
+
+
+class ClusterFacts(NamedTuple):
+    """What is there beside the graphs.
+
+    `secrets` maps namespace and registry host to Secret names, `everywhere` a host alone; `accounts` maps a namespace to its
+    ServiceAccounts, `fallback` to the one that is marked for pods without an account of their own.
+    """
+
+    secrets: dict[tuple[str, str], tuple[str, ...]] = {}
+    everywhere: dict[str, tuple[str, ...]] = {}
+    accounts: dict[str, tuple[str, ...]] = {}
+    fallback: dict[str, str] = {}
+
+    def pull_secrets(self, namespace: str, image: str) -> tuple[str, ...]:
+        """The Secrets that open an image's registry: those among the items, then those of the configuration."""
+        host = registry_host(image)
+        if not host:
+            return ()
+        names = self.secrets.get((namespace, host), ()) + self.everywhere.get(host, ())
+        return tuple(dict.fromkeys(names))
+
+
+def namespace(resource: Resource, config: Config) -> str:
+    """Where a resource lives: its own namespace, else the configured one, else `default`, as kubectl has it."""
+    return results.ref(resource).namespace or config.namespace or NAMESPACE
+
+
+def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, list[Result]]:
+    """The facts among the items, and the Secrets that cannot be read.
+
+    One unreadable Secret makes the reference forget all of them; here it is a warning and the others count. What an earlier run wrote
+    does not count: it may be about to go.
+    """
+    found: list[Result] = []
+    secrets: dict[tuple[str, str], list[str]] = {}
+    accounts: dict[str, list[str]] = {}
+    fallback: dict[str, str] = {}
+    facts = [resource for resource in resources if resource.get("kind") in _KINDS and labels.OWNER not in labels.notes(resource)]
+    for resource in sorted(facts, key=lambda item: results.ref(item).name):
+        address, place = results.ref(resource), namespace(resource, config)
+        if (address.api_version, address.kind) == ("v1", "ServiceAccount"):
+            accounts.setdefault(place, []).append(address.name)
+            if labels.of(resource).get(labels.COMPONENT_POD) == "true":
+                fallback.setdefault(place, address.name)
+        elif address.kind == "Secret" and resource.get("type") == "kubernetes.io/dockerconfigjson":
+            try:
+                for host in _hosts(resource):
+                    secrets.setdefault((place, host), []).append(address.name)
+            except ValueError as problem:
+                found.append(
+                    results.warning("DYN050", f"no image is pulled with this Secret: {problem}", address, ("data", _DOCKER_CONFIG))
+                )
+    everywhere: dict[str, tuple[str, ...]] = {}
+    for entry in config.image_pull_secrets:
+        host = registry_host(entry.registry) or entry.registry
+        everywhere[host] = (*everywhere.get(host, ()), entry.name)
+    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback), found
+
+
+def registry_host(image: str) -> str:
+    """Host and port of an image or of a key of `auths`; empty where the reference finds none (common/url.go GetHost).
+
+    >>> registry_host("nvcr.io/nvidia/x:1"), registry_host("localhost:5000/a:b"), registry_host("ubuntu:22.04")
+    ('nvcr.io', 'localhost:5000', '')
+    """
+    rest = image.partition("://")[2] if "://" in image else image
+    for stop in "/?#":
+        rest = rest.partition(stop)[0]
+    host = rest.rpartition("@")[2]
+    port = host.rpartition(":")[2] if ":" in host else ""
+    return host if not port or (port.isascii() and port.isdigit()) else ""
+
+
+def _hosts(secret: Resource) -> Iterator[str]:
+    data, plain = secret.get("data"), secret.get("stringData")
+    try:
+        if isinstance(plain, dict) and isinstance(plain.get(_DOCKER_CONFIG), str):
+            content = json.loads(plain[_DOCKER_CONFIG])
+        else:
+            lines = data[_DOCKER_CONFIG].split() if isinstance(data, dict) else []
+            content = json.loads(b64decode("".join(lines), validate=True))
+    except (KeyError, AttributeError, ValueError, RecursionError) as problem:
+        raise ValueError(f"it holds no readable {_DOCKER_CONFIG}") from problem
+    auths = content.get("auths") if isinstance(content, dict) else None
+    for key in auths if isinstance(auths, dict) else ():
+        if not registry_host(key):
+            raise ValueError(f"{key!r} names no registry host")
+        yield registry_host(key)
+
+
+def _frozen(index: dict[Any, list[str]]) -> dict[Any, tuple[str, ...]]:
+    return {key: tuple(dict.fromkeys(names)) for key, names in index.items()}

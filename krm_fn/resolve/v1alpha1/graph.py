@@ -1,0 +1,106 @@
+"""A DynamoGraphDeployment, or anything like it, as a plan.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from krm_fn import results
+from krm_fn.config import Config
+from krm_fn.kube import labels, names, quantity
+from krm_fn.kube.types import Labels, Resource
+from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Restart
+from krm_fn.resolve import cluster, placement
+from krm_fn.resolve.cluster import ClusterFacts
+from krm_fn.resolve.context import Identity, Shared
+from krm_fn.resolve.v1alpha1.component import component
+from krm_fn.results import Result
+
+_HANDED_DOWN = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
+
+
+def graph(resource: Resource, config: Config, around: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+    """The plan of a DynamoGraphDeployment, and what in it cannot be read.
+
+    `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or what it found has been taken out.
+    """
+    spec, notes = resource.get("spec") or {}, labels.notes(resource)
+    asked = _restart(spec.get("restart") or {})
+    facts = Shared(
+        name=results.ref(resource).name,
+        namespace=cluster.namespace(resource, config),
+        ref=results.ref(resource),
+        config=config,
+        around=around,
+        orchestrator=_orchestrator(notes, config),
+        framework=spec.get("backendFramework") or "",
+        envs=spec.get("envs") or [],
+        discovery=notes.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
+        found=[],
+    )
+    stamp = {labels.RESTART_AT: asked.id} if asked and config.restart == "render" else {}
+    components = tuple(_component(facts, name, service or {}, notes, stamp) for name, service in (spec.get("services") or {}).items())
+    plan = GraphPlan(
+        name=facts.name,
+        namespace=facts.namespace,
+        config=config,
+        ref=facts.ref,
+        orchestrator=facts.orchestrator,
+        discovery=facts.discovery,
+        components=components,
+        annotations=notes,
+        claims=tuple(_claims(spec)),
+        restart=asked,
+    )
+    return plan, facts.found
+
+
+def _orchestrator(notes: dict[str, str], config: Config) -> str:
+    """Grove where it is installed, unless the graph opts out."""
+    return "deployment" if notes.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
+
+
+def _restart(written: dict[str, Any]) -> Restart | None:
+    """The restart that the graph requests (reference: DetermineRestartState). A build stamps all services at once."""
+    if not written.get("id"):
+        return None
+    strategy = written.get("strategy") or {}
+    kind = strategy.get("type") or ("Sequential" if strategy.get("order") else "")
+    return Restart(written["id"], ordered=kind == "Sequential")
+
+
+def _claims(spec: dict[str, Any]) -> Iterator[Claim]:
+    for claim in spec.get("pvcs") or ():
+        if claim.get("name"):
+            yield Claim(
+                name=claim["name"],
+                create=bool(claim.get("create")),
+                size=quantity.canonical(claim["size"]) if claim.get("size") is not None else "",
+                storage_class=claim.get("storageClass") or "",
+                access_mode=claim.get("volumeAccessMode") or "",
+            )
+
+
+def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels, stamp: Labels) -> ComponentPlan:
+    """One service, and what the graph decides about it."""
+    by_graph = placement.by_graph(facts, service)
+    if by_graph:
+        handed = {labels.DISCOVERY_BACKEND: facts.discovery} if facts.discovery else {}
+    else:
+        handed = {key: notes[key] for key in _HANDED_DOWN if key in notes}
+    annotations = {**(service.get("annotations") or {}), **handed, **stamp}
+    dynamo_namespace = names.dynamo_namespace(facts.namespace, facts.name, shared=bool(service.get("globalDynamoNamespace")))
+    who = Identity(
+        service=name,
+        name=names.component(facts.name, name),
+        path=("spec", "services", name),
+        dynamo_namespace=dynamo_namespace,
+        labels={labels.COMPONENT: name, labels.NAMESPACE: dynamo_namespace, labels.GRAPH: facts.name},
+        annotations=annotations,
+        graph_label=facts.name,
+        metrics=(notes if by_graph else annotations).get(labels.ENABLE_METRICS) != "false",
+    )
+    return component(facts, who, service)

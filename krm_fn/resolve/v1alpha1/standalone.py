@@ -1,0 +1,61 @@
+"""A DynamoComponentDeployment without a graph: a graph of one component.
+
+Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go`.
+"""
+
+from __future__ import annotations
+
+from krm_fn import results
+from krm_fn.config import Config
+from krm_fn.kube import labels
+from krm_fn.kube.types import Resource
+from krm_fn.plan import GraphPlan
+from krm_fn.resolve import cluster
+from krm_fn.resolve.cluster import ClusterFacts
+from krm_fn.resolve.context import Identity, Shared
+from krm_fn.resolve.v1alpha1.component import component as resolved
+from krm_fn.results import Result
+
+
+def component(resource: Resource, config: Config, around: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+    """The plan of a DynamoComponentDeployment, and what in it cannot be read. `resource` must be well-formed, as for a graph."""
+    spec, address = resource.get("spec") or {}, results.ref(resource)
+    annotations = spec.get("annotations") or {}
+    own = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
+    facts = Shared(
+        name=_parent(resource),
+        namespace=cluster.namespace(resource, config),
+        ref=address,
+        config=config,
+        around=around,
+        orchestrator="deployment",
+        framework=spec.get("backendFramework") or "",
+        envs=[],
+        discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
+        found=[],
+    )
+    who = Identity(
+        service=spec.get("serviceName") or address.name,
+        name=address.name,
+        path=("spec",),
+        dynamo_namespace=spec.get("dynamoNamespace") or "",
+        labels={**(spec.get("labels") or {}), **own},
+        annotations=annotations,
+        graph_label=(spec.get("labels") or {}).get(labels.GRAPH, ""),
+        alone=True,
+        metrics=annotations.get(labels.ENABLE_METRICS) != "false",
+    )
+    plan = resolved(facts, who, spec)
+    if spec.get("dynamoNamespace") is None:
+        message = "is required for a component without a graph, its Service is found by it; set it"
+        facts.found.append(results.error("DYN124", message, address, ("spec", "dynamoNamespace")))
+    lone = GraphPlan(address.name, facts.namespace, config, address, discovery=facts.discovery, components=(plan,), alone=True)
+    return lone, facts.found
+
+
+def _parent(resource: Resource) -> str:
+    """The graph that a component says it belongs to; the reference asks owner references only."""
+    for owner in resource["metadata"].get("ownerReferences") or ():
+        if owner.get("kind") == "DynamoGraphDeployment":
+            return str(owner.get("name") or "")
+    return ""

@@ -1,0 +1,36 @@
+"""Rules over a DynamoGraphDeploymentRequest.
+
+Follows the reference's `internal/webhook/validation/dynamographdeploymentrequest.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+
+if TYPE_CHECKING:
+    from krm_fn.config import Config
+    from krm_fn.results import Path, Ref, Result
+
+_OVERWRITTEN = (("engine", "backend"), ("deployment", "model"))
+"""Settings of the profiler that a field of the spec overwrites: the last word is that field."""
+
+
+def check_request(spec: dict[str, Any], ref: Ref, config: Config) -> Iterator[Result]:
+    """The profiler's settings, and what profiling may look at."""
+    at: Path = ("spec", "profilingConfig", "config")
+    settings = (spec.get("profilingConfig") or {}).get("config") or {}
+    for group, field in _OVERWRITTEN:
+        inner = settings.get(group)
+        written, wins = inner.get(field) if isinstance(inner, dict) else None, spec.get(field) or ""
+        if isinstance(written, str) and written and written != wins:
+            message = f"{written!r} is overwritten by spec.{field}, {wins!r}; remove it"
+            yield results.warning("DYN180", message, ref, (*at, group, field), current=written, proposed=wins or None)
+    if spec.get("enableGpuDiscovery") and not config.rbac.profiling_role:
+        message = (
+            "rbac.profilingRole is empty in the configuration, so that profiling may not look at nodes; remove this, and describe them "
+            f"under hardware in {'.'.join(map(str, at))}"
+        )
+        yield results.error("DYN181", message, ref, ("spec", "enableGpuDiscovery"))

@@ -1,0 +1,226 @@
+"""Changes that a cluster refuses are found, each at its field in the new state; their twins are not."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from hypothesis import given as over
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from krm_fn import results
+from krm_fn.validation import updates
+from tests.support import given, strategies
+
+HOME = "team"
+A = {"componentType": "worker"}
+ADAPTED = {**A, "scalingAdapter": {"enabled": True}}
+CLAIM = {"name": "weights", "create": True, "size": "10Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}
+REQUEST = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": {"profilerImage": "profiler:1", "config": {}}}
+MODEL = {"modelName": "tiny", "baseModelName": "acme/tiny"}
+
+
+def nodes(count):
+    return {**A, "multinode": {"nodeCount": count}}
+
+
+GRAPHS = [
+    # reason, spec before, spec after, findings
+    ("nothing", {"services": {"a": A}}, {"services": {"a": A}}, []),
+    ("an engine for another", {"backendFramework": "vllm"}, {"backendFramework": "sglang"}, [("DYN400", "spec.backendFramework")]),
+    ("an engine that comes", {}, {"backendFramework": "sglang"}, [("DYN400", "spec.backendFramework")]),
+    ("an engine that goes", {"backendFramework": "vllm"}, {}, [("DYN400", "spec.backendFramework")]),
+    ("no engine in other words", {"backendFramework": None}, {"backendFramework": ""}, []),
+    ("several nodes for one", {"services": {"a": A}}, {"services": {"a": nodes(2)}}, [("DYN401", "spec.services.a.multinode.nodeCount")]),
+    ("one for several", {"services": {"a": nodes(3)}}, {"services": {"a": A}}, [("DYN401", "spec.services.a.multinode.nodeCount")]),
+    (
+        "several without a number",
+        {"services": {"a": A}},
+        {"services": {"a": {"multinode": {}}}},
+        [("DYN401", "spec.services.a.multinode.nodeCount")],
+    ),
+    ("two for no number", {"services": {"a": nodes(2)}}, {"services": {"a": {"multinode": {}}}}, []),
+    ("four for two", {"services": {"a": nodes(2)}}, {"services": {"a": nodes(4)}}, []),
+    ("one for none", {"services": {"a": A}}, {"services": {"a": nodes(1)}}, []),
+    ("a service that comes", {"services": {"a": A}}, {"services": {"a": A, "b": A}}, [("DYN402", "spec.services.b")]),
+    ("a service that goes", {"services": {"a": A, "b": A}}, {"services": {"a": A}}, [("DYN402", "spec.services")]),
+    (
+        "a service by another name",
+        {"services": {"a": A, "b": nodes(2)}},
+        {"services": {"a": A, "c": A}},
+        [("DYN402", "spec.services.c"), ("DYN402", "spec.services")],
+    ),
+    ("services in another order", {"services": {"a": A, "b": A}}, {"services": {"b": A, "a": A}}, []),
+    ("a service that is null is none", {"services": {"a": A}}, {"services": {"a": A, "b": None}}, []),
+    (
+        "a number of an adapter's",
+        {"services": {"a": {**ADAPTED, "replicas": 1}}},
+        {"services": {"a": {**ADAPTED, "replicas": 3}}},
+        [("DYN403", "spec.services.a.replicas")],
+    ),
+    ("the same in other words", {"services": {"a": {**ADAPTED, "replicas": 1}}}, {"services": {"a": ADAPTED}}, []),
+    (
+        "a number that goes",
+        {"services": {"a": {**ADAPTED, "replicas": 2}}},
+        {"services": {"a": ADAPTED}},
+        [("DYN403", "spec.services.a.replicas")],
+    ),
+    (
+        "none at all",
+        {"services": {"a": ADAPTED}},
+        {"services": {"a": {**ADAPTED, "replicas": 0}}},
+        [("DYN403", "spec.services.a.replicas")],
+    ),
+    (
+        "an adapter and another number at once",
+        {"services": {"a": A}},
+        {"services": {"a": {**ADAPTED, "replicas": 2}}},
+        [("DYN403", "spec.services.a.replicas")],
+    ),
+    ("an adapter that goes", {"services": {"a": ADAPTED}}, {"services": {"a": {**A, "replicas": 2}}}, []),
+    ("an adapter that is off", {"services": {"a": A}}, {"services": {"a": {**A, "replicas": 2, "scalingAdapter": {"enabled": False}}}}, []),
+    ("a number that nobody else owns", {"services": {"a": A}}, {"services": {"a": {**A, "replicas": 2}}}, []),
+    ("a service that comes with an adapter", {}, {"services": {"a": {**ADAPTED, "replicas": 2}}}, [("DYN402", "spec.services.a")]),
+    ("another class", {"pvcs": [CLAIM]}, {"pvcs": [{**CLAIM, "storageClass": "slow"}]}, [("DYN407", "spec.pvcs[0].storageClass")]),
+    (
+        "another mode",
+        {"pvcs": [CLAIM]},
+        {"pvcs": [{**CLAIM, "volumeAccessMode": "ReadWriteOnce"}]},
+        [("DYN407", "spec.pvcs[0].volumeAccessMode")],
+    ),
+    ("less", {"pvcs": [CLAIM]}, {"pvcs": [{**CLAIM, "size": "9Gi"}]}, [("DYN407", "spec.pvcs[0].size")]),
+    ("more", {"pvcs": [CLAIM]}, {"pvcs": [{**CLAIM, "size": "11Gi"}]}, []),
+    ("as much in other words", {"pvcs": [CLAIM]}, {"pvcs": [{**CLAIM, "size": "10240Mi"}]}, []),
+    ("another claim", {"pvcs": [CLAIM]}, {"pvcs": [{**CLAIM, "name": "other", "storageClass": "slow"}]}, []),
+    ("claims in another order", {"pvcs": [CLAIM, {"name": "b"}]}, {"pvcs": [{"name": "b"}, CLAIM]}, []),
+    ("a claim that somebody else makes", {"pvcs": [{**CLAIM, "create": False}]}, {"pvcs": [{**CLAIM, "create": False, "size": "1Gi"}]}, []),
+    (
+        "labels and images",
+        {"services": {"a": given.service("worker")}},
+        {"services": {"a": given.service("worker", main={"image": "x:2"}, labels={"a": "b"})}},
+        [],
+    ),
+    (
+        "everything at once",
+        {"backendFramework": "vllm", "services": {"a": A, "b": A, "c": ADAPTED}},
+        {"backendFramework": "sglang", "services": {"a": nodes(2), "c": {**ADAPTED, "replicas": 2}, "d": A}},
+        [
+            ("DYN400", "spec.backendFramework"),
+            ("DYN401", "spec.services.a.multinode.nodeCount"),
+            ("DYN402", "spec.services.d"),
+            ("DYN402", "spec.services"),
+            ("DYN403", "spec.services.c.replicas"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "found"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+def test_graphs(before, after, found):
+    assert said("DynamoGraphDeployment", before, after) == found
+
+
+OTHERS = [
+    # reason, kind, spec before, spec after, findings
+    ("a component's engine", "DynamoComponentDeployment", {}, {"backendFramework": "vllm"}, [("DYN400", "spec.backendFramework")]),
+    ("a component's nodes", "DynamoComponentDeployment", {}, {"multinode": {"nodeCount": 2}}, [("DYN401", "spec.multinode.nodeCount")]),
+    ("a component's replicas", "DynamoComponentDeployment", {"replicas": 1}, {"replicas": 2}, []),
+    ("a model's type", "DynamoModel", MODEL, {**MODEL, "modelType": "adapter"}, [("DYN404", "spec.modelType")]),
+    ("a model's type in other words", "DynamoModel", MODEL, {**MODEL, "modelType": "base"}, []),
+    ("a model's base", "DynamoModel", MODEL, {**MODEL, "baseModelName": "acme/big"}, [("DYN405", "spec.baseModelName")]),
+    (
+        "a model's type and base",
+        "DynamoModel",
+        MODEL,
+        {**MODEL, "modelType": "lora", "baseModelName": "acme/big"},
+        [("DYN404", "spec.modelType"), ("DYN405", "spec.baseModelName")],
+    ),
+    ("a model's name and source", "DynamoModel", MODEL, {**MODEL, "modelName": "small", "source": {"uri": "hf://a/b"}}, []),
+    ("a request's model", "DynamoGraphDeploymentRequest", REQUEST, {**REQUEST, "model": "acme/big"}, [("DYN406", "spec.model")]),
+    (
+        "a field of a request that goes",
+        "DynamoGraphDeploymentRequest",
+        {**REQUEST, "autoApply": True},
+        REQUEST,
+        [("DYN406", "spec.autoApply")],
+    ),
+    ("a request as it was", "DynamoGraphDeploymentRequest", REQUEST, copy.deepcopy(REQUEST), []),
+    ("an adapter's replicas", "DynamoGraphDeploymentScalingAdapter", {"replicas": 1}, {"replicas": 2}, []),
+]
+
+
+@pytest.mark.parametrize(("kind", "before", "after", "found"), [row[1:] for row in OTHERS], ids=[row[0] for row in OTHERS])
+def test_other_kinds(kind, before, after, found):
+    assert said(kind, before, after) == found
+
+
+MET = [
+    # reason, namespace before, namespace after, name after, apiVersion after, whether the two are one resource
+    ("the same", "team", "team", "chat", "nvidia.com/v1alpha1", True),
+    ("a namespace that was only implied", "", "team", "chat", "nvidia.com/v1alpha1", True),
+    ("a namespace that is only implied", "team", "", "chat", "nvidia.com/v1alpha1", True),
+    ("another version", "team", "team", "chat", "nvidia.com/v1beta1", True),
+    ("another namespace", "team", "other", "chat", "nvidia.com/v1alpha1", False),
+    ("another name", "team", "team", "chat2", "nvidia.com/v1alpha1", False),
+    ("another group", "team", "team", "chat", "example.com/v1", False),
+]
+
+
+@pytest.mark.parametrize(("was", "namespace", "name", "version", "met"), [row[1:] for row in MET], ids=[row[0] for row in MET])
+def test_what_is_compared(was, namespace, name, version, met):
+    before = given.graph(namespace=was, backendFramework="vllm")
+    after = {**given.graph(namespace=namespace, name=name), "apiVersion": version}
+    assert [found.ref for found in updates.check([before], [after], HOME)] == [results.ref(after)] * met
+    assert updates.compared([before], [after], HOME) == met
+
+
+def test_what_comes_or_goes_is_no_change():
+    assert list(updates.check([], [given.graph()], HOME)) == []
+    assert list(updates.check([given.graph()], [], HOME)) == []
+
+
+def test_only_what_a_cluster_would_refuse_is_an_error():
+    """A claim and a request are refused, or ignored, by others than admission."""
+    both = [*GRAPHS, *((reason, before, after, found) for reason, _, before, after, found in OTHERS)]
+    severities = {code: severity(code) for _, _, _, found in both for code, _ in found}
+    assert {code for code, said in severities.items() if said == "warning"} == {"DYN406", "DYN407"}
+    assert set(severities.values()) == {"error", "warning"}
+
+
+def severity(code):
+    rows = [("DynamoGraphDeployment", *row[1:]) for row in GRAPHS] + [row[1:] for row in OTHERS]
+    (found,) = {each.severity for kind, before, after, _ in rows for each in judged(kind, before, after) if each.code == code}
+    return found
+
+
+SERVICES = st.dictionaries(
+    st.sampled_from("ab"), st.dictionaries(st.sampled_from(["multinode", "replicas", "scalingAdapter"]), strategies.JSON) | strategies.JSON
+)
+CLAIMS = st.lists(st.dictionaries(st.sampled_from(["name", "create", "size", "storageClass"]), st.just(True) | strategies.JSON, max_size=4))
+SPECS = st.dictionaries(
+    st.sampled_from(["services", "pvcs", "backendFramework", "modelType", "model"]), SERVICES | CLAIMS | strategies.JSON, max_size=3
+)
+
+
+@settings(deadline=None)
+@over(
+    SPECS | strategies.JSON,
+    SPECS | strategies.JSON,
+    st.sampled_from(["DynamoGraphDeployment", "DynamoModel", "DynamoGraphDeploymentRequest"]),
+)
+def test_no_shape_breaks_it(before, after, kind):
+    old, new = (given.item(kind, "chat", api="nvidia.com/v1alpha1", spec=spec) for spec in (before, after))
+    kept = copy.deepcopy((old, new))
+    list(updates.check([old], [new], HOME))
+    assert (old, new) == kept
+    assert list(updates.check([new], [new], HOME)) == []
+
+
+def judged(kind, before, after):
+    old, new = (given.item(kind, "chat", api="nvidia.com/v1alpha1", spec=spec) for spec in (before, after))
+    return list(updates.check([old], [new], HOME))
+
+
+def said(kind, before, after):
+    return given.findings(judged(kind, before, after))
