@@ -42,8 +42,8 @@ class Ingress(NamedTuple):
     tls_secret: str = ""
     virtual_service: bool = False
     gateway: str | None = None
-    labels: Labels = {}
-    annotations: Labels = {}
+    labels: Labels | None = None
+    annotations: Labels | None = None
 
 
 class EndpointPicker(NamedTuple):
@@ -76,60 +76,97 @@ class Addressing(NamedTuple):
     waits_for_dns: bool = False
 
 
-class ComponentPlan(NamedTuple):
-    """One service of a graph, or a component `alone`.
+class Identity(NamedTuple):
+    """Who a component is: a service of a graph, or a `standalone` DynamoComponentDeployment.
 
-    Pods are told `dynamo_namespace`, Services select by `selected_namespace`; only a component alone can tell them apart.
+    Pods are told `dynamo_namespace`, Services select by `selected_namespace`; the two differ for standalone components only.
+    `service_labels` are the labels that the user wrote on the service itself.
     """
 
     service: str
     name: str
     graph: str
     namespace: str
-    config: Config
+    type: str
+    sub_type: str
+    dynamo_namespace: str
+    selected_namespace: str
+    graph_label: str
+    labels: Labels
+    annotations: Labels
+    service_labels: Labels
+    metrics: bool
+    standalone: bool
+
+
+class Placement(NamedTuple):
+    """Which workload kind and engine run a component, on how many nodes and in how many replicas.
+
+    `replicas` is None where the user wrote no number. `by_graph` is True if one object holds all components of the graph.
+    """
+
+    workload: str
+    backend: str
+    nodes: int
+    replicas: int | None
+    autoscaled: bool
+    discovery: str
+    graph_discovery: str
+    by_graph: bool
+
+
+class GPUs(NamedTuple):
+    """The GPUs of one pod: their number, and limit and request as the user wrote them."""
+
+    number: int
+    limit: str
+    request: str
+
+
+class PodFacts(NamedTuple):
+    """What the user wrote about the pods of a component, and what the other items add.
+
+    `spec` is the pod around the main container, `container` the main container, `resources` are in native names.
+    """
+
+    spec: PodSpec
+    container: Container
+    labels: Labels
+    annotations: Labels
+    envs: tuple[EnvVar, ...]
+    env_from_secret: str
+    liveness: Probe | None
+    readiness: Probe | None
+    resources: dict[str, Any]
+    gpus: GPUs
+    mounts: tuple[Mount, ...]
+    shared_memory: str
+    pull_secrets: tuple[str, ...]
+    fallback_account: str
+
+
+class Edge(NamedTuple):
+    """How a component is reached from outside, the base model it serves, and the configuration of an endpoint picker."""
+
+    ingress: Ingress
+    model: str
+    picker: EndpointPicker
+
+
+class ComponentPlan(NamedTuple):
+    """One component. `path` is where it stands in the resource `ref`."""
+
     ref: Ref
     path: Path
-    type: str = ""
-    sub_type: str = ""
-    backend: str = "noop"
-    workload: str = "deployment"
-    by_graph: bool = False
-    alone: bool = False
-    dynamo_namespace: str = ""
-    selected_namespace: str = ""
-    graph_label: str = ""
-    discovery: str = "kubernetes"
-    graph_discovery: str = "kubernetes"
-    replicas: int | None = None
-    autoscaled: bool = False
-    nodes: int = 1
-    labels: Labels = {}
-    annotations: Labels = {}
-    service_labels: Labels = {}
-    metrics: bool = True
-    pod_labels: Labels = {}
-    pod_annotations: Labels = {}
-    envs: tuple[EnvVar, ...] = ()
-    env_from_secret: str = ""
-    liveness: Probe | None = None
-    readiness: Probe | None = None
-    resources: dict[str, Any] = {}
-    gpus: int = 0
-    gpu_limit: str = ""
-    gpu_request: str = ""
-    mounts: tuple[Mount, ...] = ()
-    shared_memory: str = ""
-    pod: PodSpec = {}
-    container: Container = {}
-    pull_secrets: tuple[str, ...] = ()
-    fallback_account: str = "default"
-    ingress: Ingress = Ingress()
-    model: str = ""
-    epp: EndpointPicker = EndpointPicker()
+    config: Config
+    who: Identity
+    placement: Placement
+    pod: PodFacts
+    edge: Edge
 
     def says(self, annotation: str) -> bool:
         """Whether an annotation of the service switches something on."""
-        return self.annotations.get(annotation) == "true"
+        return self.who.annotations.get(annotation) == "true"
 
 
 class RolePlan(NamedTuple):
@@ -143,23 +180,23 @@ class RolePlan(NamedTuple):
 
 
 class GraphPlan(NamedTuple):
-    """One graph: what its components share, and the components in the order of the spec. `alone`: a component without a graph."""
+    """One graph: what its components share, and the components in the order of the spec. A standalone component is a graph of one."""
 
     name: str
     namespace: str
     config: Config
     ref: Ref
-    orchestrator: str = "deployment"
-    discovery: str = "kubernetes"
-    components: tuple[ComponentPlan, ...] = ()
-    annotations: Labels = {}
-    claims: tuple[Claim, ...] = ()
-    restart: Restart | None = None
-    alone: bool = False
+    orchestrator: str
+    discovery: str
+    components: tuple[ComponentPlan, ...]
+    annotations: Labels
+    claims: tuple[Claim, ...]
+    restart: Restart | None
+    standalone: bool
 
     def carried(self) -> dict[str, list[ComponentPlan]]:
         """The components by what carries them, in the order of the spec."""
         found: dict[str, list[ComponentPlan]] = {}
         for component in self.components:
-            found.setdefault(component.workload, []).append(component)
+            found.setdefault(component.placement.workload, []).append(component)
         return found

@@ -18,34 +18,34 @@ if TYPE_CHECKING:
 
 def components(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Resource]:
     """One resource per service, where the configuration asks for it. `spec` is the graph's."""
-    if not plan.config.components or plan.alone:
+    if not plan.config.components or plan.standalone:
         return
     for component in plan.components:
-        if not component.by_graph:
+        if not component.placement.by_graph:
             yield {
                 "apiVersion": plan.ref.api_version,
                 "kind": "DynamoComponentDeployment",
-                "metadata": {"name": component.name, "namespace": plan.namespace, "labels": component.labels},
+                "metadata": {"name": component.who.name, "namespace": plan.namespace, "labels": component.who.labels},
                 "spec": _spec(component, spec),
             }
 
 
 def _spec(plan: ComponentPlan, spec: dict[str, Any]) -> dict[str, Any]:
     """The service as written, with what its graph decides."""
-    service = (spec.get("services") or {}).get(plan.service) or {}
-    kind = kinds.get(plan.type)
+    service = (spec.get("services") or {}).get(plan.who.service) or {}
+    kind = kinds.get(plan.who.type)
     extra = {**(service.get("extraPodSpec") or {}), **kind.enforce({})}
     opens = kind.is_entrance and service.get("ingress") is None
     decided = merge.some(
         backendFramework=spec.get("backendFramework"),
-        serviceName=plan.service,
-        dynamoNamespace=plan.dynamo_namespace,
-        labels=plan.labels,
-        annotations=plan.annotations or None,
-        replicas=plan.replicas,
-        envs=list(plan.envs) or None,
+        serviceName=plan.who.service,
+        dynamoNamespace=plan.who.dynamo_namespace,
+        labels=plan.who.labels,
+        annotations=plan.who.annotations or None,
+        replicas=plan.placement.replicas,
+        envs=list(plan.pod.envs) or None,
         extraPodSpec=extra or None,
-        ingress=_default_ingress(plan.ingress) if opens else None,
+        ingress=_default_ingress(plan.edge.ingress) if opens else None,
     )
     return {**service, **decided}
 

@@ -38,14 +38,14 @@ def platform(config: Config) -> list[EnvVar]:
 def common(plan: ComponentPlan) -> list[EnvVar]:
     """Who and where the component is."""
     variables = [
-        value("DYN_NAMESPACE", plan.dynamo_namespace),
-        value("DYN_COMPONENT", plan.type),
-        value("DYN_PARENT_DGD_K8S_NAME", plan.graph),
-        value("DYN_PARENT_DGD_K8S_NAMESPACE", plan.namespace),
+        value("DYN_NAMESPACE", plan.who.dynamo_namespace),
+        value("DYN_COMPONENT", plan.who.type),
+        value("DYN_PARENT_DGD_K8S_NAME", plan.who.graph),
+        value("DYN_PARENT_DGD_K8S_NAMESPACE", plan.who.namespace),
         field("POD_NAME", "metadata.name"),
         field("POD_NAMESPACE", "metadata.namespace"),
         field("POD_UID", "metadata.uid"),
     ]
-    if plan.discovery != "etcd":  # an unknown backend counts as kubernetes here, and only here
+    if plan.placement.discovery != "etcd":  # an unknown backend counts as kubernetes here, and only here
         variables.append(value("DYN_DISCOVERY_BACKEND", "kubernetes"))
     return variables

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 def render(plan: GraphPlan) -> Iterator[Resource]:
     """Everything the graph stands for, in the order of the spec."""
-    if not plan.alone:
+    if not plan.standalone:
         yield from _shared(plan)
     for carrier, carried in plan.carried().items():
         yield from workloads.get(carrier).render(plan, carried)
     for component in plan.components:
-        kind = components.get(component.type)
+        kind = components.get(component.who.type)
         yield from services.of(component, kind.service_port, entrance=kind.is_entrance)
         yield from ingress.of(component)
     yield from model_services.services(plan)
@@ -40,7 +40,7 @@ def _shared(plan: GraphPlan) -> Iterator[Resource]:
     if plan.discovery == "kubernetes":
         yield from rbac.discovery(plan)
     for component in plan.components:
-        yield from components.get(component.type).objects(component)
+        yield from components.get(component.who.type).objects(component)
 
 
 def notes(plan: GraphPlan, spec: Any) -> Labels:
@@ -48,7 +48,7 @@ def notes(plan: GraphPlan, spec: Any) -> Labels:
 
     The workloads annotation is the contract with the status syncer.
     """
-    entries = [entry for component in plan.components for entry in workloads.get(component.workload).summaries(plan, component)]
+    entries = [entry for component in plan.components for entry in workloads.get(component.placement.workload).summaries(plan, component)]
     listed = [
         {"service": entry.service, "apiVersion": entry.api_version, "kind": entry.kind, "name": entry.name}
         | ({} if entry.replicas is None else {"replicas": entry.replicas})
@@ -71,8 +71,8 @@ def _summary(plan: GraphPlan) -> str:
     """The graph in one line, as a person would count it: `2 services, 3 pods, 8 GPUs`."""
     pods = gpus = 0
     for component in plan.components:
-        count = (1 if component.replicas is None else component.replicas) * component.nodes
-        pods, gpus = pods + count, gpus + count * component.gpus
+        count = (1 if component.placement.replicas is None else component.placement.replicas) * component.placement.nodes
+        pods, gpus = pods + count, gpus + count * component.pod.gpus.number
     return ", ".join(_counted(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
 
 

@@ -28,8 +28,8 @@ _CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": 
 def args(plan: ComponentPlan) -> list[str]:
     """The extension's flags."""
     return [
-        *("-pool-name", names.pool(plan.graph)),
-        *("-pool-namespace", plan.namespace),
+        *("-pool-name", names.pool(plan.who.graph)),
+        *("-pool-namespace", plan.who.namespace),
         *("-pool-group", POOL_GROUP),
         *("-v", "4"),
         *("--zap-encoder", "json"),
@@ -41,9 +41,9 @@ def args(plan: ComponentPlan) -> list[str]:
 
 def volume(plan: ComponentPlan) -> dict[str, Any]:
     """The configuration as a volume; the file has one name, whatever the key of the user's ConfigMap."""
-    own = not plan.epp.by_reference
-    name = names.epp_config(plan.graph) if own else plan.epp.config_map
-    key = CONFIG_FILE if own else plan.epp.key or CONFIG_FILE
+    own = not plan.edge.picker.by_reference
+    name = names.epp_config(plan.who.graph) if own else plan.edge.picker.config_map
+    key = CONFIG_FILE if own else plan.edge.picker.key or CONFIG_FILE
     return {"name": CONFIG_VOLUME, "configMap": {"name": name, "items": [{"key": key, "path": CONFIG_FILE}]}}
 
 
@@ -52,8 +52,8 @@ def config_map(plan: ComponentPlan) -> Resource:
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": names.epp_config(plan.graph), "namespace": plan.namespace, "labels": _labels(plan)},
-        "data": {CONFIG_FILE: emitter.text(_sorted(_completed(plan.epp.config or {})))},
+        "metadata": {"name": names.epp_config(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
+        "data": {CONFIG_FILE: emitter.text(_sorted(_completed(plan.edge.picker.config or {})))},
     }
 
 
@@ -62,17 +62,17 @@ def inference_pool(plan: ComponentPlan) -> Resource:
     return {
         "apiVersion": f"{POOL_GROUP}/v1",
         "kind": "InferencePool",
-        "metadata": {"name": names.pool(plan.graph), "namespace": plan.namespace, "labels": _labels(plan)},
+        "metadata": {"name": names.pool(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
         "spec": {
             "targetPorts": [{"number": FRONTEND_PORT}],
-            "selector": {"matchLabels": {labels.COMPONENT_TYPE: "frontend", labels.NAMESPACE: plan.dynamo_namespace}},
-            "endpointPickerRef": {"kind": "Service", "name": plan.name, "port": {"number": PORT}},
+            "selector": {"matchLabels": {labels.COMPONENT_TYPE: "frontend", labels.NAMESPACE: plan.who.dynamo_namespace}},
+            "endpointPickerRef": {"kind": "Service", "name": plan.who.name, "port": {"number": PORT}},
         },
     }
 
 
 def _labels(plan: ComponentPlan) -> Labels:
-    return {labels.GRAPH: plan.graph, labels.COMPONENT: plan.service, labels.COMPONENT_TYPE: plan.type}
+    return {labels.GRAPH: plan.who.graph, labels.COMPONENT: plan.who.service, labels.COMPONENT_TYPE: plan.who.type}
 
 
 def _completed(config: dict[str, Any]) -> dict[str, Any]:

@@ -28,50 +28,55 @@ def of(plan: ComponentPlan) -> Iterator[Resource]:
 
 def makes_ingress(plan: ComponentPlan) -> bool:
     """An Ingress needs a class."""
-    return plan.ingress.enabled and bool(plan.ingress.class_name)
+    return plan.edge.ingress.enabled and bool(plan.edge.ingress.class_name)
 
 
 def makes_virtual_service(plan: ComponentPlan) -> bool:
     """A VirtualService needs a gateway of its own, and an installation that has one at all."""
-    return bool(plan.config.ingress.istio_gateway) and plan.ingress.virtual_service and plan.ingress.enabled and bool(plan.ingress.gateway)
+    return (
+        bool(plan.config.ingress.istio_gateway)
+        and plan.edge.ingress.virtual_service
+        and plan.edge.ingress.enabled
+        and bool(plan.edge.ingress.gateway)
+    )
 
 
 def host(plan: ComponentPlan) -> str:
     """The full host name."""
-    suffix = DEFAULT_SUFFIX if plan.ingress.suffix is None else plan.ingress.suffix
-    return f"{plan.ingress.prefix}{plan.ingress.host}.{suffix}"
+    suffix = DEFAULT_SUFFIX if plan.edge.ingress.suffix is None else plan.edge.ingress.suffix
+    return f"{plan.edge.ingress.prefix}{plan.edge.ingress.host}.{suffix}"
 
 
 def _metadata(plan: ComponentPlan) -> dict[str, Any]:
     """Labels and annotations are the user's; the reference ignores them."""
-    wanted = plan.ingress
+    wanted = plan.edge.ingress
     return merge.some(
-        name=plan.name,
-        namespace=plan.namespace,
-        labels=dict(wanted.labels) or None,
-        annotations=dict(wanted.annotations) or None,
+        name=plan.who.name,
+        namespace=plan.who.namespace,
+        labels=wanted.labels or None,
+        annotations=wanted.annotations or None,
     )
 
 
 def _ingress(plan: ComponentPlan) -> Resource:
-    backend = {"service": {"name": plan.name, "port": {"number": PORT}}}
+    backend = {"service": {"name": plan.who.name, "port": {"number": PORT}}}
     spec: dict[str, Any] = {
-        "ingressClassName": plan.ingress.class_name,
+        "ingressClassName": plan.edge.ingress.class_name,
         "rules": [{"host": host(plan), "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}],
     }
-    if plan.ingress.tls:
-        spec["tls"] = [{"hosts": [host(plan)], "secretName": plan.ingress.tls_secret}]
+    if plan.edge.ingress.tls:
+        spec["tls"] = [{"hosts": [host(plan)], "secretName": plan.edge.ingress.tls_secret}]
     return {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": _metadata(plan), "spec": spec}
 
 
 def _virtual_service(plan: ComponentPlan) -> Resource:
-    destination = {"host": plan.name, "port": {"number": PORT}}
+    destination = {"host": plan.who.name, "port": {"number": PORT}}
     return {
         "apiVersion": "networking.istio.io/v1beta1",
         "kind": "VirtualService",
         "metadata": _metadata(plan),
         "spec": {
-            "gateways": [plan.ingress.gateway],
+            "gateways": [plan.edge.ingress.gateway],
             "hosts": [host(plan)],
             "http": [{"match": [{"uri": {"prefix": "/"}}], "route": [{"destination": destination}]}],
         },

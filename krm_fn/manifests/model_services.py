@@ -19,7 +19,7 @@ SYSTEM_PORT = 9090
 
 def services(plan: GraphPlan) -> Iterator[Resource]:
     """One Service per model, however many services of the graph serve it."""
-    for model in dict.fromkeys(component.model for component in plan.components if component.model):
+    for model in dict.fromkeys(component.edge.model for component in plan.components if component.edge.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
         yield {
             "apiVersion": "v1",

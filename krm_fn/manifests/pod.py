@@ -24,13 +24,13 @@ def template(role: RolePlan) -> PodTemplate:
     plan, written = role.component, spec(role)
     if role.debug or plan.says(labels.DEBUG):
         written = _with_debugger(written, plan.config.debugger_image)
-    written.setdefault("serviceAccountName", plan.fallback_account)
+    written.setdefault("serviceAccountName", plan.pod.fallback_account)
     return {"metadata": merge.some(labels=_labels(role), annotations=notes(plan) or None), "spec": written}
 
 
 def spec(role: RolePlan) -> PodSpec:
     """The pod of one role, whatever carries it."""
-    plan, backend = role.component, backends.get(role.component.backend)
+    plan, backend = role.component, backends.get(role.component.placement.backend)
     return backend.pod(_pod(plan, backend.container(container(plan), role)), role)
 
 
@@ -43,16 +43,16 @@ def main_container(template: PodTemplate) -> Container:
 
 def container(plan: ComponentPlan) -> Container:
     """The main container, before the engine changes it."""
-    component, cache_dir = components.get(plan.type), backends.get(plan.backend).cache_dir
+    component, cache_dir = components.get(plan.who.type), backends.get(plan.placement.backend).cache_dir
     default = component.container(plan)
     default = {"name": MAIN, **default, "env": merge.envs(env.common(plan), default.get("env") or ())}
-    merged = merge.container(default, plan.container)
-    merged["env"] = merge.envs(env.platform(plan.config), merged["env"], plan.envs)
-    _replace(merged, "livenessProbe", plan.liveness)
-    _replace(merged, "readinessProbe", plan.readiness)
-    _replace(merged, "resources", _resources(merged.get("resources") or {}, plan.resources) or None)
-    if plan.env_from_secret:
-        merged["envFrom"] = [*(merged.get("envFrom") or ()), {"secretRef": {"name": plan.env_from_secret}}]
+    merged = merge.container(default, plan.pod.container)
+    merged["env"] = merge.envs(env.platform(plan.config), merged["env"], plan.pod.envs)
+    _replace(merged, "livenessProbe", plan.pod.liveness)
+    _replace(merged, "readinessProbe", plan.pod.readiness)
+    _replace(merged, "resources", _resources(merged.get("resources") or {}, plan.pod.resources) or None)
+    if plan.pod.env_from_secret:
+        merged["envFrom"] = [*(merged.get("envFrom") or ()), {"secretRef": {"name": plan.pod.env_from_secret}}]
     if found := [*(merged.get("volumeMounts") or ()), *volumes.mounts(plan, cache_dir)]:
         merged["volumeMounts"] = found
     return merged
@@ -60,20 +60,20 @@ def container(plan: ComponentPlan) -> Container:
 
 def _pod(plan: ComponentPlan, main: Container) -> PodSpec:
     """The pod around the main container, which comes after the user's own containers."""
-    component = components.get(plan.type)
-    pod = merge.overlay(component.pod(plan), {key: value for key, value in plan.pod.items() if key != "containers"})
+    component = components.get(plan.who.type)
+    pod = merge.overlay(component.pod(plan), {key: value for key, value in plan.pod.spec.items() if key != "containers"})
     if pod.get("securityContext") is None:
         pod["securityContext"] = {"fsGroup": _FS_GROUP}
-    if not plan.by_graph and not plan.alone:
+    if not plan.placement.by_graph and not plan.who.standalone:
         pod = component.enforce(pod)
     if not pod.get("serviceAccountName"):
         pod.pop("serviceAccountName", None)
-        if plan.discovery == "kubernetes" and plan.graph:
-            pod["serviceAccountName"] = names.discovery(plan.graph)
-    pod["containers"] = [*(plan.pod.get("containers") or ()), main]
+        if plan.placement.discovery == "kubernetes" and plan.who.graph:
+            pod["serviceAccountName"] = names.discovery(plan.who.graph)
+    pod["containers"] = [*(plan.pod.spec.get("containers") or ()), main]
     if found := [*(pod.get("volumes") or ()), *volumes.pod_volumes(plan)]:
         pod["volumes"] = found
-    return _with_pull_secrets(pod, plan.pull_secrets)
+    return _with_pull_secrets(pod, plan.pod.pull_secrets)
 
 
 def _replace(holder: dict[str, Any], key: str, value: Any) -> None:
@@ -102,23 +102,23 @@ def _labels(role: RolePlan) -> Labels:
     """Labels of the pods; what the user adds can override all of them, and `krm_fn.validation` says where that breaks something."""
     plan = role.component
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
-    who = {labels.GRAPH: plan.graph_label, labels.SELECTOR: role.target}
-    return {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **plan.pod_labels}
+    who = {labels.GRAPH: plan.who.graph_label, labels.SELECTOR: role.target}
+    return {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **plan.pod.labels}
 
 
 def kind_labels(plan: ComponentPlan) -> Labels:
     """What kind of pods these are, where there is something to say."""
     said = {
-        labels.METRICS_ENABLED: "true" if plan.metrics else "",
-        labels.COMPONENT_TYPE: plan.type,
-        labels.SUB_COMPONENT_TYPE: plan.sub_type,
+        labels.METRICS_ENABLED: "true" if plan.who.metrics else "",
+        labels.COMPONENT_TYPE: plan.who.type,
+        labels.SUB_COMPONENT_TYPE: plan.who.sub_type,
     }
     return {key: value for key, value in said.items() if value}
 
 
 def notes(plan: ComponentPlan) -> Labels:
     """The user's, and the restart that was asked for; no other annotation of a service reaches its pods."""
-    return {**plan.pod_annotations, **{key: plan.annotations[key] for key in (labels.RESTART_AT,) if key in plan.annotations}}
+    return {**plan.pod.annotations, **{key: plan.who.annotations[key] for key in (labels.RESTART_AT,) if key in plan.who.annotations}}
 
 
 def _with_debugger(spec: PodSpec, image: str) -> PodSpec:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 def adapters(plan: GraphPlan) -> Iterator[Resource]:
     """One adapter for every service that asks for it."""
     for component in plan.components:
-        if component.autoscaled:
+        if component.placement.autoscaled:
             yield {
                 "apiVersion": "nvidia.com/v1alpha1",
                 "kind": "DynamoGraphDeploymentScalingAdapter",
                 "metadata": {
-                    "name": component.name,
+                    "name": component.who.name,
                     "namespace": plan.namespace,
-                    "labels": {labels.GRAPH: plan.name, labels.COMPONENT: component.service},
+                    "labels": {labels.GRAPH: plan.name, labels.COMPONENT: component.who.service},
                 },
                 "spec": {
-                    "replicas": 1 if component.replicas is None else component.replicas,
-                    "dgdRef": {"name": plan.name, "serviceName": component.service},
+                    "replicas": 1 if component.placement.replicas is None else component.placement.replicas,
+                    "dgdRef": {"name": plan.name, "serviceName": component.who.service},
                 },
             }

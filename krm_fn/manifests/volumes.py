@@ -41,15 +41,15 @@ def claims(plan: GraphPlan) -> Iterator[Resource]:
 
 def pod_volumes(plan: ComponentPlan) -> list[dict[str, Any]]:
     """One volume per mounted claim, then shared memory."""
-    found = [{"name": mount.name, "persistentVolumeClaim": {"claimName": mount.name}} for mount in plan.mounts]
-    if plan.shared_memory:
-        found.append({"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": plan.shared_memory}})
+    found = [{"name": mount.name, "persistentVolumeClaim": {"claimName": mount.name}} for mount in plan.pod.mounts]
+    if plan.pod.shared_memory:
+        found.append({"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": plan.pod.shared_memory}})
     return found
 
 
 def mounts(plan: ComponentPlan, cache_dir: str) -> list[dict[str, Any]]:
     """Where the main container sees them. `cache_dir` is the engine's own place for compiled kernels."""
-    found = [{"name": mount.name, "mountPath": mount.path or cache_dir} for mount in plan.mounts]
-    if plan.shared_memory:
+    found = [{"name": mount.name, "mountPath": mount.path or cache_dir} for mount in plan.pod.mounts]
+    if plan.pod.shared_memory:
         found.append({"name": SHARED_MEMORY, "mountPath": "/dev/shm"})  # noqa: S108 - the kernel's name for it
     return found

@@ -1,13 +1,13 @@
-"""What is known of a component before its own fields are read."""
+"""What the reader of a component is told by the resource it stands in."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from krm_fn.config import Config
-from krm_fn.kube.types import EnvVar, Labels
+from krm_fn.kube.types import EnvVar
 from krm_fn.resolve.cluster import ClusterFacts
-from krm_fn.results import Path, Ref, Result
+from krm_fn.results import Ref, Result
 
 
 class Shared(NamedTuple):
@@ -17,23 +17,9 @@ class Shared(NamedTuple):
     namespace: str
     ref: Ref
     config: Config
-    around: ClusterFacts
+    cluster: ClusterFacts
     orchestrator: str
     framework: str
     envs: list[EnvVar]
     discovery: str
     found: list[Result]
-
-
-class Identity(NamedTuple):
-    """Who a component is, as its graph or its own metadata decides. `dynamo_namespace` is the one its Service selects by."""
-
-    service: str
-    name: str
-    path: Path
-    dynamo_namespace: str
-    labels: Labels
-    annotations: Labels
-    metrics: bool
-    graph_label: str
-    alone: bool = False

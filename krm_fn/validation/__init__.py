@@ -36,7 +36,7 @@ _RULES = (
 
 def graph(plan: GraphPlan, spec: dict[str, Any], around: ClusterFacts) -> Iterator[Result]:
     """Everything wrong with a graph or a component alone, not only the first. `spec` is the resource's, for what no plan keeps."""
-    if not plan.alone:
+    if not plan.standalone:
         yield from graphs.check_services(plan)
         yield from graphs.check_claims(plan, spec)
         yield from graphs.check_restart(plan, spec)
@@ -58,8 +58,8 @@ def other(resource: Resource, config: Config) -> Iterator[Result]:
 
 
 def _component(plan: ComponentPlan, around: ClusterFacts) -> Iterator[Result]:
-    yield from kinds.get(plan.type).check(plan)
-    yield from workloads.get(plan.workload).check(plan)
+    yield from kinds.get(plan.who.type).check(plan)
+    yield from workloads.get(plan.placement.workload).check(plan)
     for rule in _RULES:
         yield from rule(plan)
     yield from components.check_account(plan, around)

@@ -23,12 +23,14 @@ def of(plan: ComponentPlan, spec: PodSpec, fault: Fault) -> Path | None:
     extra, path = (*plan.path, "extraPodSpec"), fault.path
     if path[:1] == ("volumes",):
         return _of_volume(plan, path, spec["volumes"][path[1]].get("name"), fault.code)
-    if path[:2] != ("containers", len(plan.pod.get("containers") or ())):
+    if path[:2] != ("containers", len(plan.pod.spec.get("containers") or ())):
         return (*extra, *path)
     rest = path[2:]
-    if (rest[:1] == ("livenessProbe",) and plan.liveness is not None) or (rest[:1] == ("readinessProbe",) and plan.readiness is not None):
+    if (rest[:1] == ("livenessProbe",) and plan.pod.liveness is not None) or (
+        rest[:1] == ("readinessProbe",) and plan.pod.readiness is not None
+    ):
         return (*plan.path, *rest)
-    if rest[:1] == ("resources",) and not plan.container.get("resources"):
+    if rest[:1] == ("resources",) and not plan.pod.container.get("resources"):
         return (*plan.path, *rest)
     if rest[:1] == ("env",):
         return (*plan.path, "envs")
@@ -40,8 +42,8 @@ def of(plan: ComponentPlan, spec: PodSpec, fault: Fault) -> Path | None:
 def _of_volume(plan: ComponentPlan, path: Path, name: Any, code: str) -> Path | None:
     """A generated volume that has another one's name is mended there; a claim's is judged where it is mounted."""
     at = (*plan.path, "extraPodSpec", "volumes")
-    source, place = _source(plan, plan.pod.get("volumes"), components.get(plan.type).pod(plan).get("volumes"), path[1])
-    written, claims = [volume.get("name") for volume in plan.pod.get("volumes") or ()], [mount.name for mount in plan.mounts]
+    source, place = _source(plan, plan.pod.spec.get("volumes"), components.get(plan.who.type).pod(plan).get("volumes"), path[1])
+    written, claims = [volume.get("name") for volume in plan.pod.spec.get("volumes") or ()], [mount.name for mount in plan.pod.mounts]
     if source == "user":
         return (*plan.path, "extraPodSpec", *path)
     if code == "DYN207" and source != "claim" and name in written and name not in claims:
@@ -59,10 +61,10 @@ def _of_mount(plan: ComponentPlan, path: Path, place: Any, code: str) -> Path | 
     """The same of mounts; those of the type lose their volumes to the user's."""
     main = (*plan.path, "extraPodSpec", "mainContainer")
     source, index = _source(
-        plan, plan.container.get("volumeMounts"), components.get(plan.type).container(plan).get("volumeMounts"), path[1]
+        plan, plan.pod.container.get("volumeMounts"), components.get(plan.who.type).container(plan).get("volumeMounts"), path[1]
     )
-    written = [mount.get("mountPath") for mount in plan.container.get("volumeMounts") or ()]
-    claims = [mount.path or backends.get(plan.backend).cache_dir for mount in plan.mounts]
+    written = [mount.get("mountPath") for mount in plan.pod.container.get("volumeMounts") or ()]
+    claims = [mount.path or backends.get(plan.placement.backend).cache_dir for mount in plan.pod.mounts]
     if source == "user":
         return (*main, *path)
     if code == "DYN209" and place in claims:
@@ -79,8 +81,8 @@ def _source(plan: ComponentPlan, written: Any, default: Any, index: Any) -> tupl
     parts: list[tuple[Source, int]] = [
         ("user", len(written or ())),
         ("type", 0 if written else len(default or ())),
-        ("claim", len(plan.mounts)),
-        ("memory", 1 if plan.shared_memory else 0),
+        ("claim", len(plan.pod.mounts)),
+        ("memory", 1 if plan.pod.shared_memory else 0),
     ]
     for source, length in parts:
         if index < length:

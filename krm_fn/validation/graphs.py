@@ -23,11 +23,11 @@ def check_services(plan: GraphPlan) -> Iterator[Result]:
         yield results.error("DYN100", "a graph needs at least one service; add one", plan.ref, ("spec", "services"))
     first: dict[str, str] = {}
     for component in plan.components:
-        before = first.setdefault(component.name, component.service)
-        if before != component.service:
+        before = first.setdefault(component.who.name, component.who.service)
+        if before != component.who.service:
             message = f"makes the same objects as service {before}, since names are written in lower case; rename one of them"
             yield results.error("DYN101", message, plan.ref, component.path)
-    if len([component for component in plan.components if kinds.get(component.type).only_once]) > 1:
+    if len([component for component in plan.components if kinds.get(component.who.type).only_once]) > 1:
         yield results.error(
             "DYN102", "a graph has at most one endpoint picker; keep one service of type epp", plan.ref, ("spec", "services")
         )
@@ -66,7 +66,7 @@ def check_restart(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
         return
     at: Path = ("spec", "restart")
     strategy = written.get("strategy") or {}
-    order, services = strategy.get("order") or [], {component.service for component in plan.components}
+    order, services = strategy.get("order") or [], {component.who.service for component in plan.components}
     where = (*at, "strategy", "order")
     if order and strategy.get("type") == "Parallel":
         yield results.error("DYN107", "cannot be given when type is Parallel; leave one of the two out", plan.ref, where)

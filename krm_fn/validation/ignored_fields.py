@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def check_deprecated(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
     """Fields that are still there and do nothing."""
     for component, service in _written(plan, spec):
-        if service.get("dynamoNamespace") and not plan.alone:
-            message = f"is deprecated and ignored: the value is {component.dynamo_namespace}; remove the field"
+        if service.get("dynamoNamespace") and not plan.standalone:
+            message = f"is deprecated and ignored: the value is {component.who.dynamo_namespace}; remove the field"
             yield results.warning("DYN112", message, plan.ref, (*component.path, "dynamoNamespace"))
         if service.get("autoscaling") is not None:
             message = "is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
@@ -28,7 +28,7 @@ def check_lost(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
     """What the reference drops without a word."""
     for component, service in _written(plan, spec):
         path = component.path
-        if service.get("labels") and not component.by_graph and not plan.alone:
+        if service.get("labels") and not component.placement.by_graph and not plan.standalone:
             message = "reach no pod in deployment mode; write them under extraPodMetadata.labels"
             yield results.warning("DYN114", message, plan.ref, (*path, "labels"))
         requests = (service.get("resources") or {}).get("requests") or {}
@@ -46,4 +46,4 @@ def _written(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[tuple[ComponentP
     """Each component with what the user wrote of it."""
     services = spec.get("services") or {}
     for component in plan.components:
-        yield component, spec if plan.alone else services.get(component.service) or {}
+        yield component, spec if plan.standalone else services.get(component.who.service) or {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def check_pods(plan: ComponentPlan) -> Iterator[Result]:
     """What an API server would refuse in the pods, at the field where the user can mend it."""
-    carrier = workloads.get(plan.workload)
+    carrier = workloads.get(plan.placement.workload)
     for role in carrier.roles(plan):
         spec = pod.spec(role)
         for fault in admission.pod(spec):
@@ -33,21 +33,21 @@ def check_pods(plan: ComponentPlan) -> Iterator[Result]:
 def check_engine(plan: ComponentPlan) -> Iterator[Result]:
     """What the engine finds in the main container, for each of its roles."""
     container = pod.container(plan)
-    for role in workloads.get(plan.workload).roles(plan):
-        yield from backends.get(plan.backend).check(container, role)
+    for role in workloads.get(plan.placement.workload).roles(plan):
+        yield from backends.get(plan.placement.backend).check(container, role)
 
 
 def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
     """Labels and annotations that Kubernetes would not take."""
     where: Path = (*plan.path, "extraPodMetadata")
     checks = (
-        (admission.labels(plan.pod_labels), (*where, "labels")),
-        (admission.annotation_keys(plan.pod_annotations), (*where, "annotations")),
-        (admission.annotation_keys(plan.annotations), (*plan.path, "annotations")),
-        (admission.labels(plan.service_labels if plan.by_graph or plan.alone else {}), (*plan.path, "labels")),
-        (admission.labels({"componentType": plan.type, "subComponentType": plan.sub_type}), plan.path),
-        (admission.labels(plan.ingress.labels), (*plan.path, "ingress", "labels")),
-        (admission.annotation_keys(plan.ingress.annotations), (*plan.path, "ingress", "annotations")),
+        (admission.labels(plan.pod.labels), (*where, "labels")),
+        (admission.annotation_keys(plan.pod.annotations), (*where, "annotations")),
+        (admission.annotation_keys(plan.who.annotations), (*plan.path, "annotations")),
+        (admission.labels(plan.who.service_labels if plan.placement.by_graph or plan.who.standalone else {}), (*plan.path, "labels")),
+        (admission.labels({"componentType": plan.who.type, "subComponentType": plan.who.sub_type}), plan.path),
+        (admission.labels(plan.edge.ingress.labels or {}), (*plan.path, "ingress", "labels")),
+        (admission.annotation_keys(plan.edge.ingress.annotations or {}), (*plan.path, "ingress", "annotations")),
     )
     for faults, at in checks:
         for fault in faults:

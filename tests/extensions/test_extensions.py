@@ -24,7 +24,7 @@ class Abacus(Backend):
     leader_starts_last = True
 
     def container(self, container, role):
-        told = {"name": "ABACUS", "value": f"{role.role} of {role.component.nodes} under {role.addressing.leader or 'nobody'}"}
+        told = {"name": "ABACUS", "value": f"{role.role} of {role.component.placement.nodes} under {role.addressing.leader or 'nobody'}"}
         return {**container, "env": [*container["env"], told]}
 
     def pod(self, pod, role):
@@ -56,7 +56,7 @@ class Ledger(Component):
         }
 
     def objects(self, plan):
-        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.name}-books", "namespace": plan.namespace}}
+        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.who.name}-books", "namespace": plan.who.namespace}}
 
 
 COMPONENT = Ledger()

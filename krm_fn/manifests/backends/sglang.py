@@ -23,7 +23,7 @@ class SGLang(Backend):
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """On several nodes the leader is rank 0; followers serve nothing and have no probes."""
-        nodes, addressing = role.component.nodes, role.addressing
+        nodes, addressing = role.component.placement.nodes, role.addressing
         if nodes == 1:
             return container
         leads = role.role == "leader"
@@ -34,7 +34,7 @@ class SGLang(Backend):
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Followers of a plain command go through a shell, which works out their rank."""
-        if role.component.nodes > 1 and role.role == "worker":
+        if role.component.placement.nodes > 1 and role.role == "worker":
             yield from _commands.check_quotes(container, role)
 
 

@@ -50,7 +50,7 @@ class TensorRTLLM(Backend):
     def container(self, container: Container, role: RolePlan) -> Container:
         """On one node nothing; on several the launcher of this role."""
         plan = role.component
-        if plan.nodes == 1:
+        if plan.placement.nodes == 1:
             return container
         secret = plan.config.mpi_secret_name
         ready = {
@@ -64,7 +64,7 @@ class TensorRTLLM(Backend):
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """The keys come from a Secret that the platform ships."""
-        if role.component.nodes == 1:
+        if role.component.placement.nodes == 1:
             return pod
         secret = role.component.config.mpi_secret_name
         keys: dict[str, Any] = {"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}}
@@ -72,7 +72,7 @@ class TensorRTLLM(Backend):
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """The leader hands a plain command to a shell on every node."""
-        if role.component.nodes > 1 and role.role == "leader":
+        if role.component.placement.nodes > 1 and role.role == "leader":
             yield from _commands.check_quotes(container, role)
 
 
@@ -102,7 +102,7 @@ def _mpirun(container: Container, role: RolePlan) -> str:
     launch = f"trtllm-llmapi-launch {_original(container)}"
     return " ".join(
         [
-            f"mpirun --allow-run-as-root --oversubscribe -n {plan.nodes * _gpus(plan)} -H {hosts}",
+            f"mpirun --allow-run-as-root --oversubscribe -n {plan.placement.nodes * _gpus(plan)} -H {hosts}",
             "--mca pml ob1",
             f'--mca plm_rsh_args "-p {_SSH_PORT} -o StrictHostKeyChecking=no -i ~/.ssh/id_rsa"',
             *(f"-x {name}" for name in names),
@@ -113,7 +113,7 @@ def _mpirun(container: Container, role: RolePlan) -> str:
 
 def _gpus(plan: ComponentPlan) -> int:
     """Per node: the request where it is a number, else the limit (reference: getGPUsPerNode)."""
-    numbers = (_commands.integer(text) for text in (plan.gpu_request, plan.gpu_limit))
+    numbers = (_commands.integer(text) for text in (plan.pod.gpus.request, plan.pod.gpus.limit))
     return next((number for number in numbers if number is not None), 0)
 
 

@@ -28,9 +28,9 @@ class VLLM(Backend):
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """The cache variable stands last, unsorted, and only for a path the user wrote, as in the reference (UpdateContainer)."""
-        if role.component.nodes > 1:
+        if role.component.placement.nodes > 1:
             container = _multinode(container, role)
-        cache = next((mount for mount in role.component.mounts if mount.cache), None)
+        cache = next((mount for mount in role.component.pod.mounts if mount.cache), None)
         if cache is None or not cache.path:
             return container
         return {**container, "env": [*container["env"], {"name": "VLLM_CACHE_ROOT", "value": cache.path}]}
@@ -38,7 +38,7 @@ class VLLM(Backend):
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Whether what the shells of several nodes get is what the user means."""
         plan = role.component
-        spread = _spread(container, plan) if plan.nodes > 1 else ""
+        spread = _spread(container, plan) if plan.placement.nodes > 1 else ""
         if (spread, role.role) in (("ray", "leader"), ("data", "worker")):  # those that go through a shell
             yield from _commands.check_quotes(container, role)
         if (spread, role.role) == ("data", "worker") and _commands.is_reference(role.addressing.rank):
@@ -67,7 +67,7 @@ def _spread(container: Container, plan: ComponentPlan) -> str:
 
 
 def _gpus(plan: ComponentPlan) -> int:
-    return _commands.integer(plan.gpu_limit) or 0
+    return _commands.integer(plan.pod.gpus.limit) or 0
 
 
 def _world(container: Container) -> int:

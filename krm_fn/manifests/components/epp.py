@@ -58,19 +58,22 @@ class EndpointPicker(Component):
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
         """Account, configuration and pool."""
-        yield from rbac.bound_account(names.EPP_ACCOUNT, plan.namespace, plan.config.rbac.epp_role)
-        if plan.epp.config is not None:
+        yield from rbac.bound_account(names.EPP_ACCOUNT, plan.who.namespace, plan.config.rbac.epp_role)
+        if plan.edge.picker.config is not None:
             yield inference_pool.config_map(plan)
         yield inference_pool.inference_pool(plan)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """The reference's rules (webhook/validation/shared.go validateEPPConfig)."""
-        at, picker = plan.path, plan.epp
-        if plan.nodes > 1:
+        at, picker = plan.path, plan.edge.picker
+        if plan.placement.nodes > 1:
             yield results.error("DYN130", "an endpoint picker runs on one node; leave multinode out", plan.ref, (*at, "multinode"))
-        if plan.replicas not in (None, 1):
+        if plan.placement.replicas not in (None, 1):
             yield results.error(
-                "DYN131", f"an endpoint picker must have exactly 1 replica, not {plan.replicas}; write 1", plan.ref, (*at, "replicas")
+                "DYN131",
+                f"an endpoint picker must have exactly 1 replica, not {plan.placement.replicas}; write 1",
+                plan.ref,
+                (*at, "replicas"),
             )
         where = (*at, "eppConfig")
         if picker.config is None and not picker.by_reference:

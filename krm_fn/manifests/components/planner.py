@@ -38,7 +38,7 @@ class Planner(Component):
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
         """The account, bound to the cluster role that the platform ships."""
-        yield from rbac.bound_account(names.PLANNER_ACCOUNT, plan.namespace, plan.config.rbac.planner_role)
+        yield from rbac.bound_account(names.PLANNER_ACCOUNT, plan.who.namespace, plan.config.rbac.planner_role)
 
 
 COMPONENT = Planner()

@@ -33,26 +33,26 @@ class Deployment(Workload):
         """The Deployment, and the one that steals its traffic while somebody debugs."""
         for plan in plans:
             for role in self.roles(plan):
-                owned = None if plan.autoscaled else plan.replicas
+                owned = None if plan.placement.autoscaled else plan.placement.replicas
                 yield _deployment(role, 1 if role.debug else owned)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
         """One, or two while somebody debugs."""
-        yield RolePlan(plan, plan.name)
+        yield RolePlan(plan, plan.who.name)
         if plan.says(labels.STEALING_DEBUG):
-            yield RolePlan(plan, names.debug(plan.name), debug=True)
+            yield RolePlan(plan, names.debug(plan.who.name), debug=True)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """One pod is one node."""
-        if plan.nodes > 1:
+        if plan.placement.nodes > 1:
             message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
             yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
         yield from _check_steps(plan)
 
     def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """The main Deployment; a debug one is not part of the service."""
-        replicas = 1 if plan.replicas is None else plan.replicas
-        yield Summary(plan.service, "apps/v1", "Deployment", plan.name, None if plan.autoscaled else replicas)
+        replicas = 1 if plan.placement.replicas is None else plan.placement.replicas
+        yield Summary(plan.who.service, "apps/v1", "Deployment", plan.who.name, None if plan.placement.autoscaled else replicas)
 
 
 def _deployment(role: RolePlan, replicas: int | None) -> Resource:
@@ -62,7 +62,7 @@ def _deployment(role: RolePlan, replicas: int | None) -> Resource:
         "kind": "Deployment",
         "metadata": merge.some(
             name=role.target,
-            namespace=plan.namespace,
+            namespace=plan.who.namespace,
             labels=services.workload_labels(plan),
             annotations=services.workload_annotations(plan) or None,
         ),
@@ -78,9 +78,9 @@ def _deployment(role: RolePlan, replicas: int | None) -> Resource:
 
 def _strategy(plan: ComponentPlan) -> dict[str, Any]:
     """How pods are replaced; the type is read from the service's own annotations only, the steps also from the pods'."""
-    if plan.annotations.get(labels.STRATEGY) == "Recreate":
+    if plan.who.annotations.get(labels.STRATEGY) == "Recreate":
         return {"type": "Recreate"}
-    written = {**plan.annotations, **plan.pod_annotations}
+    written = {**plan.who.annotations, **plan.pod.annotations}
     steps = {
         "maxSurge": _step(written.get(labels.MAX_SURGE, _DEFAULT_STEP)),
         "maxUnavailable": _step(written.get(labels.MAX_UNAVAILABLE, _DEFAULT_STEP)),
@@ -92,7 +92,7 @@ def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
     """Steps that an API server does not take."""
     steps = _strategy(plan).get("rollingUpdate") or {}
     for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):
-        at = (*plan.path, *(("extraPodMetadata",) if key in plan.pod_annotations else ()), "annotations", key)
+        at = (*plan.path, *(("extraPodMetadata",) if key in plan.pod.annotations else ()), "annotations", key)
         if field in steps and _amount(steps[field]) is None:
             message = f"{steps[field]!r} is no number of pods; write one, or a share such as 25%"
             yield results.error("DYN159", message, plan.ref, at)

@@ -33,15 +33,15 @@ class Grove(Workload):
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """Grove puts the names of group and Service into the environment; Kubernetes expands them."""
-        clique = f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{plan.service.lower()}"
+        clique = f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{plan.who.service.lower()}"
         leader = f"{clique}-ldr-0.$(GROVE_HEADLESS_SERVICE)"
-        workers = tuple(f"{clique}-wkr-{index}.$(GROVE_HEADLESS_SERVICE)" for index in range(plan.nodes - 1))
+        workers = tuple(f"{clique}-wkr-{index}.$(GROVE_HEADLESS_SERVICE)" for index in range(plan.placement.nodes - 1))
         return Addressing(leader, leader, workers, "$((GROVE_PCLQ_POD_INDEX + 1))")
 
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
         """One set, its cliques in the order of the spec."""
         cliques = [_clique(graph, role) for plan in plans for role in self.roles(plan)]
-        groups = [_scaling_group(plan) for plan in plans if plan.nodes > 1]
+        groups = [_scaling_group(plan) for plan in plans if plan.placement.nodes > 1]
         explicit = any(clique["spec"].get("startsAfter") for clique in cliques)
         template = merge.some(
             headlessServiceConfig={"publishNotReadyAddresses": True},
@@ -59,32 +59,36 @@ class Grove(Workload):
 
     def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """Grove names what it makes after set, its index, and clique or group."""
-        kind = "PodCliqueScalingGroup" if plan.nodes > 1 else "PodClique"
-        replicas = None if plan.autoscaled else _replicas(plan)
-        yield Summary(plan.service, "grove.io/v1alpha1", kind, f"{graph.name}-0-{plan.service.lower()}", replicas)
+        kind = "PodCliqueScalingGroup" if plan.placement.nodes > 1 else "PodClique"
+        replicas = None if plan.placement.autoscaled else _replicas(plan)
+        yield Summary(plan.who.service, "grove.io/v1alpha1", kind, f"{graph.name}-0-{plan.who.service.lower()}", replicas)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
         """One clique, or one for each side of a group."""
-        if plan.nodes == 1:
-            yield RolePlan(plan, plan.name)
+        if plan.placement.nodes == 1:
+            yield RolePlan(plan, plan.who.name)
         else:
             addressing = self.addressing(plan)
-            yield RolePlan(plan, plan.name, "leader", addressing=addressing)
-            yield RolePlan(plan, plan.name, "worker", addressing=addressing)
+            yield RolePlan(plan, plan.who.name, "leader", addressing=addressing)
+            yield RolePlan(plan, plan.who.name, "worker", addressing=addressing)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What Grove's admission refuses."""
-        service = plan.service.lower()
-        length = len(plan.graph) + (len(service) * 2 + len("-ldr") if plan.nodes > 1 else len(service))
+        service = plan.who.service.lower()
+        length = len(plan.who.graph) + (len(service) * 2 + len("-ldr") if plan.placement.nodes > 1 else len(service))
         if length > names.GROVE_LIMIT:
             message = f"graph, group and clique names have {length} characters, Grove takes {names.GROVE_LIMIT}; {_shorter(plan, length)}"
             yield results.warning("DYN163", message, plan.ref, plan.path)
-        if plan.replicas == 0:
-            message = "Grove takes 0 for 1 when it makes the pods" if plan.nodes == 1 else "Grove refuses a set with a group of no replicas"
+        if plan.placement.replicas == 0:
+            message = (
+                "Grove takes 0 for 1 when it makes the pods"
+                if plan.placement.nodes == 1
+                else "Grove refuses a set with a group of no replicas"
+            )
             message += "; write 1, or leave the service out"
             yield results.warning("DYN164", message, plan.ref, (*plan.path, "replicas"))
         for field in _REFUSED:
-            if plan.pod.get(field):
+            if plan.pod.spec.get(field):
                 message = "Grove places the pods and refuses a set that does it too; remove it"
                 yield results.warning("DYN168", message, plan.ref, (*plan.path, "extraPodSpec", field))
 
@@ -93,33 +97,35 @@ class Grove(Workload):
         expected = _scheduler(plans[0])
         for plan in plans[1:]:
             if _scheduler(plan) != expected:
-                message = f"{_scheduler(plan)} differs from {expected} of {plans[0].service}, and Grove refuses the set; write one for all"
+                message = (
+                    f"{_scheduler(plan)} differs from {expected} of {plans[0].who.service}, and Grove refuses the set; write one for all"
+                )
                 yield results.warning("DYN167", message, plan.ref, (*plan.path, "extraPodSpec", "schedulerName"))
 
 
 def _shorter(plan: ComponentPlan, length: int) -> str:
     """What would fit."""
     over = length - names.GROVE_LIMIT
-    if plan.nodes == 1:
+    if plan.placement.nodes == 1:
         return f"shorten the graph's or the service's name by {over}"
     return f"shorten the graph's name by {over}, or the service's, which counts twice, by {(over + 1) // 2}"
 
 
 def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:
     """The pods of one role."""
-    plan, name = role.component, names.clique(role.component.service, role.role)
+    plan, name = role.component, names.clique(role.component.who.service, role.role)
     spec, queue = _scheduled(graph, plan, pod.spec(role))
-    starts_last = backends.get(plan.backend).leader_starts_last and role.role == "leader"
-    counts = {"main": _replicas(plan), "leader": 1, "worker": plan.nodes - 1}
+    starts_last = backends.get(plan.placement.backend).leader_starts_last and role.role == "leader"
+    counts = {"main": _replicas(plan), "leader": 1, "worker": plan.placement.nodes - 1}
     return merge.some(
         name=name,
         labels={**_labels(plan), **queue},
-        annotations={**plan.annotations, **pod.notes(plan)} or None,
+        annotations={**plan.who.annotations, **pod.notes(plan)} or None,
         spec=merge.some(
             roleName=name,
             replicas=counts[role.role],
             minAvailable=1,
-            startsAfter=[names.clique(plan.service, "worker")] if starts_last else None,
+            startsAfter=[names.clique(plan.who.service, "worker")] if starts_last else None,
             podSpec=spec,
         ),
     )
@@ -127,8 +133,8 @@ def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:
 
 def _labels(plan: ComponentPlan) -> Labels:
     """Grove copies them to the pods; here a service's own labels count."""
-    marks = {labels.SELECTOR: plan.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
-    return {**marks, **plan.service_labels, **plan.pod_labels}
+    marks = {labels.SELECTOR: plan.who.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
+    return {**marks, **plan.who.service_labels, **plan.pod.labels}
 
 
 def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
@@ -142,21 +148,21 @@ def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[Po
 
 def _scheduler(plan: ComponentPlan) -> str:
     """Who places the pods of a component: whom the user names, else the installation's choice."""
-    return plan.pod.get("schedulerName") or (_KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
+    return plan.pod.spec.get("schedulerName") or (_KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
 
 
 def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:
     """A replica is a leader with its workers."""
     return merge.some(
-        name=plan.service.lower(),
-        cliqueNames=[names.clique(plan.service, "leader"), names.clique(plan.service, "worker")],
-        replicas=plan.replicas,
+        name=plan.who.service.lower(),
+        cliqueNames=[names.clique(plan.who.service, "leader"), names.clique(plan.who.service, "worker")],
+        replicas=plan.placement.replicas,
         minAvailable=1,
     )
 
 
 def _replicas(plan: ComponentPlan) -> int:
-    return 1 if plan.replicas is None else plan.replicas
+    return 1 if plan.placement.replicas is None else plan.placement.replicas
 
 
 WORKLOAD = Grove()

@@ -32,7 +32,7 @@ class LeaderWorkerSet(Workload):
 
         A shell reads the variable; in a plain list of words only Kubernetes' own form is expanded.
         """
-        others = tuple(rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, plan.nodes))
+        others = tuple(rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, plan.placement.nodes))
         return Addressing(
             leader="$LWS_LEADER_ADDRESS",
             leader_word="$(LWS_LEADER_ADDRESS)",
@@ -53,19 +53,19 @@ class LeaderWorkerSet(Workload):
         if _replicas(plan) == 0:
             return
         addressing = self.addressing(plan)
-        yield RolePlan(plan, plan.name, "leader", addressing=addressing)
-        yield RolePlan(plan, plan.name, "worker", addressing=addressing)
+        yield RolePlan(plan, plan.who.name, "leader", addressing=addressing)
+        yield RolePlan(plan, plan.who.name, "worker", addressing=addressing)
 
     def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
         """Every set is one group."""
         for index in range(_replicas(plan)):
-            yield Summary(plan.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.name, index), 1)
+            yield Summary(plan.who.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.who.name, index), 1)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""
         if _replicas(plan) == 0:
             return
-        name = names.instance(plan.name, _replicas(plan) - 1)
+        name = names.instance(plan.who.name, _replicas(plan) - 1)
         if len(name) > names.GROUP_LIMIT:
             message = (
                 f"makes the name {name}, {len(name) - names.GROUP_LIMIT} over the {names.GROUP_LIMIT} characters of a LeaderWorkerSet, "
@@ -82,7 +82,7 @@ class LeaderWorkerSet(Workload):
                 yield results.error(
                     "DYN161", "a group on several nodes needs it, to add how the nodes find each other; set it", plan.ref, (*where, field)
                 )
-        if not plan.gpu_limit:
+        if not plan.pod.gpus.limit:
             message = "a group on several nodes needs to know the GPUs of one node; set it"
             yield results.error("DYN162", message, plan.ref, (*plan.path, "resources", "limits", "gpu"))
 
@@ -92,15 +92,15 @@ def _set(plan: ComponentPlan, index: int, leader: RolePlan, worker: RolePlan) ->
         "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
         "metadata": {
-            "name": names.instance(plan.name, index),
-            "namespace": plan.namespace,
+            "name": names.instance(plan.who.name, index),
+            "namespace": plan.who.namespace,
             "labels": {**services.workload_labels(plan), labels.INSTANCE: f"{index}"},
         },
         "spec": {
             "replicas": 1,
             "startupPolicy": "LeaderCreated",
             "leaderWorkerTemplate": {
-                "size": plan.nodes,
+                "size": plan.placement.nodes,
                 "leaderTemplate": _template(leader, index),
                 "workerTemplate": _template(worker, index),
             },
@@ -113,7 +113,7 @@ def _template(role: RolePlan, index: int) -> PodTemplate:
     plan, template = role.component, pod.template(role)
     marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
     kept = {key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}
-    notes = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.name, index)}
+    notes = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.who.name, index)}
     return {
         "metadata": {"labels": {**kept, **marks}, "annotations": notes},
         "spec": {**template["spec"], "schedulerName": _SCHEDULER},
@@ -121,7 +121,7 @@ def _template(role: RolePlan, index: int) -> PodTemplate:
 
 
 def _replicas(plan: ComponentPlan) -> int:
-    return 1 if plan.replicas is None else plan.replicas
+    return 1 if plan.placement.replicas is None else plan.placement.replicas
 
 
 def _pod_group(plan: ComponentPlan, index: int) -> Resource:
@@ -130,11 +130,11 @@ def _pod_group(plan: ComponentPlan, index: int) -> Resource:
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
         "metadata": {
-            "name": names.instance(plan.name, index),
-            "namespace": plan.namespace,
+            "name": names.instance(plan.who.name, index),
+            "namespace": plan.who.namespace,
             "labels": {labels.INSTANCE: f"{index}"},
         },
-        "spec": {"minMember": plan.nodes},
+        "spec": {"minMember": plan.placement.nodes},
     }
 
 

@@ -12,17 +12,17 @@ from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import labels, names, quantity
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Restart
+from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Identity, Restart
 from krm_fn.resolve import cluster, placement
 from krm_fn.resolve.cluster import ClusterFacts
-from krm_fn.resolve.context import Identity, Shared
+from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.component import component
 from krm_fn.results import Result
 
 _HANDED_DOWN = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
 
 
-def graph(resource: Resource, config: Config, around: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoGraphDeployment, and what in it cannot be read.
 
     `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or what it found has been taken out.
@@ -34,7 +34,7 @@ def graph(resource: Resource, config: Config, around: ClusterFacts) -> tuple[Gra
         namespace=cluster.namespace(resource, config),
         ref=results.ref(resource),
         config=config,
-        around=around,
+        cluster=found,
         orchestrator=_orchestrator(notes, config),
         framework=spec.get("backendFramework") or "",
         envs=spec.get("envs") or [],
@@ -54,6 +54,7 @@ def graph(resource: Resource, config: Config, around: ClusterFacts) -> tuple[Gra
         annotations=notes,
         claims=tuple(_claims(spec)),
         restart=asked,
+        standalone=False,
     )
     return plan, facts.found
 
@@ -96,11 +97,17 @@ def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels,
     who = Identity(
         service=name,
         name=names.component(facts.name, name),
-        path=("spec", "services", name),
+        graph=facts.name,
+        namespace=facts.namespace,
+        type=service.get("componentType") or "",
+        sub_type=service.get("subComponentType") or "",
         dynamo_namespace=dynamo_namespace,
+        selected_namespace=dynamo_namespace,
         labels={labels.COMPONENT: name, labels.NAMESPACE: dynamo_namespace, labels.GRAPH: facts.name},
         annotations=annotations,
         graph_label=facts.name,
+        service_labels=service.get("labels") or {},
+        standalone=False,
         metrics=(notes if by_graph else annotations).get(labels.ENABLE_METRICS) != "false",
     )
-    return component(facts, who, service)
+    return component(facts, who, ("spec", "services", name), service)

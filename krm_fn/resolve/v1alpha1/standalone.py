@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from krm_fn import results
 from krm_fn.config import Config
-from krm_fn.kube import labels
+from krm_fn.kube import labels, names
 from krm_fn.kube.types import Resource
-from krm_fn.plan import GraphPlan
+from krm_fn.plan import GraphPlan, Identity
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
-from krm_fn.resolve.context import Identity, Shared
+from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.component import component as resolved
 from krm_fn.results import Result
 
 
-def component(resource: Resource, config: Config, around: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoComponentDeployment, and what in it cannot be read. `resource` must be well-formed, as for a graph."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     annotations = spec.get("annotations") or {}
@@ -27,7 +27,7 @@ def component(resource: Resource, config: Config, around: ClusterFacts) -> tuple
         namespace=cluster.namespace(resource, config),
         ref=address,
         config=config,
-        around=around,
+        cluster=found,
         orchestrator="deployment",
         framework=spec.get("backendFramework") or "",
         envs=[],
@@ -37,20 +37,37 @@ def component(resource: Resource, config: Config, around: ClusterFacts) -> tuple
     who = Identity(
         service=spec.get("serviceName") or address.name,
         name=address.name,
-        path=("spec",),
-        dynamo_namespace=spec.get("dynamoNamespace") or "",
+        graph=facts.name,
+        namespace=facts.namespace,
+        type=spec.get("componentType") or "",
+        sub_type=spec.get("subComponentType") or "",
+        dynamo_namespace=names.dynamo_namespace(facts.namespace, facts.name, shared=bool(spec.get("globalDynamoNamespace"))),
+        selected_namespace=spec.get("dynamoNamespace") or "",
         labels={**(spec.get("labels") or {}), **own},
         annotations=annotations,
         graph_label=(spec.get("labels") or {}).get(labels.GRAPH, ""),
-        alone=True,
+        service_labels=spec.get("labels") or {},
+        standalone=True,
         metrics=annotations.get(labels.ENABLE_METRICS) != "false",
     )
-    plan = resolved(facts, who, spec)
+    plan = resolved(facts, who, ("spec",), spec)
     if spec.get("dynamoNamespace") is None:
         message = "is required for a component without a graph, its Service is found by it; set it"
         facts.found.append(results.error("DYN124", message, address, ("spec", "dynamoNamespace")))
-    lone = GraphPlan(address.name, facts.namespace, config, address, discovery=facts.discovery, components=(plan,), alone=True)
-    return lone, facts.found
+    graph = GraphPlan(
+        name=address.name,
+        namespace=facts.namespace,
+        config=config,
+        ref=address,
+        orchestrator=facts.orchestrator,
+        discovery=facts.discovery,
+        components=(plan,),
+        annotations={},
+        claims=(),
+        restart=None,
+        standalone=True,
+    )
+    return graph, facts.found
 
 
 def _parent(resource: Resource) -> str:

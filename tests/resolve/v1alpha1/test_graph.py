@@ -31,12 +31,12 @@ ENGINES = [
 def test_the_engine(command, args, said, engine):
     """Reference: determineBackendFramework."""
     spec = {"backendFramework": said} if said else {}
-    assert given.component(given.service("worker", main={"command": command, "args": args}), **spec).backend == engine
+    assert given.component(given.service("worker", main={"command": command, "args": args}), **spec).placement.backend == engine
 
 
 @pytest.mark.parametrize("kind", ["", "frontend", "planner", "Worker"])
 def test_only_workers_have_an_engine(kind):
-    assert given.component(given.service(kind, main={"args": ["python3 -m dynamo.vllm"]})).backend == "noop"
+    assert given.component(given.service(kind, main={"args": ["python3 -m dynamo.vllm"]})).placement.backend == "noop"
 
 
 NODES = [
@@ -58,7 +58,7 @@ NODES = [
 @pytest.mark.parametrize(("written", "settings", "nodes", "carrier"), [row[1:] for row in NODES], ids=[row[0] for row in NODES])
 def test_nodes_and_what_carries_them(written, settings, nodes, carrier):
     plan = given.component(given.service("worker", **written), config=settings)
-    assert (plan.nodes, plan.workload) == (nodes, carrier)
+    assert (plan.placement.nodes, plan.placement.workload) == (nodes, carrier)
 
 
 GROVE = [("false", "deployment"), ("FALSE", "deployment"), ("true", "grove"), ("no", "grove"), (None, "grove")]
@@ -84,15 +84,15 @@ REPLICAS = [
 @pytest.mark.parametrize(("written", "text", "replicas"), [row[1:] for row in REPLICAS], ids=[row[0] for row in REPLICAS])
 def test_replicas(written, text, replicas):
     envs = [{"name": "DYN_DEPLOYMENT_CONFIG", "value": text}] if text else []
-    assert given.component(given.service("worker", envs=envs, **written)).replicas == replicas
+    assert given.component(given.service("worker", envs=envs, **written)).placement.replicas == replicas
 
 
 def test_the_deployment_configuration_sets_amounts_on_both_sides_and_leaves_the_others():
     text = '{"Worker": {"ServiceArgs": {"resources": {"cpu": "2000m", "gpu": "2"}}}}'
     written = given.service("worker", resources={"requests": {"memory": "1Gi", "cpu": "1"}})
     plan = given.component(written, envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": text}])
-    assert plan.resources == {"limits": {"cpu": "2", "nvidia.com/gpu": "2"}, "requests": {"cpu": "2", "memory": "1Gi"}, "claims": []}
-    assert plan.gpus == 2
+    assert plan.pod.resources == {"limits": {"cpu": "2", "nvidia.com/gpu": "2"}, "requests": {"cpu": "2", "memory": "1Gi"}, "claims": []}
+    assert plan.pod.gpus.number == 2
 
 
 TEXT = '{"Worker": {"b": 1, "a": "<"}}'
@@ -102,18 +102,18 @@ TEXTS = [("frontend", '{"Worker":{"a":"\\u003c","b":1,"port":8000}}'), ("worker"
 @pytest.mark.parametrize(("kind", "text"), TEXTS)
 def test_only_a_frontends_deployment_configuration_is_printed_anew(kind, text):
     plan = given.component(given.service(kind), envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": TEXT}])
-    assert [entry["value"] for entry in plan.envs if entry["name"] == "DYN_DEPLOYMENT_CONFIG"] == [text]
+    assert [entry["value"] for entry in plan.pod.envs if entry["name"] == "DYN_DEPLOYMENT_CONFIG"] == [text]
 
 
 def test_under_grove_the_deployment_configuration_is_a_variable_like_any_other():
     written = given.service("frontend", envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": "no JSON"}])
-    assert given.component(written, config={"orchestrator": "grove"}).envs == ({"name": "DYN_DEPLOYMENT_CONFIG", "value": "no JSON"},)
+    assert given.component(written, config={"orchestrator": "grove"}).pod.envs == ({"name": "DYN_DEPLOYMENT_CONFIG", "value": "no JSON"},)
 
 
 def test_variables_of_a_service_keep_their_order_where_the_graph_has_none():
     own = [{"name": "B"}, {"name": "A"}]
-    assert list(given.component(given.service("worker", envs=own)).envs) == own
-    assert [entry["name"] for entry in given.component(given.service("worker", envs=own), envs=[{"name": "C"}]).envs] == ["A", "B", "C"]
+    assert list(given.component(given.service("worker", envs=own)).pod.envs) == own
+    assert [entry["name"] for entry in given.component(given.service("worker", envs=own), envs=[{"name": "C"}]).pod.envs] == ["A", "B", "C"]
 
 
 HANDED = [
@@ -137,7 +137,7 @@ HANDED = [
 @pytest.mark.parametrize(("graph", "service", "handed"), [row[1:] for row in HANDED], ids=[row[0] for row in HANDED])
 def test_a_graph_hands_two_annotations_down(graph, service, handed):
     written = given.graph({"Worker": given.service("worker", annotations=service)}, annotations=graph)
-    assert given.plan(written)[0].components[0].annotations == handed
+    assert given.plan(written)[0].components[0].who.annotations == handed
 
 
 RESTARTS = [
@@ -169,7 +169,7 @@ def test_claims():
 
 def test_mounts():
     mounts = [{"name": "a", "mountPoint": "/a"}, {"name": "b", "useAsCompilationCache": True}]
-    assert given.component(given.service("worker", volumeMounts=mounts)).mounts == (Mount("a", "/a"), Mount("b", "", cache=True))
+    assert given.component(given.service("worker", volumeMounts=mounts)).pod.mounts == (Mount("a", "/a"), Mount("b", "", cache=True))
 
 
 GPUS = [
@@ -184,7 +184,7 @@ GPUS = [
 
 @pytest.mark.parametrize(("container", "service", "gpus"), [row[1:] for row in GPUS], ids=[row[0] for row in GPUS])
 def test_gpus_of_one_pod(container, service, gpus):
-    assert given.component(given.service("worker", main={"resources": container}, resources=service)).gpus == gpus
+    assert given.component(given.service("worker", main={"resources": container}, resources=service)).pod.gpus.number == gpus
 
 
 INGRESS = config.Ingress(class_name="nginx", tls_secret_name="tls", host_suffix="example.org")  # noqa: S106 - the name of a Secret
@@ -209,14 +209,14 @@ DEFAULTS = [
 @pytest.mark.parametrize(("kind", "settings", "ingress"), [row[1:] for row in DEFAULTS], ids=[row[0] for row in DEFAULTS])
 def test_the_ingress_of_the_installation(kind, settings, ingress):
     """Reference: GenerateDefaultIngressSpec."""
-    assert given.component(given.service(kind), config={"ingress": settings}).ingress == ingress
+    assert given.component(given.service(kind), config={"ingress": settings}).edge.ingress == ingress
 
 
 def test_an_ingress_of_ones_own_takes_nothing_from_the_installation():
     assert given.component(
         given.service("frontend", ingress={"enabled": True, "host": "a"}), config={"ingress": INGRESS}
-    ).ingress == Ingress(enabled=True, host="a")
-    assert given.component(given.service("frontend", ingress={}), config={"ingress": INGRESS}).ingress == Ingress()
+    ).edge.ingress == Ingress(enabled=True, host="a")
+    assert given.component(given.service("frontend", ingress={}), config={"ingress": INGRESS}).edge.ingress == Ingress()
 
 
 PICKERS = [
@@ -228,17 +228,17 @@ PICKERS = [
 
 @pytest.mark.parametrize(("written", "picker"), [row[1:] for row in PICKERS], ids=[row[0] for row in PICKERS])
 def test_the_configuration_of_an_endpoint_picker(written, picker):
-    assert given.component(given.service("epp", eppConfig=written)).epp == picker
+    assert given.component(given.service("epp", eppConfig=written)).edge.picker == picker
 
 
 def test_components_stand_in_the_order_of_the_spec():
     services = {name: given.service("worker") for name in ("b", "a", "C")}
-    assert [component.service for component in given.plan(given.graph(services))[0].components] == ["b", "a", "C"]
+    assert [component.who.service for component in given.plan(given.graph(services))[0].components] == ["b", "a", "C"]
 
 
 def test_names_and_namespaces():
     plan = given.component(given.service("worker"))
-    assert (plan.name, plan.namespace, plan.graph, plan.dynamo_namespace) == ("chat-worker", "team", "chat", "team-chat")
+    assert (plan.who.name, plan.who.namespace, plan.who.graph, plan.who.dynamo_namespace) == ("chat-worker", "team", "chat", "team-chat")
     configured = given.plan(given.graph(namespace=""), namespace="prod")[0].components[0]
-    assert (configured.namespace, configured.dynamo_namespace) == ("prod", "prod-chat")
+    assert (configured.who.namespace, configured.who.dynamo_namespace) == ("prod", "prod-chat")
     assert given.plan(given.graph(namespace=""))[0].namespace == cluster.NAMESPACE

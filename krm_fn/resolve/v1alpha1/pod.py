@@ -1,0 +1,72 @@
+"""What the user wrote about the pods of one component.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec, as far as it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from krm_fn.kube import canonical, labels, merge, quantity
+from krm_fn.kube.types import Container, EnvVar
+from krm_fn.manifests import volumes
+from krm_fn.plan import GPUs, Identity, Mount, PodFacts
+from krm_fn.resolve import resources
+from krm_fn.resolve.context import Shared
+from krm_fn.resolve.v1alpha1.deployment_config import Override
+from krm_fn.results import Path
+
+
+class Variables(NamedTuple):
+    """The variables of a component, and what DYN_DEPLOYMENT_CONFIG among them sets in place of the user's fields."""
+
+    envs: tuple[EnvVar, ...]
+    override: Override
+
+
+def facts(shared: Shared, who: Identity, path: Path, written: dict[str, Any], variables: Variables) -> PodFacts:
+    """The facts of the pods of one component, which stands at `path` of its resource."""
+    extra, metadata = written.get("extraPodSpec") or {}, written.get("extraPodMetadata") or {}
+    container = canonical.container(extra.get("mainContainer") or {})
+    amounts = resources.overridden(written.get("resources") or {}, variables.override.resources or {})
+    native = resources.native(amounts, shared.ref, path, shared.found)
+    without_secrets = who.annotations.get(labels.NO_PULL_SECRETS) == "true"
+    return PodFacts(
+        spec=canonical.spec({key: value for key, value in extra.items() if key != "mainContainer"}),
+        container=container,
+        labels=metadata.get("labels") or {},
+        annotations=metadata.get("annotations") or {},
+        envs=variables.envs,
+        env_from_secret=written.get("envFromSecret") or "",
+        liveness=written.get("livenessProbe"),
+        readiness=written.get("readinessProbe"),
+        resources=native,
+        gpus=_gpus(amounts, container, native),
+        mounts=tuple(_mounts(written)),
+        shared_memory=_shared_memory(written.get("sharedMemory")),
+        pull_secrets=() if without_secrets else shared.cluster.pull_secrets(shared.namespace, container.get("image") or ""),
+        fallback_account=shared.cluster.fallback.get(shared.namespace, "default"),
+    )
+
+
+def _gpus(amounts: dict[str, Any], container: Container, native: dict[str, Any]) -> GPUs:
+    return GPUs(
+        number=resources.gpus(amounts, merge.overlay(container.get("resources") or {}, native)),
+        limit=(amounts.get("limits") or {}).get("gpu") or "",
+        request=(amounts.get("requests") or {}).get("gpu") or "",
+    )
+
+
+def _mounts(written: dict[str, Any]) -> Iterator[Mount]:
+    for mount in written.get("volumeMounts") or ():
+        yield Mount(mount.get("name") or "", mount.get("mountPoint") or "", bool(mount.get("useAsCompilationCache")))
+
+
+def _shared_memory(written: dict[str, Any] | None) -> str:
+    """The size of /dev/shm; empty where the user has none of it."""
+    if written is None:
+        return volumes.DEFAULT_SHARED_MEMORY
+    if written.get("disabled"):
+        return ""
+    return quantity.canonical(written["size"]) if quantity.value(written.get("size")) else volumes.DEFAULT_SHARED_MEMORY
