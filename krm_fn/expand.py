@@ -93,12 +93,12 @@ def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: l
     broken = [result.path for result in checked if result.severity == "error"]
     kept = readable.without(check.without_nulls(resource), broken)
     plan, unreadable = _RESOLVERS[resource["kind"]](kept, config, around)
-    judged = [*validation.graph(plan, kept.get("spec") or {}, around), *_namespace(resource, plan.namespace, config)]
+    judged = [*validation.graph(plan, around), *_namespace(resource, plan.namespace, config)]
     found = [*checked, *readable.news([*unreadable, *judged], broken)]
     if results.failed(found):
         return _Expanded([resource], [], found)
     placed = _in_namespace(resource, plan.namespace)
-    made = [*graph.render(plan), *components_inventory.components(plan, kept.get("spec") or {})]
+    made = [*graph.render(plan), *components_inventory.components(plan)]
     sources = ownership.source(placed, graph.notes(plan, resource.get("spec")), config.source)
     return _Expanded(list(sources), [Generated(placed, entry) for entry in made], found)
 

@@ -5,11 +5,64 @@ Not its business: how facts are found. No plan knows an API version.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube.types import Container, EnvVar, Labels, PodSpec, Probe, Role
 from krm_fn.results import Path, Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Field = Literal[
+        "component",
+        "annotations",
+        "envs",
+        "gpus",
+        "gpus.request",
+        "ingress",
+        "ingress.annotations",
+        "ingress.class",
+        "ingress.gateway",
+        "ingress.host",
+        "ingress.labels",
+        "ingress.suffix",
+        "ingress.tls",
+        "ingress.virtual_service",
+        "labels",
+        "liveness",
+        "main",
+        "mount",
+        "mount.cache",
+        "mount.name",
+        "mount.path",
+        "nodes",
+        "picker",
+        "picker.config",
+        "picker.reference",
+        "pod",
+        "pod.annotations",
+        "pod.labels",
+        "readiness",
+        "replicas",
+        "resources",
+        "shared_memory",
+        "shared_memory.off",
+        "shared_memory.size",
+        "sub_type",
+        "type",
+    ]
+    GraphField = Literal[
+        "claim.access_mode",
+        "claim.create",
+        "claim.name",
+        "claim.size",
+        "claim.storage_class",
+        "components",
+        "restart.order",
+        "restart.strategy",
+    ]
 
 
 class Mount(NamedTuple):
@@ -21,7 +74,7 @@ class Mount(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A PersistentVolumeClaim the graph declares. `size` is a canonical quantity."""
+    """A PersistentVolumeClaim that the graph declares. `size` is a canonical quantity, empty where the user wrote none."""
 
     name: str
     create: bool = False
@@ -56,10 +109,12 @@ class EndpointPicker(NamedTuple):
 
 
 class Restart(NamedTuple):
-    """A requested restart. `ordered` is whether the user asked for one service after the other."""
+    """A restart as the user wrote it. An empty `id` requests none. `order` names services; `parallel` is True if the user wrote that."""
 
     id: str
-    ordered: bool = False
+    order: tuple[str, ...] = ()
+    sequential: bool = False
+    parallel: bool = False
 
 
 class Addressing(NamedTuple):
@@ -154,15 +209,29 @@ class Edge(NamedTuple):
 
 
 class ComponentPlan(NamedTuple):
-    """One component. `path` is where it stands in the resource `ref`."""
+    """One component.
+
+    `path` is where it stands in the resource `ref`, `fields` where each of its facts stands below that. `inventory` is the spec of its
+    DynamoComponentDeployment, in the version of its graph; None where the configuration asks for none.
+    """
 
     ref: Ref
     path: Path
+    fields: Mapping[Field, Path]
     config: Config
     who: Identity
     placement: Placement
     pod: PodFacts
     edge: Edge
+    inventory: dict[str, Any] | None
+
+    def at(self, field: Field, *rest: str | int) -> Path:
+        """The path at which the user writes a field. `rest` fills the indexes of lists in it, in order, and goes on below it."""
+        return (*self.path, *_filled(self.fields[field], rest))
+
+    def word(self, field: Field, *rest: str | int) -> str:
+        """The name of a field in the user's version, as a message says it: the path below the component."""
+        return results.field(_filled(self.fields[field], rest))
 
     def says(self, annotation: str) -> bool:
         """Whether an annotation of the service switches something on."""
@@ -193,6 +262,15 @@ class GraphPlan(NamedTuple):
     claims: tuple[Claim, ...]
     restart: Restart | None
     standalone: bool
+    fields: Mapping[GraphField, Path]
+
+    def at(self, field: GraphField, *rest: str | int) -> Path:
+        """The path at which the user writes a field of the graph. `rest` fills the indexes of lists in it, and goes on below it."""
+        return _filled(self.fields[field], rest)
+
+    def word(self, field: GraphField) -> str:
+        """The name of a field in the user's version, as a message says it: the last step of its path."""
+        return str(self.fields[field][-1])
 
     def carried(self) -> dict[str, list[ComponentPlan]]:
         """The components by what carries them, in the order of the spec."""
@@ -200,3 +278,9 @@ class GraphPlan(NamedTuple):
         for component in self.components:
             found.setdefault(component.placement.workload, []).append(component)
         return found
+
+
+def _filled(pattern: Path, rest: tuple[str | int, ...]) -> Path:
+    """A path of an address book, with `rest` in place of its `*` and behind it."""
+    steps = iter(rest)
+    return (*(next(steps) if step == "*" else step for step in pattern), *steps)

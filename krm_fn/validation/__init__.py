@@ -1,18 +1,18 @@
-"""Rules that span facts: each is a small generator of findings over a plan.
+"""Rules that need more than one fact: each rule is a small generator of findings over a plan.
 
-Not its business: types and unknown fields (`krm_fn.schema.check`), and what concerns one component type or carrier only (its `check`).
-Follows the reference's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, with the errors it finds at run time only.
+Types and unknown fields are checked before (`krm_fn.schema.check`). A component type or workload kind checks what concerns it alone.
+Follows the reference's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, and the errors that it finds at run time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.manifests import components as kinds
 from krm_fn.manifests import workloads
-from krm_fn.validation import components, graphs, ignored_fields, models, pods, requests
+from krm_fn.validation import components, graphs, models, pods, requests
 
 if TYPE_CHECKING:
     from krm_fn.config import Config
@@ -34,22 +34,20 @@ _RULES = (
 )
 
 
-def graph(plan: GraphPlan, spec: dict[str, Any], around: ClusterFacts) -> Iterator[Result]:
-    """Everything wrong with a graph or a component alone, not only the first. `spec` is the resource's, for what no plan keeps."""
+def graph(plan: GraphPlan, cluster: ClusterFacts) -> Iterator[Result]:
+    """All findings about a graph or a standalone component, not only the first."""
     if not plan.standalone:
         yield from graphs.check_services(plan)
-        yield from graphs.check_claims(plan, spec)
-        yield from graphs.check_restart(plan, spec)
-    yield from ignored_fields.check_deprecated(plan, spec)
-    yield from ignored_fields.check_lost(plan, spec)
+        yield from graphs.check_claims(plan)
+        yield from graphs.check_restart(plan)
     for component in plan.components:
-        yield from _component(component, around)
-    for carrier, carried in plan.carried().items():
-        yield from workloads.get(carrier).check_together(carried)
+        yield from _component(component, cluster)
+    for workload, carried in plan.carried().items():
+        yield from workloads.get(workload).check_together(carried)
 
 
 def other(resource: Resource, config: Config) -> Iterator[Result]:
-    """Everything wrong with a model or a request; nothing for other kinds. `resource` must be well-formed."""
+    """All findings about a model or a request; none for other kinds. `resource` must be well-formed."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if address.kind == "DynamoModel":
         yield from models.check_model(spec, address)
@@ -57,9 +55,9 @@ def other(resource: Resource, config: Config) -> Iterator[Result]:
         yield from requests.check_request(spec, address, config)
 
 
-def _component(plan: ComponentPlan, around: ClusterFacts) -> Iterator[Result]:
+def _component(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result]:
     yield from kinds.get(plan.who.type).check(plan)
     yield from workloads.get(plan.placement.workload).check(plan)
     for rule in _RULES:
         yield from rule(plan)
-    yield from components.check_account(plan, around)
+    yield from components.check_account(plan, cluster)

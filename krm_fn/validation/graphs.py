@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import quantity
@@ -11,77 +11,86 @@ from krm_fn.kube.admission import fields
 from krm_fn.manifests import components as kinds
 
 if TYPE_CHECKING:
-    from krm_fn.plan import GraphPlan
-    from krm_fn.results import Path, Result
+    from krm_fn.plan import Claim, GraphField, GraphPlan
+    from krm_fn.results import Result
 
 _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 
 
 def check_services(plan: GraphPlan) -> Iterator[Result]:
-    """At least one service, each with objects of its own."""
+    """A graph has at least one service, and each service has objects of its own."""
     if not plan.components:
-        yield results.error("DYN100", "a graph needs at least one service; add one", plan.ref, ("spec", "services"))
+        yield results.error("DYN100", "the graph has no services; add one", plan.ref, plan.at("components"))
     first: dict[str, str] = {}
     for component in plan.components:
-        before = first.setdefault(component.who.name, component.who.service)
-        if before != component.who.service:
-            message = f"makes the same objects as service {before}, since names are written in lower case; rename one of them"
-            yield results.error("DYN101", message, plan.ref, component.path)
+        service = component.who.service
+        before = first.setdefault(component.who.name, service)
+        if before != service:
+            message = f"services {before} and {service} have the same name in lower case, so their objects collide; rename one of them"
+            yield results.error("DYN101", message, plan.ref, component.at("component"))
     if len([component for component in plan.components if kinds.get(component.who.type).only_once]) > 1:
-        yield results.error(
-            "DYN102", "a graph has at most one endpoint picker; keep one service of type epp", plan.ref, ("spec", "services")
-        )
+        message = "the graph has more than one endpoint picker; keep one service of type epp"
+        yield results.error("DYN102", message, plan.ref, plan.at("components"))
 
 
-def check_claims(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
-    """Claims have names, and all that is needed to create them."""
-    for index, claim in enumerate(spec.get("pvcs") or ()):
-        at: Path = ("spec", "pvcs", index)
-        if not claim.get("name"):
-            yield results.error("DYN103", "is required; name the claim", plan.ref, (*at, "name"))
-        if claim.get("create"):
-            for field, example in (("storageClass", "standard"), ("size", "100Gi"), ("volumeAccessMode", "ReadWriteMany")):
-                if not (quantity.value(claim.get(field)) if field == "size" else claim.get(field)):
-                    message = f"is required when create is true; set it, for example to {example}"
-                    yield results.error("DYN105", message, plan.ref, (*at, field))
+def check_claims(plan: GraphPlan) -> Iterator[Result]:
+    """A claim has a name, and a claim to be created has everything that Kubernetes needs to create it."""
+    for index, claim in enumerate(plan.claims):
+        if not claim.name:
+            yield results.error("DYN103", "name is required; name the claim", plan.ref, plan.at("claim.name", index))
+        for field, value, example in _needed(claim):
+            if not value:
+                message = f"{plan.word(field)} is required when create is true; set it, for example to {example}"
+                yield results.error("DYN105", message, plan.ref, plan.at(field, index))
+        if claim.create:
             for field, message in _unusable(claim):
-                yield results.error("DYN117", message, plan.ref, (*at, field))
+                yield results.error("DYN117", message, plan.ref, plan.at(field, index))
 
 
-def _unusable(claim: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Fields of a claim that no API server takes."""
-    for field in ("name", "storageClass"):
-        if claim.get(field) and not fields.DNS_SUBDOMAIN.fullmatch(claim[field]):
-            yield field, f"{claim[field]!r} is no name that Kubernetes takes; use lower-case letters, digits, dashes and dots"
-    if claim.get("volumeAccessMode") and claim["volumeAccessMode"] not in _ACCESS_MODES:
-        yield "volumeAccessMode", f"{claim['volumeAccessMode']} is none of {', '.join(_ACCESS_MODES)}; write one of them"
-    if quantity.value(claim.get("size")) < 0:
-        yield "size", f"{claim['size']} is below zero; write an amount"
+def _needed(claim: Claim) -> Iterator[tuple[GraphField, object, str]]:
+    """Each field that a claim to be created needs: its value, and an example."""
+    if claim.create:
+        yield "claim.storage_class", claim.storage_class, "standard"
+        yield "claim.size", quantity.value(claim.size or None), "100Gi"
+        yield "claim.access_mode", claim.access_mode, "ReadWriteMany"
 
 
-def check_restart(plan: GraphPlan, spec: dict[str, Any]) -> Iterator[Result]:
-    """The order of a restart names every service once."""
-    written = spec.get("restart")
-    if written is None:
+def _unusable(claim: Claim) -> Iterator[tuple[GraphField, str]]:
+    """Fields of a claim that an API server refuses."""
+    names: tuple[tuple[GraphField, str], ...] = (("claim.name", claim.name), ("claim.storage_class", claim.storage_class))
+    for field, name in names:
+        if name and not fields.DNS_SUBDOMAIN.fullmatch(name):
+            yield field, f"{name!r} is not a valid name; use lower-case letters, digits, dashes and dots"
+    if claim.access_mode and claim.access_mode not in _ACCESS_MODES:
+        yield "claim.access_mode", f"{claim.access_mode} is not an access mode; write one of {', '.join(_ACCESS_MODES)}"
+    if quantity.value(claim.size or None) < 0:
+        yield "claim.size", f"size {claim.size} is negative; write a positive amount"
+
+
+def check_restart(plan: GraphPlan) -> Iterator[Result]:
+    """The order of a restart names each service once."""
+    restart, where = plan.restart, plan.at("restart.order") if plan.restart else ()
+    if restart is None:
         return
-    at: Path = ("spec", "restart")
-    strategy = written.get("strategy") or {}
-    order, services = strategy.get("order") or [], {component.who.service for component in plan.components}
-    where = (*at, "strategy", "order")
-    if order and strategy.get("type") == "Parallel":
-        yield results.error("DYN107", "cannot be given when type is Parallel; leave one of the two out", plan.ref, where)
-    elif order:
-        for index, name in enumerate(order):
-            if name not in services:
-                yield results.error(
-                    "DYN108", f"the graph has no service {name}; write one of {', '.join(sorted(services))}", plan.ref, (*where, index)
-                )
-            elif name in order[:index]:
-                yield results.error("DYN109", f"{name} stands twice; name each service once", plan.ref, (*where, index))
-        if missing := sorted(services - set(order)):
-            yield results.error("DYN110", f"leaves out {', '.join(missing)}; name every service", plan.ref, where)
-    if plan.restart and plan.restart.ordered and plan.config.restart == "render":
+    if restart.order and restart.parallel:
+        yield results.error("DYN107", "order does not apply when type is Parallel; remove one of the two", plan.ref, where)
+    elif restart.order:
+        yield from _check_order(plan, restart.order)
+    if restart.id and restart.sequential and plan.config.restart == "render":
         message = (
-            "all services restart at once, since a build has no order; set restart: sync in the configuration and let the syncer do it"
+            "all services restart at once, because a build cannot wait between services; "
+            "set restart: sync in the configuration, and the syncer restarts them in order"
         )
-        yield results.warning("DYN111", message, plan.ref, (*at, "strategy"))
+        yield results.warning("DYN111", message, plan.ref, plan.at("restart.strategy"))
+
+
+def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
+    services = {component.who.service for component in plan.components}
+    for index, name in enumerate(order):
+        if name not in services:
+            message = f"the graph has no service {name}; write one of {', '.join(sorted(services))}"
+            yield results.error("DYN108", message, plan.ref, plan.at("restart.order", index))
+        elif name in order[:index]:
+            yield results.error("DYN109", f"{name} is listed twice; list each service once", plan.ref, plan.at("restart.order", index))
+    if missing := sorted(services - set(order)):
+        yield results.error("DYN110", f"order does not list {', '.join(missing)}; list every service", plan.ref, plan.at("restart.order"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import expand, resolve
+from krm_fn import expand, resolve, results
 from krm_fn.config import Config
 from krm_fn.expand import Expansion
 from krm_fn.kube.types import Resource
@@ -84,7 +84,7 @@ def plan(resource: Resource, *around: Resource, **settings: Any) -> tuple[GraphP
 def component(written: Resource, *around: Resource, config: Resource | None = None, **spec: Any) -> ComponentPlan:
     """The plan of one service, called `Worker`, of a graph."""
     found, unreadable = plan(graph({"Worker": written}, **spec), *around, **(config or {}))
-    assert not unreadable
+    assert not results.failed(unreadable)
     return found.components[0]
 
 

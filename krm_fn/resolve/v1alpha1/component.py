@@ -14,7 +14,7 @@ from krm_fn.manifests import backends, components
 from krm_fn.plan import ComponentPlan, Identity, Placement
 from krm_fn.resolve import placement
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1alpha1 import deployment_config, edge, pod
+from krm_fn.resolve.v1alpha1 import deployment_config, edge, fields, ignored_fields, inventory, pod
 from krm_fn.resolve.v1alpha1.deployment_config import Override
 from krm_fn.resolve.v1alpha1.pod import Variables
 from krm_fn.results import Path
@@ -35,15 +35,20 @@ def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any])
         graph_discovery=facts.discovery,
         by_graph=by_graph,
     )
-    return ComponentPlan(
+    outside = edge.edge(facts, who, written, by_graph=by_graph)
+    plan = ComponentPlan(
         ref=facts.ref,
         path=path,
+        fields=fields.COMPONENT,
         config=facts.config,
         who=who,
         placement=placed,
         pod=pods,
-        edge=edge.edge(facts, who, written, by_graph=by_graph),
+        edge=outside,
+        inventory=inventory.spec(facts, who, (placed, pods, outside), written),
     )
+    facts.found.extend(ignored_fields.check(plan, written))
+    return plan
 
 
 def _variables(facts: Shared, who: Identity, path: Path, written: dict[str, Any]) -> Variables:

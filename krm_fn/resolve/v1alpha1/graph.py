@@ -16,6 +16,7 @@ from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Identity, Restart
 from krm_fn.resolve import cluster, placement
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
+from krm_fn.resolve.v1alpha1 import fields
 from krm_fn.resolve.v1alpha1.component import component
 from krm_fn.results import Result
 
@@ -28,7 +29,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
     `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or what it found has been taken out.
     """
     spec, notes = resource.get("spec") or {}, labels.notes(resource)
-    asked = _restart(spec.get("restart") or {})
+    restart = _restart(spec.get("restart"))
     facts = Shared(
         name=results.ref(resource).name,
         namespace=cluster.namespace(resource, config),
@@ -41,7 +42,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         discovery=notes.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
         found=[],
     )
-    stamp = {labels.RESTART_AT: asked.id} if asked and config.restart == "render" else {}
+    stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
     components = tuple(_component(facts, name, service or {}, notes, stamp) for name, service in (spec.get("services") or {}).items())
     plan = GraphPlan(
         name=facts.name,
@@ -53,8 +54,9 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         components=components,
         annotations=notes,
         claims=tuple(_claims(spec)),
-        restart=asked,
+        restart=restart,
         standalone=False,
+        fields=fields.GRAPH,
     )
     return plan, facts.found
 
@@ -64,25 +66,24 @@ def _orchestrator(notes: dict[str, str], config: Config) -> str:
     return "deployment" if notes.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
 
 
-def _restart(written: dict[str, Any]) -> Restart | None:
+def _restart(written: dict[str, Any] | None) -> Restart | None:
     """The restart that the graph requests (reference: DetermineRestartState). A build stamps all services at once."""
-    if not written.get("id"):
+    if written is None:
         return None
     strategy = written.get("strategy") or {}
-    kind = strategy.get("type") or ("Sequential" if strategy.get("order") else "")
-    return Restart(written["id"], ordered=kind == "Sequential")
+    order, kind = tuple(strategy.get("order") or ()), strategy.get("type") or ""
+    return Restart(written.get("id") or "", order, sequential=kind == "Sequential" or bool(not kind and order), parallel=kind == "Parallel")
 
 
 def _claims(spec: dict[str, Any]) -> Iterator[Claim]:
     for claim in spec.get("pvcs") or ():
-        if claim.get("name"):
-            yield Claim(
-                name=claim["name"],
-                create=bool(claim.get("create")),
-                size=quantity.canonical(claim["size"]) if claim.get("size") is not None else "",
-                storage_class=claim.get("storageClass") or "",
-                access_mode=claim.get("volumeAccessMode") or "",
-            )
+        yield Claim(
+            name=claim.get("name") or "",
+            create=bool(claim.get("create")),
+            size=quantity.canonical(claim["size"]) if claim.get("size") is not None else "",
+            storage_class=claim.get("storageClass") or "",
+            access_mode=claim.get("volumeAccessMode") or "",
+        )
 
 
 def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels, stamp: Labels) -> ComponentPlan:

@@ -66,6 +66,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
         claims=(),
         restart=None,
         standalone=True,
+        fields={},
     )
     return graph, facts.found
 

@@ -141,11 +141,11 @@ def test_a_graph_hands_two_annotations_down(graph, service, handed):
 
 
 RESTARTS = [
-    ("nothing", {}, None),
+    ("no id requests none", {}, Restart("")),
     ("an id", {"id": "1"}, Restart("1")),
-    ("at once", {"id": "1", "strategy": {"type": "Parallel"}}, Restart("1")),
-    ("one after the other", {"id": "1", "strategy": {"type": "Sequential"}}, Restart("1", ordered=True)),
-    ("in an order", {"id": "1", "strategy": {"order": ["Worker"]}}, Restart("1", ordered=True)),
+    ("at once", {"id": "1", "strategy": {"type": "Parallel"}}, Restart("1", parallel=True)),
+    ("one after the other", {"id": "1", "strategy": {"type": "Sequential"}}, Restart("1", sequential=True)),
+    ("in an order", {"id": "1", "strategy": {"order": ["Worker"]}}, Restart("1", ("Worker",), sequential=True)),
     ("an empty order", {"id": "1", "strategy": {"order": []}}, Restart("1")),
 ]
 
@@ -164,6 +164,7 @@ def test_claims():
     assert given.plan(given.graph(pvcs=pvcs))[0].claims == (
         Claim("a", create=True, size="1Ti", storage_class="s", access_mode="ReadWriteOnce"),
         Claim("b"),
+        Claim(""),
     )
 
 

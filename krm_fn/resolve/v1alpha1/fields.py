@@ -1,0 +1,61 @@
+"""Where each fact of a plan stands in `nvidia.com/v1alpha1`, for messages and field paths. `*` stands for an index of a list."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krm_fn.plan import Field, GraphField
+    from krm_fn.results import Path
+
+COMPONENT: Mapping[Field, Path] = {
+    "component": (),
+    "annotations": ("annotations",),
+    "envs": ("envs",),
+    "gpus": ("resources", "limits", "gpu"),
+    "gpus.request": ("resources", "requests", "gpu"),
+    "ingress": ("ingress",),
+    "ingress.annotations": ("ingress", "annotations"),
+    "ingress.class": ("ingress", "ingressControllerClassName"),
+    "ingress.gateway": ("ingress", "virtualServiceGateway"),
+    "ingress.host": ("ingress", "host"),
+    "ingress.labels": ("ingress", "labels"),
+    "ingress.suffix": ("ingress", "hostSuffix"),
+    "ingress.tls": ("ingress", "tls", "secretName"),
+    "ingress.virtual_service": ("ingress", "useVirtualService"),
+    "labels": ("labels",),
+    "liveness": ("livenessProbe",),
+    "main": ("extraPodSpec", "mainContainer"),
+    "mount": ("volumeMounts", "*"),
+    "mount.cache": ("volumeMounts", "*", "useAsCompilationCache"),
+    "mount.name": ("volumeMounts", "*", "name"),
+    "mount.path": ("volumeMounts", "*", "mountPoint"),
+    "nodes": ("multinode",),
+    "picker": ("eppConfig",),
+    "picker.config": ("eppConfig", "config"),
+    "picker.reference": ("eppConfig", "configMapRef"),
+    "pod": ("extraPodSpec",),
+    "pod.annotations": ("extraPodMetadata", "annotations"),
+    "pod.labels": ("extraPodMetadata", "labels"),
+    "readiness": ("readinessProbe",),
+    "replicas": ("replicas",),
+    "resources": ("resources",),
+    "shared_memory": ("sharedMemory",),
+    "shared_memory.off": ("sharedMemory", "disabled"),
+    "shared_memory.size": ("sharedMemory", "size"),
+    "sub_type": ("subComponentType",),
+    "type": ("componentType",),
+}
+
+GRAPH: Mapping[GraphField, Path] = {
+    "claim.access_mode": ("spec", "pvcs", "*", "volumeAccessMode"),
+    "claim.create": ("spec", "pvcs", "*", "create"),
+    "claim.name": ("spec", "pvcs", "*", "name"),
+    "claim.size": ("spec", "pvcs", "*", "size"),
+    "claim.storage_class": ("spec", "pvcs", "*", "storageClass"),
+    "components": ("spec", "services"),
+    "restart.order": ("spec", "restart", "strategy", "order"),
+    "restart.strategy": ("spec", "restart", "strategy"),
+}

@@ -1,0 +1,47 @@
+"""Fields of a component that this version has and that reach no pod: deprecated, ignored or dropped by the reference without a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kube import quantity
+
+if TYPE_CHECKING:
+    from krm_fn.plan import ComponentPlan
+    from krm_fn.results import Result
+
+
+def check(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    """Findings about the fields of one component that its plan does not keep."""
+    if not plan.who.standalone:
+        yield from _of_services(plan, written)
+    if written.get("autoscaling") is not None:
+        message = "autoscaling is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
+        yield results.warning("DYN113", message, plan.ref, (*plan.path, "autoscaling"))
+    yield from _gpu_requests(plan, written)
+    memory = written.get("sharedMemory")
+    if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
+        message = "size is required unless disabled is true; set a size such as 16Gi, or disabled: true"
+        yield results.error("DYN116", message, plan.ref, plan.at("shared_memory.size"))
+
+
+def _of_services(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    """Fields that mean something on a standalone component only."""
+    if written.get("dynamoNamespace"):
+        message = f"dynamoNamespace is deprecated and ignored, its value is {plan.who.dynamo_namespace}; remove the field"
+        yield results.warning("DYN112", message, plan.ref, (*plan.path, "dynamoNamespace"))
+    if written.get("labels") and not plan.placement.by_graph:
+        message = "labels of a service reach no pod in deployment mode; write them under extraPodMetadata.labels"
+        yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
+
+
+def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    """GPUs count as limits only; Kubernetes derives the request. A request that equals its limit loses nothing."""
+    sides = written.get("resources") or {}
+    requests, limits = sides.get("requests") or {}, sides.get("limits") or {}
+    for field in ("gpu", "gpuType"):
+        if requests.get(field) and requests[field] != limits.get(field):
+            message = f"requests.{field} reaches no pod, because Kubernetes takes the request from the limit; write it under limits"
+            yield results.warning("DYN115", message, plan.ref, plan.at("resources", "requests", field))

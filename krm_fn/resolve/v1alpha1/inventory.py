@@ -1,0 +1,48 @@
+"""The spec of a DynamoComponentDeployment that stands for one service of a graph.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments, whose intermediate resources these are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn.kube import merge
+from krm_fn.manifests import components
+from krm_fn.plan import Edge, Identity, Ingress, Placement, PodFacts
+from krm_fn.resolve.context import Shared
+
+
+def spec(facts: Shared, who: Identity, parts: tuple[Placement, PodFacts, Edge], written: dict[str, Any]) -> dict[str, Any] | None:
+    """The service as written, with what its graph decides; None where the configuration asks for no inventory."""
+    placed, pods, edge = parts
+    if not facts.config.components or who.standalone or placed.by_graph:
+        return None
+    kind = components.get(who.type)
+    extra = {**(written.get("extraPodSpec") or {}), **kind.enforce({})}
+    opens = kind.is_entrance and written.get("ingress") is None
+    decided = merge.some(
+        backendFramework=facts.framework or None,
+        serviceName=who.service,
+        dynamoNamespace=who.dynamo_namespace,
+        labels=who.labels,
+        annotations=who.annotations or None,
+        replicas=placed.replicas,
+        envs=list(pods.envs) or None,
+        extraPodSpec=extra or None,
+        ingress=_default_ingress(edge.ingress) if opens else None,
+    )
+    return {**written, **decided}
+
+
+def _default_ingress(ingress: Ingress) -> dict[str, Any]:
+    """The installation's ingress as the reference writes it."""
+    return merge.some(
+        enabled=ingress.enabled or None,
+        host=ingress.host,
+        hostSuffix=ingress.suffix,
+        ingressControllerClassName=ingress.class_name,
+        tls={"secretName": ingress.tls_secret} if ingress.tls else None,
+        useVirtualService=ingress.virtual_service or None,
+        virtualServiceGateway=ingress.gateway,
+    )
