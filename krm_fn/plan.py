@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from krm_fn import results
+from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
 from krm_fn.kube.types import Container, EnvVar, Labels, PodSpec, Probe, Role
 from krm_fn.results import Path, Ref
@@ -219,6 +220,7 @@ class ComponentPlan(NamedTuple):
     path: Path
     fields: Mapping[Field, Path]
     config: Config
+    behaviour: Behaviour
     who: Identity
     placement: Placement
     pod: PodFacts
@@ -263,6 +265,7 @@ class GraphPlan(NamedTuple):
     restart: Restart | None
     standalone: bool
     fields: Mapping[GraphField, Path]
+    behaviour: Behaviour
 
     def at(self, field: GraphField, *rest: str | int) -> Path:
         """The path at which the user writes a field of the graph. `rest` fills the indexes of lists in it, and goes on below it."""

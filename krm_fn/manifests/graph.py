@@ -28,7 +28,7 @@ def render(plan: GraphPlan) -> Iterator[Resource]:
         yield from workloads.get(carrier).render(plan, carried)
     for component in plan.components:
         kind = components.get(component.who.type)
-        yield from services.of(component, kind.service_port, entrance=kind.is_entrance)
+        yield from services.of(component, kind.service_port(component), entrance=kind.is_entrance)
         yield from ingress.of(component)
     yield from model_services.services(plan)
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import ComponentPlan
 
-PORT = 9002
-HEALTH_PORT = 9003
-FRONTEND_PORT = 8000
 CONFIG_VOLUME = "epp-config"
 CONFIG_DIR = "/etc/epp"
 CONFIG_FILE = "epp-config-dynamo.yaml"
@@ -26,17 +23,8 @@ _CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": 
 
 
 def args(plan: ComponentPlan) -> list[str]:
-    """The extension's flags."""
-    return [
-        *("-pool-name", names.pool(plan.who.graph)),
-        *("-pool-namespace", plan.who.namespace),
-        *("-pool-group", POOL_GROUP),
-        *("-v", "4"),
-        *("--zap-encoder", "json"),
-        *("-grpc-port", f"{PORT}"),
-        *("-grpc-health-port", f"{HEALTH_PORT}"),
-        *("-config-file", f"{CONFIG_DIR}/{CONFIG_FILE}"),
-    ]
+    """The arguments of the extension."""
+    return [word.format(pool=names.pool(plan.who.graph), namespace=plan.who.namespace) for word in plan.behaviour.picker_args]
 
 
 def volume(plan: ComponentPlan) -> dict[str, Any]:
@@ -64,9 +52,9 @@ def inference_pool(plan: ComponentPlan) -> Resource:
         "kind": "InferencePool",
         "metadata": {"name": names.pool(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
         "spec": {
-            "targetPorts": [{"number": FRONTEND_PORT}],
+            "targetPorts": [{"number": plan.behaviour.ports.http}],
             "selector": {"matchLabels": {labels.COMPONENT_TYPE: "frontend", labels.NAMESPACE: plan.who.dynamo_namespace}},
-            "endpointPickerRef": {"kind": "Service", "name": plan.who.name, "port": {"number": PORT}},
+            "endpointPickerRef": {"kind": "Service", "name": plan.who.name, "port": {"number": plan.behaviour.ports.picker}},
         },
     }
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan
 
-PORT = 8000
 DEFAULT_SUFFIX = "local"
 
 
@@ -59,7 +58,7 @@ def _metadata(plan: ComponentPlan) -> dict[str, Any]:
 
 
 def _ingress(plan: ComponentPlan) -> Resource:
-    backend = {"service": {"name": plan.who.name, "port": {"number": PORT}}}
+    backend = {"service": {"name": plan.who.name, "port": {"number": plan.behaviour.ports.http}}}
     spec: dict[str, Any] = {
         "ingressClassName": plan.edge.ingress.class_name,
         "rules": [{"host": host(plan), "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}],
@@ -70,7 +69,7 @@ def _ingress(plan: ComponentPlan) -> Resource:
 
 
 def _virtual_service(plan: ComponentPlan) -> Resource:
-    destination = {"host": plan.who.name, "port": {"number": PORT}}
+    destination = {"host": plan.who.name, "port": {"number": plan.behaviour.ports.http}}
     return {
         "apiVersion": "networking.istio.io/v1beta1",
         "kind": "VirtualService",

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.plan import GraphPlan
 
-SYSTEM_PORT = 9090
-
 
 def services(plan: GraphPlan) -> Iterator[Resource]:
     """One Service per model, however many services of the graph serve it."""
+    port = plan.behaviour.ports.system
     for model in dict.fromkeys(component.edge.model for component in plan.components if component.edge.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
         yield {
@@ -33,6 +32,6 @@ def services(plan: GraphPlan) -> Iterator[Resource]:
             "spec": {
                 "clusterIP": "None",
                 "selector": marks,
-                "ports": [{"name": "system", "port": SYSTEM_PORT, "targetPort": SYSTEM_PORT, "protocol": "TCP"}],
+                "ports": [{"name": "system", "port": port, "targetPort": port, "protocol": "TCP"}],
             },
         }

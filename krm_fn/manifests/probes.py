@@ -1,7 +1,4 @@
-"""How a probe is written, and how long a container may take to start.
-
-Not its business: which probes a component has, which is in `krm_fn.manifests.components`.
-"""
+"""Default probes, and how long a container may take to start."""
 
 from __future__ import annotations
 
@@ -10,26 +7,24 @@ from typing import TYPE_CHECKING
 from krm_fn.kube import merge
 
 if TYPE_CHECKING:
+    from krm_fn.behaviours import ProbeFigures
     from krm_fn.kube.types import Container, Probe
 
 _DEADLINE = 600  # seconds: what Kubernetes gives a Deployment anyway
 _SLACK = 300  # seconds to schedule a pod and pull its image
 
 
-def http(path: str, port: str, *, period: int, timeout: int, failures: int, delay: int | None = None) -> Probe:  # noqa: PLR0913 - its fields
-    """An HTTP probe on a named port; times in seconds."""
+def written(figures: ProbeFigures) -> Probe:
+    """A default probe as Kubernetes takes it."""
+    grpc = figures.handler == "grpc"
+    handler = {"port": figures.port, "service": figures.target} if grpc else {"path": figures.target, "port": figures.port}
     return merge.some(
-        httpGet={"path": path, "port": port},
-        initialDelaySeconds=delay,
-        periodSeconds=period,
-        timeoutSeconds=timeout,
-        failureThreshold=failures,
+        **{"grpc" if grpc else "httpGet": handler},
+        initialDelaySeconds=figures.delay,
+        periodSeconds=figures.period,
+        timeoutSeconds=figures.timeout,
+        failureThreshold=figures.failures,
     )
-
-
-def grpc(port: int, service: str, *, delay: int, period: int) -> Probe:
-    """A gRPC health probe; times in seconds."""
-    return {"grpc": {"port": port, "service": service}, "initialDelaySeconds": delay, "periodSeconds": period}
 
 
 def progress_deadline(container: Container) -> int:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan
 
 SHARED_MEMORY = "shared-memory"
-DEFAULT_SHARED_MEMORY = "8Gi"
 
 
 def claims(plan: GraphPlan) -> Iterator[Resource]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from krm_fn import behaviours
+from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
 from krm_fn.kube.types import EnvVar
 from krm_fn.resolve.cluster import ClusterFacts
@@ -17,9 +19,15 @@ class Shared(NamedTuple):
     namespace: str
     ref: Ref
     config: Config
+    behaviour: Behaviour
     cluster: ClusterFacts
     orchestrator: str
     framework: str
     envs: list[EnvVar]
     discovery: str
     found: list[Result]
+
+
+def behaviour() -> Behaviour:
+    """The release of the reference whose output a resource becomes: the one place that chooses it."""
+    return behaviours.get("v0_9")

@@ -40,19 +40,22 @@ BACKEND = Abacus()
 TYPE = '''
 """A component that keeps books."""
 
+from krm_fn.behaviours import ProbeFigures
 from krm_fn.manifests import probes
 from krm_fn.manifests.components import Component
 
 
 class Ledger(Component):
     runs_engine = True
-    service_port = {"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}
+
+    def service_port(self, plan):
+        return {"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}
 
     def container(self, plan):
         return {
             "command": ["ledger"],
             "ports": [{"name": "books", "containerPort": 7000, "protocol": "TCP"}],
-            "readinessProbe": probes.http("/open", "books", period=3, timeout=1, failures=2),
+            "readinessProbe": probes.written(ProbeFigures("http", "/open", "books", period=3, timeout=1, failures=2)),
         }
 
     def objects(self, plan):

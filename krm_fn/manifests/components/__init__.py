@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
+from krm_fn.behaviours import TypeFigures
+from krm_fn.kube import merge
+from krm_fn.manifests import env, probes
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container, PodSpec, Resource
     from krm_fn.plan import ComponentPlan
     from krm_fn.results import Result
-
-SYSTEM_PORT = 9090
+_NEUTRAL = TypeFigures()
 
 
 class Component:
@@ -31,16 +33,30 @@ class Component:
     only_once = False
     """Whether a graph has at most one of them."""
 
-    service_port: dict[str, Any] = {"name": "system", "port": SYSTEM_PORT, "targetPort": "system", "protocol": "TCP"}
-    """The one port of the component's Service."""
+    figures = ""
+    """Under which name a release keeps the ports, variables and probes of this type (`krm_fn.behaviours`)."""
+
+    def service_port(self, plan: ComponentPlan) -> dict[str, Any]:
+        """The one port of the component's Service."""
+        return {"name": "system", "port": plan.behaviour.ports.system, "targetPort": "system", "protocol": "TCP"}
 
     def container(self, plan: ComponentPlan) -> Container:
         """The main container below the user's; its `env` comes on top of the common variables."""
-        return {"command": ["/bin/sh", "-c"]}
+        return {"command": ["/bin/sh", "-c"], **self.standard(plan)}
+
+    def standard(self, plan: ComponentPlan) -> Container:
+        """The ports, variables and probes that the release gives to containers of this type."""
+        figures = plan.behaviour.types.get(self.figures, _NEUTRAL)
+        return merge.some(
+            ports=[{"name": name, "containerPort": number, "protocol": "TCP"} for name, number in figures.ports] or None,
+            env=[env.value(name, text) for name, text in figures.env] or None,
+            **{field: probes.written(probe) for field, probe in figures.probes},
+        )
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
         """The pod below the user's."""
-        return {"restartPolicy": "Always", "terminationGracePeriodSeconds": 60}
+        figures = plan.behaviour.types.get(self.figures, _NEUTRAL)
+        return {"restartPolicy": "Always", "terminationGracePeriodSeconds": figures.grace_period}
 
     def enforce(self, pod: PodSpec) -> PodSpec:
         """What the type insists on above the user's."""

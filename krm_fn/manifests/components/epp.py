@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import names
-from krm_fn.manifests import env, inference_pool, probes, rbac
+from krm_fn.manifests import inference_pool, rbac
 from krm_fn.manifests.components import Component
 
 if TYPE_CHECKING:
@@ -21,37 +21,25 @@ class EndpointPicker(Component):
     """Chooses the frontend for each request that comes through the gateway."""
 
     only_once = True
-    service_port = {"name": "grpc", "port": inference_pool.PORT, "targetPort": inference_pool.PORT, "protocol": "TCP"}
+    figures = "epp"
+
+    def service_port(self, plan: ComponentPlan) -> dict[str, Any]:
+        """The gateway speaks gRPC."""
+        port = plan.behaviour.ports.picker
+        return {"name": "grpc", "port": port, "targetPort": port, "protocol": "TCP"}
 
     def container(self, plan: ComponentPlan) -> Container:
         """The image's own entry point with the extension's flags."""
-        probe = probes.grpc(inference_pool.HEALTH_PORT, "inference-extension", delay=5, period=10)
-        return {
-            "args": inference_pool.args(plan),
-            "ports": [
-                {"name": "grpc", "containerPort": inference_pool.PORT, "protocol": "TCP"},
-                {"name": "grpc-health", "containerPort": inference_pool.HEALTH_PORT, "protocol": "TCP"},
-                {"name": "metrics", "containerPort": 9090, "protocol": "TCP"},
-            ],
-            "env": [
-                env.value("DYN_KV_BLOCK_SIZE", "16"),
-                env.value("DYN_DISCOVERY_TIMEOUT_SEC", "300"),
-                env.value("USE_STREAMING", "true"),
-                env.value("RUST_LOG", "debug,dynamo_llm::kv_router=trace"),
-            ],
-            "livenessProbe": probe,
-            "readinessProbe": probe,
-            "volumeMounts": [
-                {"name": inference_pool.CONFIG_VOLUME, "mountPath": inference_pool.CONFIG_DIR, "readOnly": True},
-                {"name": "hf-cache", "mountPath": "/home/nonroot/.cache"},
-            ],
-        }
+        mounts = [
+            {"name": inference_pool.CONFIG_VOLUME, "mountPath": inference_pool.CONFIG_DIR, "readOnly": True},
+            {"name": "hf-cache", "mountPath": "/home/nonroot/.cache"},
+        ]
+        return {"args": inference_pool.args(plan), **self.standard(plan), "volumeMounts": mounts}
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
-        """Streams end before the pod does."""
+        """The account of endpoint pickers, and the volumes of the extension."""
         return {
-            "restartPolicy": "Always",
-            "terminationGracePeriodSeconds": 130,
+            **super().pod(plan),
             "serviceAccountName": names.EPP_ACCOUNT,
             "volumes": [inference_pool.volume(plan), {"name": "hf-cache", "emptyDir": {}}],
         }
@@ -65,23 +53,22 @@ class EndpointPicker(Component):
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """The reference's rules (webhook/validation/shared.go validateEPPConfig)."""
-        at, picker = plan.path, plan.edge.picker
+        picker = plan.edge.picker
         if plan.placement.nodes > 1:
-            yield results.error("DYN130", "an endpoint picker runs on one node; leave multinode out", plan.ref, (*at, "multinode"))
+            message = f"an endpoint picker runs on one node; remove {plan.word('nodes')}"
+            yield results.error("DYN130", message, plan.ref, plan.at("nodes"))
         if plan.placement.replicas not in (None, 1):
-            yield results.error(
-                "DYN131",
-                f"an endpoint picker must have exactly 1 replica, not {plan.placement.replicas}; write 1",
-                plan.ref,
-                (*at, "replicas"),
-            )
-        where = (*at, "eppConfig")
+            message = f"an endpoint picker must have exactly 1 replica, not {plan.placement.replicas}; write 1"
+            yield results.error("DYN131", message, plan.ref, plan.at("replicas"))
+        config, reference = plan.word("picker.config"), plan.word("picker.reference")
         if picker.config is None and not picker.by_reference:
-            yield results.error("DYN132", "an endpoint picker needs config or configMapRef; write one of them", plan.ref, where)
+            message = f"an endpoint picker needs {config} or {reference}; set one of them"
+            yield results.error("DYN132", message, plan.ref, plan.at("picker"))
         elif picker.config is not None and picker.by_reference:
-            yield results.error("DYN133", "config and configMapRef exclude each other; keep one", plan.ref, (*where, "configMapRef"))
+            message = f"{config} and {reference} exclude each other; keep one"
+            yield results.error("DYN133", message, plan.ref, plan.at("picker.reference"))
         elif picker.by_reference and not picker.config_map:
-            yield results.error("DYN134", "names no ConfigMap; set it", plan.ref, (*where, "configMapRef", "name"))
+            yield results.error("DYN134", "the ConfigMap has no name; set it", plan.ref, plan.at("picker.reference", "name"))
 
 
 COMPONENT = EndpointPicker()

@@ -5,31 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import names
-from krm_fn.manifests import env, rbac
+from krm_fn.manifests import rbac
 from krm_fn.manifests.components import Component
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container, PodSpec, Resource
+    from krm_fn.kube.types import PodSpec, Resource
     from krm_fn.plan import ComponentPlan
-
-PORT = 9085
 
 
 class Planner(Component):
     """Talks to the Kubernetes API, so it has an account of its own, which the user cannot change."""
 
-    def container(self, plan: ComponentPlan) -> Container:
-        """Exposes metrics."""
-        return {
-            "command": ["/bin/sh", "-c"],
-            "ports": [{"name": "metrics", "containerPort": PORT, "protocol": "TCP"}],
-            "env": [env.value("PLANNER_PROMETHEUS_PORT", f"{PORT}")],
-        }
+    figures = "planner"
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
-        """Everybody's pod with the planner's account."""
+        """The pod of any component, with the planner's account."""
         return {**super().pod(plan), "serviceAccountName": names.PLANNER_ACCOUNT}
 
     def enforce(self, pod: PodSpec) -> PodSpec:

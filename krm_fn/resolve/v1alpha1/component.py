@@ -41,6 +41,7 @@ def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any])
         path=path,
         fields=fields.COMPONENT,
         config=facts.config,
+        behaviour=facts.behaviour,
         who=who,
         placement=placed,
         pod=pods,
@@ -61,7 +62,7 @@ def _variables(facts: Shared, who: Identity, path: Path, written: dict[str, Any]
     try:
         content = deployment_config.parse(envs[place].get("value") or "")
         if components.get(who.type).is_entrance:
-            envs[place] = {**envs[place], "value": deployment_config.with_port(content, who.service)}
+            envs[place] = {**envs[place], "value": deployment_config.with_port(content, who.service, facts.behaviour.ports.http)}
         return Variables(tuple(envs), deployment_config.override(content, who.service))
     except (ValueError, RecursionError) as problem:
         at = (*path, "envs") if any(variable.get("name") == deployment_config.NAME for variable in own) else ("spec", "envs")

@@ -10,7 +10,6 @@ from math import isinf
 from typing import Any, NamedTuple
 
 NAME = "DYN_DEPLOYMENT_CONFIG"
-_PORT = 8000
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _INT32 = 2**31
 
@@ -54,10 +53,10 @@ def override(content: dict[str, Any], service: str) -> Override:
     return Override(workers, {name: amount for name, amount in amounts.items() if amount} or None)
 
 
-def with_port(content: dict[str, Any], service: str) -> str:
-    """The text for a frontend, whose own port is always 8000, printed as Go prints JSON."""
+def with_port(content: dict[str, Any], service: str, port: int) -> str:
+    """The text for a frontend, whose own port is always `port`, printed as Go prints JSON."""
     if isinstance(content.get(service), dict):
-        content = {**content, service: {**content[service], "port": _PORT}}
+        content = {**content, service: {**content[service], "port": port}}
     return _go(content)
 
 

@@ -13,7 +13,7 @@ from krm_fn.config import Config
 from krm_fn.kube import labels, names, quantity
 from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Identity, Restart
-from krm_fn.resolve import cluster, placement
+from krm_fn.resolve import cluster, context, placement
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1 import fields
@@ -35,6 +35,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         namespace=cluster.namespace(resource, config),
         ref=results.ref(resource),
         config=config,
+        behaviour=context.behaviour(),
         cluster=found,
         orchestrator=_orchestrator(notes, config),
         framework=spec.get("backendFramework") or "",
@@ -57,6 +58,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         restart=restart,
         standalone=False,
         fields=fields.GRAPH,
+        behaviour=facts.behaviour,
     )
     return plan, facts.found
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from krm_fn.kube import canonical, labels, merge, quantity
 from krm_fn.kube.types import Container, EnvVar
-from krm_fn.manifests import volumes
 from krm_fn.plan import GPUs, Identity, Mount, PodFacts
 from krm_fn.resolve import resources
 from krm_fn.resolve.context import Shared
@@ -44,7 +43,7 @@ def facts(shared: Shared, who: Identity, path: Path, written: dict[str, Any], va
         resources=native,
         gpus=_gpus(amounts, container, native),
         mounts=tuple(_mounts(written)),
-        shared_memory=_shared_memory(written.get("sharedMemory")),
+        shared_memory=_shared_memory(written.get("sharedMemory"), shared.behaviour.shared_memory),
         pull_secrets=() if without_secrets else shared.cluster.pull_secrets(shared.namespace, container.get("image") or ""),
         fallback_account=shared.cluster.fallback.get(shared.namespace, "default"),
     )
@@ -63,10 +62,10 @@ def _mounts(written: dict[str, Any]) -> Iterator[Mount]:
         yield Mount(mount.get("name") or "", mount.get("mountPoint") or "", bool(mount.get("useAsCompilationCache")))
 
 
-def _shared_memory(written: dict[str, Any] | None) -> str:
-    """The size of /dev/shm; empty where the user has none of it."""
+def _shared_memory(written: dict[str, Any] | None, default: str) -> str:
+    """The size of /dev/shm; empty if the user disabled it."""
     if written is None:
-        return volumes.DEFAULT_SHARED_MEMORY
+        return default
     if written.get("disabled"):
         return ""
-    return quantity.canonical(written["size"]) if quantity.value(written.get("size")) else volumes.DEFAULT_SHARED_MEMORY
+    return quantity.canonical(written["size"]) if quantity.value(written.get("size")) else default

@@ -10,7 +10,7 @@ from krm_fn.config import Config
 from krm_fn.kube import labels, names
 from krm_fn.kube.types import Resource
 from krm_fn.plan import GraphPlan, Identity
-from krm_fn.resolve import cluster
+from krm_fn.resolve import cluster, context
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.component import component as resolved
@@ -27,6 +27,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
         namespace=cluster.namespace(resource, config),
         ref=address,
         config=config,
+        behaviour=context.behaviour(),
         cluster=found,
         orchestrator="deployment",
         framework=spec.get("backendFramework") or "",
@@ -67,6 +68,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
         restart=None,
         standalone=True,
         fields={},
+        behaviour=facts.behaviour,
     )
     return graph, facts.found
 

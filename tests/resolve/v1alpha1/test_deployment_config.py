@@ -124,7 +124,7 @@ PRINTED = [
 
 @pytest.mark.parametrize(("content", "text"), [row[1:] for row in PRINTED], ids=[row[0] for row in PRINTED])
 def test_a_frontends_text_is_printed_as_go_prints_it(content, text):
-    assert deployment_config.with_port(content, "Front") == text
+    assert deployment_config.with_port(content, "Front", 8000) == text
 
 
 JSON = st.recursive(
@@ -136,4 +136,4 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=3))
 def test_the_printed_text_is_json_of_the_same_value(content):
-    assert json.loads(deployment_config.with_port(content, "not in there"), parse_int=float) == content
+    assert json.loads(deployment_config.with_port(content, "not in there", 8000), parse_int=float) == content

@@ -1,0 +1,41 @@
+"""A release of the reference is one value, chosen in one place, and no module compares releases."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import krm_fn
+from krm_fn import behaviours, registry
+from krm_fn.behaviours import Behaviour
+from krm_fn.manifests import components
+
+PACKAGE = Path(krm_fn.__file__).parent
+RELEASES = registry.entries(sys.modules["krm_fn.behaviours"])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_file_is_a_release(release):
+    assert isinstance(behaviours.get(release), Behaviour)
+
+
+def test_an_unknown_release_is_refused():
+    with pytest.raises(KeyError):
+        behaviours.get("v0_0")
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_figures_of_each_component_type_are_in_the_release(release):
+    """A renamed entry would silently give a type the neutral figures."""
+    wanted = {components.get(name).figures for name in registry.entries(components)} - {""}
+    assert wanted == set(behaviours.get(release).types)
+
+
+def test_only_the_resolver_knows_a_release():
+    """Every other module reads facts from its plan."""
+    naming = re.compile(r"\bv[0-9]+_[0-9]+\b|behaviours\.get\(")
+    named = {str(file.relative_to(PACKAGE)) for file in PACKAGE.rglob("*.py") if naming.search(file.read_text())}
+    assert {name for name in named if not name.startswith("behaviours/")} == {"resolve/context.py"}
