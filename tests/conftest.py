@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 import yaml
 
@@ -13,6 +14,10 @@ from tests.testbed import programs, server
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+# A busy machine is slow, not wrong: no property has a deadline, and no health check measures time.
+hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
 
 _ONE_WORKER = pytest.mark.xdist_group("control-plane")
 

@@ -44,7 +44,7 @@ def disagreement(document: Document) -> str:
     return ", ".join(f"the {who} says {fits}, the check {sorted(found)}" for who, fits in said.items() if fits is bool(found))
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @drawn(document=st.sampled_from(sorted(documents.KINDS)).flatmap(documents.documents) | documents.graphs())
 def test_models_table_and_editor_schema_agree(document):
     assert disagreement(document) == ""

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 QUIET = [case for case in faults.ALL if not case.found]
 budget = settings(
     max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")) // 10,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
 )
 
 

@@ -18,9 +18,7 @@ from tests.support import carriers, oddities, strategies, truth
 
 budget = settings(
     max_examples=int(os.environ.get("KRM_FN_SERVER_EXAMPLES", "60")),
-    deadline=None,
     suppress_health_check=[
-        HealthCheck.too_slow,
         HealthCheck.filter_too_much,
         HealthCheck.function_scoped_fixture,
         HealthCheck.data_too_large,

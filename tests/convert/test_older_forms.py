@@ -6,7 +6,6 @@ import copy
 
 import pytest
 from hypothesis import given as drawn
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from krm_fn.config import Config
@@ -267,7 +266,6 @@ def test_a_conversion_hides_no_mistake(of_graph, of_service, finding):
 OLDER = st.fixed_dictionaries({}, optional=dict.fromkeys(("pvc", "dynamoComponent", "dynamoTag", "externalServices"), strategies.JSON))
 
 
-@settings(deadline=None)
 @drawn(OLDER, OLDER, strategies.JSON, strategies.JSON, st.dictionaries(st.sampled_from(["image", "imagePullSecrets"]), strategies.JSON))
 def test_nothing_is_too_odd_to_be_converted(of_graph, of_service, claims, mounts, component):
     service = {**given.service("worker"), **of_service, "volumeMounts": mounts}

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 budget = settings(
     max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 ITEMS = st.lists(strategies.graphs() | strategies.graphs(name="batch") | strategies.others(), max_size=4, unique_by=identity.key)
 

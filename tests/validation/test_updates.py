@@ -6,7 +6,6 @@ import copy
 
 import pytest
 from hypothesis import given as over
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from krm_fn import results
@@ -203,7 +202,6 @@ SPECS = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @over(
     SPECS | strategies.JSON,
     SPECS | strategies.JSON,

@@ -1,0 +1,109 @@
+"""Whatever is wrong with resources, the function answers with findings and loses nothing.
+
+`make test` runs 2,000 cases and `make fuzz` 18,000. A failing case names its number, from which it is made again.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from krm_fn.krm import function
+from krm_fn.yamlio import reader
+from tests.fuzz import mutations
+
+COUNT = int(os.environ.get("KRM_FN_MUTATIONS", "2000"))
+CHUNK = 100
+SOUND = mutations.seeds()
+
+
+class Answer(NamedTuple):
+    """What the function answers: exit code, output as text, its items and its results."""
+
+    code: int
+    text: str
+    items: list[Any]
+    results: list[Any]
+    said: str
+
+
+def answer(text: str) -> Answer:
+    """The answer to a ResourceList."""
+    out, err = io.BytesIO(), io.StringIO()
+    code = function.run(io.BytesIO(text.encode()), out, err)
+    documents, _ = reader.read(out.getvalue().decode())
+    listed = documents[0].value if documents else {}
+    return Answer(code, out.getvalue().decode(), listed.get("items") or [], listed.get("results") or [], err.getvalue())
+
+
+def lines(values: list[Any]) -> list[str]:
+    """Values as sorted text, to compare them whatever their order."""
+    return sorted(json.dumps(value, sort_keys=True) for value in values)
+
+
+def name(item: Any) -> tuple[str, str]:
+    """What an item goes by in a message."""
+    metadata = item.get("metadata") if isinstance(item, dict) else None
+    return (str(item.get("kind")), str(metadata.get("name"))) if isinstance(metadata, dict) else ("", "")
+
+
+def judge(number: int) -> None:
+    """Everything that holds of the answer to one case."""
+    case = mutations.case(number, SOUND)
+    text = case.text()
+    first = answer(text)
+    errors = [result for result in first.results if result["severity"] == "error"]
+    assert "DYN019" not in first.said, "an exception"
+    assert "Traceback" not in first.said
+    assert first.code == (1 if errors or not first.text else 0), "exit 1 exactly with an error"
+    assert first.text or first.said, "an empty answer says why"
+    assert answer(text) == first, "the same bytes for the same input"
+    if not first.text:
+        return
+    assert mutations.KEPT in first.text, "untouched text stays as it is"
+    if errors:
+        assert lines(first.items) == lines(yaml_items(text)), "with an error the items leave as they came"
+        return
+    names = {name(item) for item in first.items}
+    told = {(ref.get("kind"), ref.get("name")) for result in first.results if (ref := result.get("resourceRef"))}
+    lost = {name(item) for item in case.items} - names - told
+    assert not lost, "no item is lost without a finding"
+    order = list(range(len(case.items)))
+    Random(number).shuffle(order)  # noqa: S311 - no secrets here
+    if not case.doubled:
+        shuffled = answer(case.text(order))
+        assert (shuffled.code, lines(shuffled.items)) == (first.code, lines(first.items)), "the order of items does not count"
+    again = answer(first.text)
+    assert lines(again.items) == lines(first.items), "a second run changes nothing"
+
+
+def yaml_items(text: str) -> list[Any]:
+    """The items of a list as an independent reader sees them, up to what YAML 1.1 and an API server read differently."""
+    documents, _ = reader.read(text)
+    items: list[Any] = documents[0].value["items"]
+    return items
+
+
+@pytest.mark.parametrize("start", range(0, COUNT, CHUNK))
+def test_mutations(start):
+    for number in range(start, min(start + CHUNK, COUNT)):
+        try:
+            judge(number)
+        except AssertionError as problem:
+            raise AssertionError(f"case {number}: {problem}") from problem
+
+
+def test_the_cases_are_of_every_kind():
+    """Otherwise a mistake in the mutations would hide behind inputs that are all refused, or all sound."""
+    codes = [answer(mutations.case(number, SOUND).text()).code for number in range(200)]
+    assert 20 < sum(codes) < 180
+
+
+def test_the_kept_item_is_yaml():
+    assert yaml.safe_load(mutations.KEPT)[0]["metadata"]["name"] == "kept"
