@@ -120,11 +120,14 @@ def find(program: Program) -> Found | Missing:
 
 
 def installed(program: Program) -> Found | Missing:
-    """The program that the machine offers: in the folder KUBEBUILDER_ASSETS names, else on PATH, in the right version."""
+    """The program that the machine offers: in the folder that KUBEBUILDER_ASSETS names, else on PATH.
+
+    A program on PATH must have the pinned version. One in KUBEBUILDER_ASSETS may differ in its last number, as `setup-envtest` installs it.
+    """
     passed_over = []
     for source, path in _candidates(program.name) if program.asks else ():
         said = _said_version(path, program.asks)
-        if _will_do(program, said):
+        if _will_do(program, said, by_minor=source == "assets"):
             return Found(path, f"v{said}", source)
         passed_over.append(f"{path} is {said or 'of no version it would tell'}")
     wanted = version(program) + ("" if program.folder else " or newer")
@@ -169,11 +172,11 @@ def _said_version(path: Path, asks: tuple[str, ...]) -> str:
     return found[1] if found else ""
 
 
-def _will_do(program: Program, said: str) -> bool:
+def _will_do(program: Program, said: str, *, by_minor: bool) -> bool:
     if not said:
         return False
     if program.folder:
-        return f"v{said}" == version(program)
+        return order(said)[:2] == order(version(program))[:2] if by_minor else f"v{said}" == version(program)
     return order(said) >= order(version(program))
 
 

@@ -211,7 +211,7 @@ def test_errors_at_build_time(words, services, settings, field):
 
 WARNINGS = [
     ("`labels` of a service", {"labels": {"a": "b"}}, "DYN114"),
-    ("`requests.gpu`", {"resources": {"requests": {"gpu": "1"}}}, "DYN115"),
+    ("`requests.gpu`", {"resources": {"requests": {"gpu": "2"}}}, "DYN115"),
     ("a numeric probe port", {"extraPodSpec": {"mainContainer": {"livenessProbe": {"httpGet": {"port": 1}}}}}, "DYN153"),
     ("any explicit `null`", {"sharedMemory": None}, "DYN028"),
 ]

@@ -46,6 +46,19 @@ def test_assets_come_before_path(tmp_path, kustomize):
     assert (found["source"], found["path"]) == ("assets", str(assets / "kustomize"))
 
 
+def test_assets_of_the_same_minor_version_are_taken(tmp_path):
+    """`setup-envtest` installs the newest patch that it has; on PATH only the pinned version counts."""
+    other = script(tmp_path / "bin", "kustomize", "v5.8.99")
+    found = where(KUBEBUILDER_ASSETS=other)["kustomize"]
+    assert (found["source"], found["version"]) == ("assets", "v5.8.99")
+    assert where(PATH=f"{other}:{os.environ['PATH']}")["kustomize"]["version"] != "v5.8.99"
+
+
+def test_assets_of_another_minor_version_are_passed_over(tmp_path):
+    other = script(tmp_path / "bin", "kustomize", "v5.7.9")
+    assert where(KUBEBUILDER_ASSETS=other)["kustomize"]["source"] != "assets"
+
+
 def test_cache_comes_last(tmp_path, kustomize):
     other = script(tmp_path / "bin", "kustomize", "v5.0.0")
     found = where(PATH=other)["kustomize"]
