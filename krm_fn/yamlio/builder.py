@@ -1,7 +1,6 @@
-"""YAML events become JSON values, within limits.
+"""Builds JSON values from YAML events, within limits.
 
-Not its business: where documents begin and what they mean (see `krm_fn.yamlio.reader` and `krm_fn.krm.resourcelist`).
-The events come from PyYAML's C parser; depth and aliases are counted while they arrive, so that no input can exhaust the process.
+The events come from PyYAML's C parser. Depth and aliases are counted while events arrive, so that no input can exhaust the process.
 """
 
 from __future__ import annotations
@@ -29,11 +28,12 @@ ALIASED = 100_000
 FINDINGS = 100
 
 _STANDARD = "tag:yaml.org,2002:"
+_MERGE = _STANDARD + "merge"
 _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "null": (type(None),)}
 
 
 class Broken(Exception):  # noqa: N818 - the input is broken, not the program
-    """Reading cannot go on; `result` says why."""
+    """Reading cannot continue; `result` is the finding that says why."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(result.message)
@@ -41,7 +41,7 @@ class Broken(Exception):  # noqa: N818 - the input is broken, not the program
 
 
 def size(value: Any, limit: int) -> tuple[int, int]:
-    """How many values a value holds, and how deep; counting stops soon after `limit`.
+    """Number of nested values, and depth. Counting stops soon after `limit`.
 
     >>> size({"a": [1, 2]}, 100)
     (4, 3)
@@ -56,15 +56,15 @@ def size(value: Any, limit: int) -> tuple[int, int]:
 
 
 class Builder:
-    """Values from one stream of events.
+    """Builds values from one stream of events.
 
-    `next` gives the next event; `value` everything that an event begins. What is wrong but lets reading go on is added to `found`; what
-    does not raises Broken or yaml.YAMLError. `reach` is the lowest offset an alias has pointed to since it was last set, `handles` whether
-    the document declares short forms of tags.
+    `next` returns the next event. `value` builds the whole value that an event begins. Errors after which reading can continue are added
+    to `found`; other errors raise Broken or yaml.YAMLError. `reach` is the lowest offset that an alias has pointed to since `reach` was
+    last set. `handles` is true if the document declares short forms of tags.
     """
 
     def __init__(self, text: str, found: list[Result], file: str = "", lines: int = 0) -> None:
-        """`lines` is how many lines stand before the text in its file."""
+        """`lines` is the number of lines before the text in its file."""
         self.next = stream.events(text)
         self.reach = len(text)
         self.handles = False
@@ -78,7 +78,7 @@ class Builder:
         self._aliased = 0
 
     def begin(self) -> Any:
-        """The event that begins the next document's value, or None where the text ends."""
+        """Returns the event that begins the next document's value, or None at the end of the text."""
         event = self.next()
         if type(event) is StreamStartEvent:
             event = self.next()
@@ -88,12 +88,12 @@ class Builder:
         return self.next()
 
     def end(self) -> int:
-        """Comes out of a document; returns the offset at which it ends."""
+        """Leaves a document and returns the offset of its end."""
         self._anchors.clear()
         return int(self.next().start_mark.index)
 
     def value(self, event: Any) -> Any:
-        """The value that this event begins; the events up to its end are consumed."""
+        """Builds the value that this event begins, and consumes the events up to its end."""
         if type(event) is ScalarEvent:
             return self._scalar(event)
         if type(event) is AliasEvent:
@@ -104,45 +104,53 @@ class Builder:
         return value
 
     def key(self, event: Any) -> str | None:
-        """The key that this event begins, literally as written: `on:` is the key `on`. None where it is not a text."""
+        """Returns the key that this event begins, literally as written: `on:` is the key `on`. None if it is not a string."""
         if type(event) is ScalarEvent:
             value = self._scalar(event) if event.anchor or event.tag else None
             return value if isinstance(value, str) else str(event.value)
         value = self.value(event)
         if isinstance(value, str):
             return value
-        self.report("DYN009", "a key is a list, a mapping or no text; put a key that contains a brace or a bracket in quotes", event)
+        self.report("DYN009", "the key is not a string; put a key that contains a brace or a bracket in quotes", event)
         return None
 
     def put(self, mapping: dict[str, Any], key: str | None, value: Any, event: Any) -> None:
-        """Sets a key once, and merges what stands behind `<<`; keys written out win over merged ones."""
+        """Sets a key once, and merges the mapping after `<<`. Keys that are written out win over merged keys."""
         merged = self._merged.get(id(mapping), set())
-        if key == "<<" and type(event) is ScalarEvent and event.implicit[0]:
+        if key == "<<" and type(event) is ScalarEvent and (event.implicit[0] or event.tag == _MERGE):
             self._merge(mapping, value, event)
         elif key in mapping and key not in merged:
-            self.report("DYN007", f"{key} stands here a second time in one mapping; remove one of the two", event)
+            self.report("DYN007", f"the key {key} is set twice in this mapping; remove one of the two", event)
         elif key is not None:
             mapping[key] = value
             merged.discard(key)
 
     def report(self, code: str, message: str, event: Any) -> None:
-        """Notes an error at an event. Raises Broken when there are so many that reading on is no help."""
+        """Adds an error at an event. Raises Broken after too many errors."""
         self._found.append(self._error(code, message, event))
         if len(self._found) >= FINDINGS:
-            raise Broken(self._error("DYN004", f"there are {FINDINGS} errors up to here; mend them first, then the rest is read", event))
+            raise Broken(
+                self._error("DYN004", f"the text has {FINDINGS} errors up to this line and is not read further; fix them first", event)
+            )
 
     def enter(self, event: Any) -> None:
-        """Goes into the mapping or list that this event begins. Raises Broken when that is too deep."""
+        """Enters the mapping or list that this event begins. Raises Broken if it is too deep."""
         self._depth += 1
         if self._depth > DEPTH:
-            raise Broken(self._error("DYN005", f"nested more than {DEPTH} levels deep; no Kubernetes resource is", event))
+            raise Broken(
+                self._error(
+                    "DYN005",
+                    f"the text is nested deeper than {DEPTH} levels; remove levels, because no Kubernetes resource is this deep",
+                    event,
+                )
+            )
         if event.anchor:
             self._anchors.pop(event.anchor, None)
         if event.tag and event.tag not in ("!", _STANDARD + ("map" if type(event) is MappingStartEvent else "seq")):
             self._unknown(event)
 
     def leave(self, event: Any, value: Any) -> None:
-        """Comes out of the mapping or list that this event began, with what it held."""
+        """Leaves the mapping or list that this event began; `value` is its content."""
         self._depth -= 1
         self._merged.pop(id(value), None)
         if event.anchor:
@@ -180,12 +188,14 @@ class Builder:
         return value
 
     def _tagged(self, event: Any) -> Any:
-        """A scalar that may have a tag. The tags that mean something in JSON are honoured."""
+        """Returns the value of a scalar that may have a tag. Tags of JSON types are honoured."""
         tag = (event.tag or "").removeprefix(_STANDARD)
         if tag in ("!", "str") or (not tag and not event.implicit[0]):
             return event.value
         if tag == "binary":
             return self._binary(event)
+        if tag == "merge" and event.value == "<<":
+            return "<<"  # kustomize writes the text `"<<"` this way; only a key merges
         if tag and tag not in _TYPES:
             return self._unknown(event)
         try:
@@ -193,7 +203,7 @@ class Builder:
         except ValueError:
             return self._no_number(event)
         if tag and type(value) not in _TYPES[tag]:
-            self.report("DYN008", f"{event.value} is not what its tag !!{tag} says; remove the tag or mend the value", event)
+            self.report("DYN008", f"the value does not match its tag !!{tag}; remove the tag or correct the value", event)
         return value
 
     def _binary(self, event: Any) -> str:
@@ -202,27 +212,27 @@ class Builder:
         try:
             return b64decode(event.value).decode()
         except ValueError:
-            self.report("DYN008", "what follows !!binary is not the base64 form of a text; write the text itself", event)
+            self.report("DYN008", "the value of !!binary is not text in base64; write the text itself", event)
             return str(event.value)
 
     def _unknown(self, event: Any) -> Any:
         name = f"!!{event.tag.removeprefix(_STANDARD)}" if event.tag.startswith(_STANDARD) else event.tag
-        self.report("DYN008", f"the tag {name} has no meaning in Kubernetes; remove it, or put the text in quotes", event)
+        self.report("DYN008", f"Kubernetes does not know the tag {name}; remove the tag, or put the text in quotes", event)
         return getattr(event, "value", None)
 
     def _no_number(self, event: Any) -> str:
-        self.report("DYN010", f"{event.value} is a number that JSON cannot hold; put it in quotes if it is meant as text", event)
+        self.report("DYN010", "JSON cannot hold this number; put it in quotes if it is text", event)
         return str(event.value)
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            message = f"*{event.anchor} refers to an anchor &{event.anchor} that does not stand before it; write the value out"
+            message = f"the alias *{event.anchor} has no anchor &{event.anchor} before it; write the value out"
             raise Broken(self._error("DYN004", message, event))
         value, start = self._anchors[event.anchor]
         count, depth = size(value, ALIASED)
         self._aliased += count
         if self._aliased > ALIASED or self._depth + depth > DEPTH:
-            message = f"aliases stand for more than {ALIASED} values or {DEPTH} levels up to here; use fewer of them"
+            message = f"aliases up to this line expand to more than {ALIASED} values or {DEPTH} levels; use fewer aliases"
             raise Broken(self._error("DYN006", message, event))
         self.reach = min(self.reach, start)
         return value
@@ -230,7 +240,9 @@ class Builder:
     def _merge(self, mapping: dict[str, Any], value: Any, event: Any) -> None:
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
-            self.report("DYN004", "<< takes a mapping or a list of mappings; put << in quotes if it is meant as a key", event)
+            self.report(
+                "DYN004", "the merge key << takes a mapping or a list of mappings; put << in quotes if it is an ordinary key", event
+            )
             return
         new = {key: item for source in reversed(sources) for key, item in source.items() if key not in mapping}
         self._merged.setdefault(id(mapping), set()).update(new)
@@ -242,7 +254,7 @@ class Builder:
 
 
 class _Plain(dict[str, scalars.Scalar]):
-    """Unquoted texts with their values; each is resolved once. Raises ValueError where JSON has no such value."""
+    """Values of unquoted scalars; each text is resolved once. Raises ValueError for a value that JSON does not have."""
 
     def __missing__(self, text: str) -> scalars.Scalar:
         value = self[text] = scalars.resolve(text)

@@ -20,6 +20,7 @@ _NOT_IN_JSON = {sign + word for sign in ("", "+", "-") for word in (".inf", ".In
 _NUMERIC_START = frozenset("+-.0123456789")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
 _BASED = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))")
+_SIGNED_BINARY = re.compile(r"0b([-+][01]+)")  # Go cuts off `0b` and reads the rest as a number with a sign of its own
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _BETWEEN_DIGITS = re.compile(r"(?<=[0-9])_(?=[0-9])")
 _INT64 = range(-(2**63), 2**63)
@@ -87,6 +88,9 @@ def _number(text: str) -> Scalar:
             return integer(digits)
         if (based := _BASED.fullmatch(digits)) and (value := _based(*based.groups(""))) is not None:
             return value
+        if signed := _SIGNED_BINARY.fullmatch(digits):
+            value = int(signed[1], 2)
+            return value if value in _INT64 else text
         return decimal(digits) if _FLOAT.fullmatch(digits) else text
     except ValueError:
         return text

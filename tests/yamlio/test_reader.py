@@ -39,6 +39,9 @@ READ = [
     ("of several merged mappings the first wins", "c:\n  <<: [{x: 1}, {x: 2, y: 2}]\n", [{"c": {"x": 1, "y": 2}}]),
     ("of two merges too", "c: {<<: {x: 1}, <<: {x: 2, y: 2}}\n", [{"c": {"x": 1, "y": 2}}]),
     ("a quoted merge sign is a key", "c: {'<<': 1}\n", [{"c": {"<<": 1}}]),
+    ("a quoted merge sign is a string as a value", 'a: "<<"\n', [{"a": "<<"}]),
+    ("the tag that kustomize writes for the string <<", "a: !!merge <<\nb: [!!merge <<]\n", [{"a": "<<", "b": ["<<"]}]),
+    ("a merge key with its tag", "c: {!!merge <<: {x: 1}, y: 2}\n", [{"c": {"x": 1, "y": 2}}]),
     (
         "standard tags",
         "a: !!str 1\nb: !!int '1'\nc: !!float 1.5\nd: !!bool y\ne: !!null ~\n",
@@ -90,6 +93,7 @@ BROKEN = [
     ("a key twice in JSON", '{"a": 1,\n "a": 2}', "DYN007", 2, 2, "remove one"),
     ("a tag of one's own", "a: !secret b\n", "DYN008", 1, 4, "!secret"),
     ("a tag of another kind of value", "a: !!int b\n", "DYN008", 1, 4, "!!int"),
+    ("a merge tag on another value", "a: !!merge b\n", "DYN008", 1, 4, "!!merge"),
     ("a tag on a mapping", "a: !!set {b}\n", "DYN008", 1, 4, "!!set"),
     ("binary that is no text", "a: !!binary /w==\n", "DYN008", 1, 4, "write the text"),
     ("a list as a key", "? [a]\n: b\n", "DYN009", 1, 3, "quotes"),
@@ -135,7 +139,7 @@ def test_everything_wrong_is_found_at_once():
 def test_findings_have_an_end():
     _, found = reader.read("".join(f"a: {number}\n" for number in range(10_000)))
     assert len(found) == builder.FINDINGS + 1
-    assert "mend them first" in found[-1].message
+    assert "fix them first" in found[-1].message
     _, found = reader.read("---\n\x01\n" * 10_000)
     assert len(found) == reader.BROKEN_DOCUMENTS
 
