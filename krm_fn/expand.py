@@ -90,8 +90,7 @@ def _item(resource: Resource, config: Config, around: ClusterFacts, images: olde
 def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: list[Result]) -> _Expanded:
     """One graph or component. Where it has errors nothing is rendered, but what can be read is judged all the same."""
     checked = [*notes, *check.resource(resource, unknown=_unknown(config))]
-    broken = [result.path for result in checked if result.severity == "error"]
-    kept = readable.without(check.without_nulls(resource), broken)
+    broken, kept = readable.broken(checked), readable.usable(check.without_nulls(resource), checked)
     plan, unreadable = _RESOLVERS[resource["kind"]](kept, config, around)
     judged = [*validation.graph(plan, around), *_namespace(resource, plan.namespace, config)]
     found = [*checked, *readable.news([*unreadable, *judged], broken)]
@@ -106,12 +105,11 @@ def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: l
 def _passing(resource: Resource, config: Config) -> Iterator[Result]:
     """Kinds that are not expanded pass through; those with a schema are checked, other products' kinds of this group are not ours."""
     checked = list(check.resource(resource, unknown=_unknown(config)))
-    broken = [result.path for result in checked if result.severity == "error"]
     yield from checked
     address = results.ref(resource)
     if address.api_version == API_VERSION:
-        kept = readable.without(check.without_nulls(resource), broken)
-        yield from readable.news(validation.other(kept, config), broken)
+        kept = readable.usable(check.without_nulls(resource), checked)
+        yield from readable.news(validation.other(kept, config), readable.broken(checked))
     if address.kind == _REQUEST:
         yield results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",))
 

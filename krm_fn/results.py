@@ -96,10 +96,16 @@ def line(result: Result) -> str:
     return f"{result.code} {where}: {result.message}" if where else f"{result.code} {result.message}"
 
 
-def order(result: Result) -> tuple[int, str, int, Ref, str, str]:
-    """A sort key: errors first, then by file and line, then by resource and field."""
+def order(result: Result) -> tuple[Any, ...]:
+    """Returns a sort key: errors first, then by file and line, then by resource and field.
+
+    A line counts only in a named file or for a finding about the text as a whole, so that the same input in YAML and in JSON, which has no
+    lines, gives the same order.
+    """
     address = result.ref or Ref("", "", "")
-    return _ORDER[result.severity], result.file, result.line, address, field(result.path), result.code + result.message
+    line = result.line if result.file or not (result.ref or result.path) else 0
+    steps = tuple((step, "") if isinstance(step, int) else (-1, step) for step in result.path)
+    return _ORDER[result.severity], result.file, line, address, steps, result.code, result.message
 
 
 def failed(results: list[Result]) -> bool:

@@ -321,3 +321,26 @@ def test_a_component_alone_belongs_to_the_graph_that_its_owner_names():
         found = given.variables(main)
         assert found["DYN_PARENT_DGD_K8S_NAME"] == parent
         assert found["DYN_NAMESPACE"] == f"team-{parent or ''}"
+
+
+def test_a_variable_written_twice_for_the_graph_is_one_finding():
+    """Its services get it too, and must not report it a second time."""
+    twice = given.graph(envs=[{"name": "A", "value": "x"}, {"name": "B", "value": "x"}, {"name": "A", "value": "y"}])
+    assert given.findings(given.expanded(twice).results) == [("DYN080", "spec.envs[2].name")]
+
+
+TWINS = [
+    # reason, fields of a service with an entry that stands twice
+    ("variables of a service", {"envs": [{"name": "A", "value": "x"}, {"name": "A", "value": "y"}]}),
+    ("variables of the main container", {"main": {"env": [{"name": "A", "value": "x"}, {"name": "A", "value": "y"}]}}),
+    ("volumes", {"pod": {"volumes": [{"name": "a", "emptyDir": {}}, {"name": "a", "emptyDir": {}}]}}),
+    ("pull secrets", {"pod": {"imagePullSecrets": [{"name": "a"}, {"name": "a"}]}}),
+    ("containers", {"pod": {"containers": [{"name": "a", "image": "b"}, {"name": "a", "image": "c"}]}}),
+    ("host aliases", {"pod": {"hostAliases": [{"ip": "10.0.0.1", "hostnames": ["a"]}, {"ip": "10.0.0.1", "hostnames": ["b"]}]}}),
+]
+
+
+@pytest.mark.parametrize("fields", [row[1] for row in TWINS], ids=[row[0] for row in TWINS])
+def test_an_entry_that_stands_twice_is_one_finding(fields):
+    found = given.expanded(given.graph({"Worker": given.service("worker", **fields)})).results
+    assert [each.code for each in found] == ["DYN080"]

@@ -6,6 +6,7 @@ Follows the KRM Functions Specification; exit code 1 means exactly that there is
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 
 import krm_fn
@@ -96,18 +97,17 @@ def _names(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
 
 
 def _placed(found: list[Result], received: ResourceList) -> list[Result]:
-    """The findings in order, with file or line of what they are about."""
-    known: dict[Ref, Resource] = {}
-    if found:
-        for resource in (*received.resources, *filter(None, [received.function_config])):
-            known.setdefault(results.ref(resource), resource)
-    placed = [
-        result._replace(**resourcelist.place(received, known[result.ref], result.path))
-        if result.ref in known and not (result.file or result.line)
-        else result
-        for result in found
-    ]
-    return sorted(placed, key=results.order)
+    """Sorts findings and adds the file or line of the resource that each is about. Takes time linear in the number of findings."""
+    by_ref: dict[Ref | None, list[Result]] = {}
+    for result in found:
+        by_ref.setdefault(None if result.file or result.line else result.ref, []).append(result)
+    placed = by_ref.pop(None, [])
+    for resource in (*received.resources, *filter(None, [received.function_config])) if by_ref else ():
+        about = by_ref.pop(results.ref(resource), ())
+        if about:
+            places = resourcelist.places(received, resource, (result.path for result in about))
+            placed.extend(result._replace(**places[result.path]) for result in about)
+    return sorted([*placed, *chain.from_iterable(by_ref.values())], key=results.order)
 
 
 def _unchanged(data: bytes, problem: Result) -> _Answer:

@@ -65,6 +65,8 @@ class Layout:
             part = self._sequence(events, event) if listed else _part(events, event)
             parts.append(part._replace(start=key.start_mark.index))
             events.put(fields, name, part.value, key)
+            if isinstance(part.value, dict):
+                self.lines.setdefault(id(part.value), key.start_mark.line + 1)
         events.leave(root, fields)
         end = events.end()
         if slices.possible(self._text) and not (root.flow_style or root.start_mark.column or events.handles):

@@ -5,6 +5,7 @@ Not its business: what happens to the items. Follows the KRM Functions Specifica
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,8 @@ from krm_fn.krm.layout import Layout
 from krm_fn.yamlio import emitter, positions, reader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
 
@@ -81,20 +84,25 @@ def render(received: ResourceList, resources: list[Any], found: list[Result]) ->
     if (config := fields.get("functionConfig")) is not None:
         parts.append(_verbatim(received, config) or emitter.text({"functionConfig": config}))
     new = [results.wire(result) for result in found]
-    if said := [*(result for result in _earlier(fields.get("results")) if result not in new), *new]:
+    if said := [*_earlier(fields.get("results"), new), *new]:
         parts.append(emitter.text({"results": said}))
     return "".join(parts).encode()
 
 
-def place(received: ResourceList, resource: Resource, path: Path) -> dict[str, Any]:
-    """Where a field of an item or of the functionConfig stands: its file, or else line and column in what came in."""
+def places(received: ResourceList, resource: Resource, paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
+    """Places of fields of an item or of the functionConfig: the file, or else line and column in the input, as fields of a Result.
+
+    The resource's text is read once, however many paths there are.
+    """
+    asked = list(paths)
     at = origin.place(resource, received.layout.lines.get(id(resource), 0))
     text = _verbatim(received, resource)
     if "file" in at or not at or not text:
-        return at
-    before = received.text.count("\n", 0, received.layout.spans[id(resource)][0])
-    line, column = positions.position(text, ("functionConfig" if resource is received.function_config else 0, *path))
-    return {"line": before + line, "column": column}
+        return dict.fromkeys(asked, at)
+    root: Path = ("functionConfig",) if resource is received.function_config else (0,)
+    found = positions.positions(text, [root, *((*root, *path) for path in asked)])
+    before = received.layout.lines[id(resource)] - found[root][0]
+    return {path: {"line": before + found[*root, *path][0], "column": found[*root, *path][1]} for path in asked}
 
 
 def _verbatim(received: ResourceList, value: Any) -> str:
@@ -102,10 +110,17 @@ def _verbatim(received: ResourceList, value: Any) -> str:
     return received.text[start:end]
 
 
-def _earlier(said: Any) -> list[Any]:
-    """What earlier functions said; the TypeScript SDK wraps it in a mapping."""
+def _earlier(said: Any, new: list[Any]) -> Iterator[Any]:
+    """Yields the results of earlier functions that are not among the new ones. The TypeScript SDK wraps results in a mapping."""
     listed = said.get("items") if isinstance(said, dict) else said
-    return listed if isinstance(listed, list) else []
+    if isinstance(listed, list) and listed:
+        repeated = {_fingerprint(result) for result in new}
+        yield from (result for result in listed if _fingerprint(result) not in repeated)
+
+
+def _fingerprint(result: Any) -> str:
+    """A hashable form, so that many results can be compared in linear time."""
+    return json.dumps(result, sort_keys=True)
 
 
 def _empty() -> Result:

@@ -89,8 +89,12 @@ def _findings(written: Resource, definition: str, unknown: Severity) -> Iterator
 def _mark(entry: Any, keys: Sequence[str], item: Schema) -> tuple[Any, ...] | None:
     """What an entry must not share with another; None for an entry that is wrong in other ways."""
     fields = item.get("properties", {})
-    found = tuple(entry.get(key, fields[key].get("default", "")) for key in keys) if keys and isinstance(entry, dict) else (entry,)
+    found = tuple(_key(entry.get(key), fields[key]) for key in keys) if keys and isinstance(entry, dict) else (entry,)
     return found if all(isinstance(part, str | int) for part in found) else None
+
+
+def _key(written: Any, field: Schema) -> Any:
+    return field.get("default", "") if written is None else written
 
 
 class _Walk:

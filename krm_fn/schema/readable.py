@@ -1,4 +1,4 @@
-"""What of a resource can be read although something in it is wrong, so that one mistake does not hide the others."""
+"""Removes invalid fields from a resource so that the remaining rules can still run, and drops follow-up findings about these fields."""
 
 from __future__ import annotations
 
@@ -8,38 +8,56 @@ from typing import Any
 from krm_fn.results import Path, Result
 
 _SERVICE = len(("spec", "services", "name"))
+_TWINS = "DYN080"  # both entries are readable; without its key the second would look like another mistake
 
 
-def without(value: Any, broken: list[Path]) -> Any:
-    """A copy without the fields at these paths.
+def broken(found: Iterable[Result]) -> list[Path]:
+    """Paths of the fields that have an error."""
+    return [result.path for result in found if result.severity == "error"]
 
-    Objects in lists become empty, so that the others keep their places; a list of texts with a broken one goes as a whole.
+
+def usable(value: Any, found: Iterable[Result]) -> Any:
+    """Copies a resource without the fields that no rule can read."""
+    return without(value, [result.path for result in found if result.severity == "error" and result.code != _TWINS])
+
+
+def without(value: Any, broken: Iterable[Path]) -> Any:
+    """Copies a value without the fields at these paths. Returns the value itself if the paths name no field of it.
+
+    An invalid object in a list becomes empty, so that the other entries keep their indices. A list of strings with an invalid entry
+    becomes empty.
     """
-    here = [path for path in broken if path]
-    if not here or not isinstance(value, dict | list):
+    gone, inner = _parted(broken)
+    if not (gone or inner) or not isinstance(value, dict | list):
         return value
-    gone = {path[0] for path in here if len(path) == 1}
     if isinstance(value, list):
         if gone and not any(isinstance(entry, dict) for place, entry in enumerate(value) if place not in gone):
             return []
-        return [{} if place in gone else without(entry, _below(here, place)) for place, entry in enumerate(value)]
-    return {key: without(entry, _below(here, key)) for key, entry in value.items() if key not in gone}
+        return [{} if place in gone else without(entry, inner.get(place, ())) for place, entry in enumerate(value)]
+    return {key: without(entry, inner.get(key, ())) for key, entry in value.items() if key not in gone}
 
 
-def news(found: Iterable[Result], broken: list[Path]) -> Iterator[Result]:
-    """The findings that do more than repeat, further down or higher up, that a field is unreadable.
+def news(found: Iterable[Result], broken: Iterable[Path]) -> Iterator[Result]:
+    """Yields the findings that do not only repeat that one of the fields `broken` is invalid.
 
-    What is said of a service as a whole is about its name, which no field of it changes.
+    A finding repeats this if its field is one of them, lies inside one of them or around one of them. A finding about a service as a whole
+    concerns the service's name, which no field of the service changes.
     """
+    paths = set(broken)
+    around = {path[:length] for path in paths for length in range(len(path)) if not length <= _SERVICE < len(path)}
     for result in found:
-        if not any(_repeats(result.path, path) for path in broken):
+        inside = any(result.path[:length] in paths for length in range(len(result.path) + 1))
+        if not inside and result.path not in around:
             yield result
 
 
-def _repeats(path: Path, broken: Path) -> bool:
-    below, above = path[: len(broken)] == broken, broken[: len(path)] == path
-    return below or (above and not len(path) <= _SERVICE < len(broken))
-
-
-def _below(paths: list[Path], step: str | int) -> list[Path]:
-    return [path[1:] for path in paths if path[0] == step]
+def _parted(broken: Iterable[Path]) -> tuple[set[str | int], dict[str | int, list[Path]]]:
+    """Splits paths into fields of this level, and paths of lower levels by their first step."""
+    gone: set[str | int] = set()
+    inner: dict[str | int, list[Path]] = {}
+    for path in broken:
+        if len(path) == 1:
+            gone.add(path[0])
+        elif path:
+            inner.setdefault(path[0], []).append(path[1:])
+    return gone, inner

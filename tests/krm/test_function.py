@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 
 import pytest
 import yaml
@@ -335,3 +336,69 @@ def test_no_input_makes_a_mistake_or_loses_an_item(text):
         assert after.items == before.items
     if code == 0:
         assert {results.ref(item)[1:] for item in after.items} >= {results.ref(item)[1:] for item in before.items}
+
+
+def env(count):
+    """A graph in which each of so many variables has a number as its value."""
+    lines = "".join(f"        - name: V{number}\n          value: {number}\n" for number in range(count))
+    return HEAD + GRAPH + "        envs:\n" + lines
+
+
+def as_json(text):
+    return json.dumps(yaml.safe_load(text))
+
+
+def test_many_findings_take_linear_time():
+    """Time is measured as the number of calls, which does not depend on the machine: four times the findings, about four times the work."""
+
+    def calls(text):
+        count = 0
+
+        def profile(frame, event, argument):
+            nonlocal count
+            count += 1
+
+        sys.setprofile(profile)
+        try:
+            code, _, said = run(text)
+        finally:
+            sys.setprofile(None)
+        assert code == 1
+        return said.count("DYN021"), count
+
+    calls(env(1))  # imports and caches
+    (few, small), (many, large) = calls(env(50)), calls(env(200))
+    assert (few, many) == (50, 200)
+    assert large < 5 * small
+
+
+def test_a_line_is_told_for_each_of_many_findings():
+    _, _, said = run(env(30))
+    first = 1 + env(30).splitlines().index("          value: 0")
+    assert [f"<stdin>:{first + 2 * number}:" in said for number in range(30)] == [True] * 30
+
+
+ORDERED = [
+    # reason, text of the items
+    ("findings of one resource", env(12).removeprefix(HEAD)),
+    ("findings of two resources, of which the second sorts first", BROKEN_GRAPH + BROKEN_GRAPH.replace("name: llm", "name: a")),
+    ("items that are no resources", "- {kind: a}\n" * 12),
+    ("warnings beside errors", NULL + BROKEN_GRAPH.replace("name: llm", "name: a")),
+]
+
+
+@pytest.mark.parametrize("text", [row[1] for row in ORDERED], ids=[row[0] for row in ORDERED])
+def test_results_of_yaml_and_json_input_have_one_order(text):
+    written = [yaml.safe_load(run(each)[1])["results"] for each in (HEAD + text, as_json(HEAD + text))]
+    assert len(written[0]) > 1
+    assert written[0] == written[1]
+
+
+def test_entries_of_a_list_stand_in_their_order():
+    said = yaml.safe_load(run(env(12))[1])["results"]
+    assert [result["field"]["path"] for result in said] == [f"spec.services.Frontend.envs[{number}].value" for number in range(12)]
+
+
+def test_a_second_run_repeats_no_result():
+    once = run(HEAD + BROKEN_GRAPH + BROKEN_GRAPH.replace("name: llm", "name: a"))[1]
+    assert run(once)[1] == once

@@ -81,3 +81,11 @@ NEWS = [
 def test_news(path, broken, new):
     found = finding(*path)
     assert list(readable.news([found], broken)) == ([found] if new else [])
+
+
+def test_a_second_entry_with_the_same_key_stays_readable():
+    """Its key is not removed, because other rules would then report an entry without a key."""
+    twins = {"envs": [{"name": "A"}, {"name": "A"}]}
+    found = [results.error("DYN080", "stands twice; remove one", None, ("envs", 1, "name"))]
+    assert readable.usable(twins, found) == twins
+    assert readable.broken(found) == [("envs", 1, "name")]
