@@ -50,7 +50,7 @@ def test_every_engine_says_what_it_is():
 
 def test_every_carrier_can_be_had():
     assert "deployment" in workloads.names()
-    assert all(hasattr(workloads.get(name), "render") and hasattr(workloads.get(name), "summaries") for name in workloads.names())
+    assert all(hasattr(workloads.get(name), "render") and hasattr(workloads.get(name), "entries") for name in workloads.names())
 
 
 @pytest.mark.parametrize("name", ["frontend", "worker", "prefill", "decode", "planner", "epp"])

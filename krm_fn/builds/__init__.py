@@ -18,29 +18,30 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _OUTERMOST = "list the function in the transformers of the outermost layer that sets"
-_AFTERWARDS = {
-    mismatch.MOVED: f"a namespace was laid over generated objects afterwards; {_OUTERMOST} namespace or namePrefix",
-    mismatch.RENAMED: f"a name, prefix or suffix was laid over generated objects afterwards; {_OUTERMOST} namespace or namePrefix",
-    mismatch.RELABELLED: f"a label was laid over generated objects afterwards; {_OUTERMOST} it",
+_CAUSES = {
+    mismatch.MOVED: ("a later layer changed the namespace of generated objects", f"{_OUTERMOST} namespace or namePrefix"),
+    mismatch.RENAMED: ("a later layer changed the name of generated objects", f"{_OUTERMOST} namespace, namePrefix or nameSuffix"),
+    mismatch.RELABELLED: ("a later layer changed a label of generated objects", f"{_OUTERMOST} labels"),
 }
 
 
 def check(resources: Sequence[Resource]) -> Iterator[Result]:
-    """One error for each resource of a finished build that names what a later layer moved, renamed or relabelled.
+    """Yields one error for each resource of a finished build that refers to a name, namespace or label from before a later layer.
 
-    Resources without our marks are never judged. What the source itself sets by hand is the user's; where the source is not among
-    the items (`source: drop`), fields that it could have set are not judged.
+    Resources without our marks are not judged. Values that the user set by hand in the source are not judged either; if the source is
+    not among the items (`source: drop`), fields that a user can set are not judged.
     """
     there = index.read(resources)
     for resource in resources:
-        found = [*statements.of_source(resource, there)]
+        found = [*statements.check_source(resource, there)]
         for item in index.generated(resource, there):
-            found.extend(statements.of_generated(item, there))
+            found.extend(statements.check_generated(item, there))
         if found:
             yield _error(resource, min(found, key=lambda each: each.code))
 
 
 def _error(resource: Resource, found: mismatch.Mismatch) -> Result:
-    truth = f"but that is {found.truth!r} now" if found.truth else "which is not there"
-    message = f"names {found.says!r}, {truth}: {_AFTERWARDS[found.code]}"
+    cause, fix = _CAUSES[found.code]
+    wrong = f"{found.says!r} should be {found.truth!r}" if found.truth else f"{found.says!r} is not in the build"
+    message = f"{wrong}, because {cause}; {fix}"
     return results.error(found.code, message, results.ref(resource), found.path, current=found.says, proposed=found.truth or None)

@@ -1,33 +1,29 @@
-"""A finished build: which resources are there, which of them were generated, and for what.
-
-Not its business: what generated objects say (`krm_fn.builds.statements`).
-"""
+"""Indexes a finished build: its resources, the generated ones among them, and the Dynamo resources they were generated for."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn import ownership, results
-from krm_fn.kube import labels
+from krm_fn import ownership, results, workload_list
+from krm_fn.kube import labels, names, paths, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
+    from krm_fn.workload_list import Entry
 
 GRAPH = "DynamoGraphDeployment"
-
-_GROUP = ("spec", "leaderWorkerTemplate")
-_TEMPLATES: tuple[Path, ...] = (("spec", "template"), (*_GROUP, "leaderTemplate"), (*_GROUP, "workerTemplate"))
-_CLIQUE: Path = ("spec", "template", "cliques", "*")
-PODS: tuple[Path, ...] = (*((*at, "spec") for at in _TEMPLATES), (*_CLIQUE, "spec", "podSpec"))
-POD_LABELS: tuple[Path, ...] = (*((*at, "metadata", "labels") for at in _TEMPLATES), (*_CLIQUE, "labels"))
+POD_LABELS: tuple[Path, ...] = tuple((*place.metadata, "labels") for place in templates.ALL)
 
 
 class Build(NamedTuple):
-    """What is there. `names` and `generated` hold names by kind and namespace, `sources` what was rendered by its mark."""
+    """The index of a build.
+
+    `names` holds the names of all resources, `generated` those of generated objects, both by kind and namespace. `services` holds the
+    components and `sources` the Dynamo resources by owner mark. `pods` holds the labels of each pod template with its namespace.
+    """
 
     names: dict[tuple[str, str], set[str]]
     generated: dict[tuple[str, str], set[str]]
@@ -37,9 +33,9 @@ class Build(NamedTuple):
 
 
 class Generated(NamedTuple):
-    """A generated object of one owner. `owner` is the name it was rendered for, `name` what that is called now.
+    """A generated object of one owner. `owner` is the owner's name at the render, `name` its name now.
 
-    `services` are all components of that owner, `source` is the owner itself, None where it is not among the items.
+    `services` are all components of that owner. `source` is the owner itself, or None if it is not among the items.
     """
 
     resource: Resource
@@ -52,7 +48,7 @@ class Generated(NamedTuple):
 
 
 def read(resources: Sequence[Resource]) -> Build:
-    """The index of a build. Resources may be anything that has a kind and a name."""
+    """Indexes a build. Any field of a resource may have any type."""
     build = Build({}, {}, {}, {}, [])
     for resource in resources:
         _, kind, name, namespace = results.ref(resource)
@@ -63,12 +59,15 @@ def read(resources: Sequence[Resource]) -> Build:
             build.services.setdefault(mark, set()).add(str(labels.of(resource).get(labels.COMPONENT, "")))
         if labels.WORKLOADS in notes:
             build.sources.setdefault(f"{kind}/{rendered_as(resource)}", []).append(resource)
-        build.pods.extend((namespace, found) for _, found in each(resource, POD_LABELS) if isinstance(found, dict))
+        build.pods.extend((namespace, found) for _, found in paths.each(resource, POD_LABELS) if isinstance(found, dict))
     return build
 
 
 def generated(resource: Resource, build: Build) -> Iterator[Generated]:
-    """A generated object once for each of its owners; nothing for any other. A source is in the same namespace, or has none written."""
+    """Yields a generated object once per owner, and nothing for a resource without owners.
+
+    The source of an owner is in the namespace of the object, or has no namespace.
+    """
     namespace = results.ref(resource).namespace
     for mark in ownership.owners(resource):
         kind, _, owner = mark.partition("/")
@@ -78,48 +77,28 @@ def generated(resource: Resource, build: Build) -> Iterator[Generated]:
         yield Generated(resource, kind, owner, name, namespace, build.services[mark], source)
 
 
-def workloads(source: Resource) -> list[dict[str, str]]:
-    """The entries of the workloads annotation; those that are not as the function writes them are left out."""
+def workloads(source: Resource) -> list[Entry]:
+    """The entries of the workloads annotation; none if the annotation cannot be read, since then the function did not write it."""
+    text = labels.notes(source).get(labels.WORKLOADS)
     try:
-        entries = json.loads(labels.notes(source).get(labels.WORKLOADS, ""))
-    except (TypeError, ValueError, RecursionError):
+        return workload_list.read(text) if isinstance(text, str) else []
+    except ValueError:
         return []
-    keys = ("service", "kind", "name")
-    found = entries if isinstance(entries, list) else []
-    return [entry for entry in found if isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in keys)]
+
+
+def generated_for(entry: Entry) -> tuple[str, str]:
+    """Kind and name of the generated object that makes a workload: the PodCliqueSet for what Grove makes, else the workload itself."""
+    if entry.kind in names.GROVE_KINDS:
+        return "PodCliqueSet", names.graph_of(entry.kind, entry.name, entry.service)
+    return entry.kind, entry.name
 
 
 def rendered_as(source: Resource) -> str:
-    """The name that a source had when it was rendered, told from its workloads' names (`krm_fn.kube.names`)."""
+    """The name that a source had at the render, which the names of its workloads contain."""
     own = results.ref(source)
     for entry in workloads(source):
-        name, ending = entry["name"], f"-{entry['service'].lower()}"
-        if entry["kind"] == "LeaderWorkerSet":
-            name = name.rpartition("-")[0]
-        if own.kind != GRAPH or entry["kind"] == "PodCliqueSet":
-            return name
-        if name.endswith(ending):
-            return name.removesuffix(ending)
+        of_component = names.component_of(entry.kind, entry.name)
+        found = names.graph_of(entry.kind, entry.name, entry.service) if own.kind == GRAPH else of_component
+        if found:
+            return found
     return own.name
-
-
-def each(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:
-    """Every place of a value that one of the patterns reaches; `*` stands for every key or index.
-
-    >>> list(each({"a": [{"b": 1}, {"b": 2}, 3]}, [("a", "*", "b")]))
-    [(('a', 0, 'b'), 1), (('a', 1, 'b'), 2)]
-    """
-    for pattern in patterns:
-        yield from _reach(value, pattern, ())
-
-
-def _reach(value: Any, pattern: Path, at: Path) -> Iterator[tuple[Path, Any]]:
-    if not pattern:
-        yield at, value
-    elif pattern[0] != "*":
-        if isinstance(value, dict) and pattern[0] in value:
-            yield from _reach(value[pattern[0]], pattern[1:], (*at, pattern[0]))
-    elif isinstance(value, dict | list):
-        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, inner in steps:
-            yield from _reach(inner, pattern[1:], (*at, step))

@@ -1,7 +1,4 @@
-"""A field that names something which is not there: the codes, and what is known of it.
-
-Not its business: how it is found (`krm_fn.builds.statements`, `krm_fn.builds.references`).
-"""
+"""A mismatch: a field that names something that is not in the build."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ MOVED, RENAMED, RELABELLED = "DYN060", "DYN061", "DYN062"
 
 
 class Mismatch(NamedTuple):
-    """A field that names something which is not there; `truth` is empty where nobody knows what it should name."""
+    """A field with its value `says`, which is not in the build. `truth` is the right value, or empty if it is unknown."""
 
     code: str
     path: Path

@@ -1,15 +1,11 @@
-"""Where generated objects name or select others, and which of these are not there under that name.
-
-Not its business: names of graphs and namespaces (`krm_fn.builds.statements`).
-"""
+"""Finds references and selectors of generated objects whose target is not in the build under that name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.builds import index
 from krm_fn.builds.mismatch import RELABELLED, RENAMED, Mismatch
-from krm_fn.kube import names
+from krm_fn.kube import names, paths, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,16 +20,19 @@ _REFERENCES: tuple[tuple[Path, str, str], ...] = (
     (("spec", "endpointPickerRef"), "name", ""),
     (("spec", "rules", "*", "http", "paths", "*", "backend", "service"), "name", "Service"),
     (("spec", "http", "*", "route", "*", "destination"), "host", "Service"),
-    *((at, "serviceAccountName", "ServiceAccount") for at in index.PODS),
-    *(((*at, "volumes", "*", "configMap"), "name", "ConfigMap") for at in index.PODS),
+    *((place.spec, "serviceAccountName", "ServiceAccount") for place in templates.ALL),
+    *(((*place.spec, "volumes", "*", "configMap"), "name", "ConfigMap") for place in templates.ALL),
 )
-"""Where generated objects name others: place, key and kind. Where the kind is empty the place says it, and no user writes there."""
+"""References of generated objects: place, key and kind. An empty kind is read from the object at that place, which users cannot set."""
 
 
 def missing(item: Generated, there: Build) -> Iterator[Mismatch]:
-    """Names of other objects. A user may name what is not among the items, but not under a name that only the function gives."""
+    """Yields references to objects that are not in the build.
+
+    A user may refer to objects outside the build, so a field that users can set is judged only if the function gave the name.
+    """
     for place, key, fixed in _REFERENCES:
-        for at, holder in index.each(item.resource, [place]):
+        for at, holder in paths.each(item.resource, [place]):
             kind, name = fixed or text(holder, "kind"), text(holder, key)
             if kind and kind != "ClusterRole" and (not fixed or _is_given(item, fixed, name)):
                 yield from absent(item, (*at, key), kind, name, there)
@@ -46,10 +45,10 @@ def _is_given(item: Generated, kind: str, name: str) -> bool:
 
 
 def unselected(item: Generated, there: Build) -> Iterator[Mismatch]:
-    """A label laid over a selector has to be on the pods that were selected without it."""
-    if any(index.each(item.resource, index.PODS)):
+    """Yields labels that a later layer added to a selector but not to the pods that the selector found before."""
+    if any(paths.each(item.resource, [place.spec for place in templates.ALL])):
         return
-    for at, selector in index.each(item.resource, [("spec", "selector"), MATCH]):
+    for at, selector in paths.each(item.resource, [("spec", "selector"), MATCH]):
         if not isinstance(selector, dict) or "matchLabels" in selector:
             continue
         ours = {key: value for key, value in selector.items() if key == "role" or key.startswith("nvidia.com/")}
@@ -60,23 +59,23 @@ def unselected(item: Generated, there: Build) -> Iterator[Mismatch]:
 
 
 def absent(item: Generated, at: Path, kind: str, name: Any, there: Build) -> Iterator[Mismatch]:
-    """A mismatch where no object of that kind and name is in the namespace."""
+    """Yields a mismatch if no object of that kind and name is in the namespace."""
     if name and isinstance(name, str) and name not in there.names.get((kind, item.namespace), ()):
         yield Mismatch(RENAMED, at, name, alike(name, there.generated.get((kind, item.namespace), set())))
 
 
 def alike(name: str, found: set[str]) -> str:
-    """What a name with a prefix or suffix laid over it is now; empty where there is none, or more than one."""
+    """The one name that is the given name with a prefix or suffix; empty if no name or more than one fits."""
     others = [other for other in found if is_like(other, name)]
     return others[0] if len(others) == 1 else ""
 
 
 def is_like(name: str, other: str) -> bool:
-    """Whether a name is another one, perhaps with a prefix or suffix."""
+    """True if a name is another name, with or without a prefix or a suffix."""
     return name.startswith(other) or name.endswith(other)
 
 
 def text(holder: Any, key: str) -> str:
-    """The text under a key, empty where there is none."""
+    """The text under a key, or an empty text if the value is not text."""
     found = holder.get(key) if isinstance(holder, dict) else None
     return found if isinstance(found, str) else ""

@@ -1,7 +1,6 @@
-"""What generated objects and their sources say about names and namespaces, and which of it is not true.
+"""Compares the names and namespaces in generated objects and their sources with the names and namespaces in the build.
 
-Not its business: how a finding reads (`krm_fn.builds`). The fields are those into which the function writes the name or namespace of a
-graph, or of an object that it generates for one (`krm_fn.manifests.pod`, `services`, `rbac`, `epp`, `ingress`, `scaling`, `workloads`).
+The fields are those into which `krm_fn.manifests` writes the name or the namespace of a graph, or the name of a generated object.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.builds import index, references
 from krm_fn.builds.mismatch import MOVED, RELABELLED, RENAMED, Mismatch
-from krm_fn.kube import labels, names
+from krm_fn.kube import labels, names, paths, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
 
 _LABELS: tuple[Path, ...] = (("metadata", "labels"), ("spec", "labels"), ("spec", "selector"), references.MATCH)
-_ENVS = [(*at, "containers", "*", "env", "*") for at in index.PODS]
-_ARGS = [(*at, "containers", "*", "args") for at in index.PODS]
+_ENVS = [(*place.spec, "containers", "*", "env", "*") for place in templates.ALL]
+_ARGS = [(*place.spec, "containers", "*", "args") for place in templates.ALL]
 _SERVICES: tuple[Path, ...] = (("spec",), ("spec", "services", "*"))
 _CONTAINERS: tuple[Path, ...] = (("extraPodSpec", "mainContainer"), ("extraPodSpec", "containers", "*"))
 _WRITTEN: tuple[Path, ...] = tuple(
@@ -37,24 +36,24 @@ _WRITTEN: tuple[Path, ...] = tuple(
     )
 )
 _WRITTEN_LABELS: tuple[Path, ...] = tuple((*at, *place) for at in _SERVICES for place in (("labels",), ("extraPodMetadata", "labels")))
-"""Where users set variables, flags and labels of pods by hand, in a graph and in a component that stands alone."""
+"""Where users set variables, flags and labels of pods by hand, in a graph and in a component without a graph."""
 
 
-def of_source(source: Resource, there: Build) -> Iterator[Mismatch]:
-    """Workloads that a source lists and that are not there, although other generated objects of it are."""
+def check_source(source: Resource, there: Build) -> Iterator[Mismatch]:
+    """Yields each listed workload whose generated object is not in the build, if other generated objects of the source are."""
     own = results.ref(source)
     if f"{own.kind}/{index.rendered_as(source)}" not in there.services:
         return
     for entry in index.workloads(source):
-        kind, name = entry["kind"], entry["name"]
+        kind, name = index.generated_for(entry)
         places = [own.namespace] if own.namespace else [place for of, place in there.generated if of == kind]
         found = set().union(*(there.generated.get((kind, place), ()) for place in places))
         if name not in found:
             yield Mismatch(RENAMED, ("metadata", "annotations", labels.WORKLOADS), name, references.alike(name, found))
 
 
-def of_generated(item: Generated, there: Build) -> Iterator[Mismatch]:
-    """Everything untrue in one generated object, what a reader understands best first."""
+def check_generated(item: Generated, there: Build) -> Iterator[Mismatch]:
+    """Yields each wrong name and namespace in one generated object, the most telling field first."""
     written = _written(item.source)
     if written is not None:
         yield from _variables(item, written)
@@ -69,24 +68,24 @@ def of_generated(item: Generated, there: Build) -> Iterator[Mismatch]:
 
 
 def _written(source: Resource | None) -> set[str] | None:
-    """Variables, flags and labels that the user set by hand; None where the source is not there to tell."""
+    """Variables, flags and labels that the user set by hand; None if the source is not in the build."""
     if source is None:
         return None
-    texts = {text for _, text in index.each(source, _WRITTEN) if isinstance(text, str)}
-    return texts.union(*(found for _, found in index.each(source, _WRITTEN_LABELS) if isinstance(found, dict)))
+    texts = {text for _, text in paths.each(source, _WRITTEN) if isinstance(text, str)}
+    return texts.union(*(found for _, found in paths.each(source, _WRITTEN_LABELS) if isinstance(found, dict)))
 
 
 def _variables(item: Generated, written: set[str]) -> Iterator[Mismatch]:
     judges = {"DYN_PARENT_DGD_K8S_NAMESPACE": _namespace, "DYN_NAMESPACE": _dynamo_namespace, "DYN_PARENT_DGD_K8S_NAME": _graph}
-    for at, variable in index.each(item.resource, _ENVS):
+    for at, variable in paths.each(item.resource, _ENVS):
         name = references.text(variable, "name")
         if name in judges and name not in written and references.text(variable, "value"):
             yield from judges[name](item, (*at, "value"), variable["value"])
 
 
 def _flags(item: Generated, written: set[str], there: Build) -> Iterator[Mismatch]:
-    """The endpoint picker's pool."""
-    for at, args in index.each(item.resource, _ARGS):
+    """Checks the pool in the flags of an endpoint picker."""
+    for at, args in paths.each(item.resource, _ARGS):
         pairs = enumerate(itertools.pairwise(args), start=1) if isinstance(args, list) else ()
         for place, (flag, says) in pairs:
             if flag == "-pool-namespace" and flag not in written:
@@ -96,10 +95,10 @@ def _flags(item: Generated, written: set[str], there: Build) -> Iterator[Mismatc
 
 
 def _ends(item: Generated) -> Iterator[Mismatch]:
-    """An account is always bound in its own namespace, and an adapter scales the graph that it was rendered for."""
-    for at, says in index.each(item.resource, [("subjects", "*", "namespace")]):
+    """Checks that an account is bound in its own namespace, and that an adapter scales the graph of its owner."""
+    for at, says in paths.each(item.resource, [("subjects", "*", "namespace")]):
         yield from _namespace(item, at, says)
-    for at, says in index.each(item.resource, [("spec", "dgdRef", "name")]):
+    for at, says in paths.each(item.resource, [("spec", "dgdRef", "name")]):
         yield from _graph(item, at, says)
 
 
@@ -108,15 +107,15 @@ def _labels(item: Generated, written: set[str] | None) -> Iterator[Mismatch]:
     places = [*((at, set[str]()) for at in _LABELS), *((at, written) for at in index.POD_LABELS if written is not None)]
     for place, ignored in places:
         for key, judge in judges.items():
-            for at, says in index.each(item.resource, [(*place, key)]):
+            for at, says in paths.each(item.resource, [(*place, key)]):
                 if key not in ignored:
                     yield from judge(item, at, says)
 
 
 def _own_name(item: Generated) -> Iterator[Mismatch]:
-    """Pods are selected by the workload's name; most other objects are called after their component (`krm_fn.kube.names`)."""
+    """Checks the object's own name: pods are selected by the workload's name, other objects have the name of their component."""
     own = results.ref(item.resource).name
-    for at, says in index.each(item.resource, [(*references.MATCH, labels.SELECTOR)]):
+    for at, says in paths.each(item.resource, [(*references.MATCH, labels.SELECTOR)]):
         if says != own:
             yield Mismatch(RENAMED, at, str(says), own)
     component = labels.of(item.resource).get(labels.COMPONENT)
@@ -141,7 +140,7 @@ def _graph(item: Generated, at: Path, says: Any) -> Iterator[Mismatch]:
 
 
 def _dynamo_namespace(item: Generated, at: Path, says: Any) -> Iterator[Mismatch]:
-    """Dynamo's own namespace is shared, or made of both the Kubernetes namespace and the graph's name."""
+    """Checks Dynamo's own namespace, which is shared, or made of the Kubernetes namespace and the graph's name."""
     truth = names.dynamo_namespace(item.namespace, item.name, shared=False)
     text = str(says)
     if item.kind != index.GRAPH or says in (names.GLOBAL_NAMESPACE, truth) or (not item.namespace and text.endswith(truth)):

@@ -1,4 +1,4 @@
-"""Every object name the function gives, its length limit and its hash.
+"""Every object name the function gives, with its length limit, and the names that Grove makes from them.
 
 Follows the reference's `internal/dynamo/graph.go` (GetDynamoComponentName and neighbours) and `model_service.go`.
 """
@@ -20,10 +20,13 @@ GLOBAL_NAMESPACE = "dynamo"
 _CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr"}
 PLANNER_ACCOUNT = "planner-serviceaccount"
 EPP_ACCOUNT = "epp-serviceaccount"
+GROVE_KINDS = ("PodClique", "PodCliqueScalingGroup")
+"""What Grove makes for the services of a PodCliqueSet."""
+_GROVE_REPLICA = 0  # the only replica of a graph's PodCliqueSet
 
 
 def component(graph: str, service: str) -> str:
-    """The name of everything that carries one service: workload, Service, Ingress, scaling adapter."""
+    """The name of the objects of one service: workload, Service, Ingress and scaling adapter."""
     return f"{graph}-{service.lower()}"
 
 
@@ -48,8 +51,49 @@ def instance(name: str, index: int) -> str:
 
 
 def clique(service: str, role: Role) -> str:
-    """A Grove clique: the service's name, and for several nodes which side of it."""
+    """A clique in a PodCliqueSet: the service, and in a multinode service the role of the pods."""
     return f"{service.lower()}{_CLIQUE_SUFFIX[role]}"
+
+
+def scaling_group(service: str) -> str:
+    """The scaling group of a multinode service in a PodCliqueSet."""
+    return service.lower()
+
+
+def grove_workload(graph: str, service: str) -> str:
+    """The PodClique, or the PodCliqueScalingGroup of a multinode service, that Grove makes: set, replica of the set, service."""
+    return f"{graph}-{_GROVE_REPLICA}-{service.lower()}"
+
+
+def grove_host(service: str, role: Role, index: int) -> str:
+    """The host of a pod in a scaling group. Kubernetes expands the variables, which Grove sets in every container."""
+    return f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{clique(service, role)}-{index}.$(GROVE_HEADLESS_SERVICE)"
+
+
+def grove_length(graph: str, service: str, *, multinode: bool) -> int:
+    """The characters that Grove counts against `GROVE_LIMIT`: the graph, the longest clique of a service and its scaling group."""
+    if not multinode:
+        return len(graph) + len(clique(service, "main"))
+    return len(graph) + len(scaling_group(service)) + max(len(clique(service, role)) for role in ("leader", "worker"))
+
+
+def graph_of(kind: str, name: str, service: str) -> str:
+    """The graph in the name of a workload: the inverse of `component`, `instance` and `grove_workload`. Empty for any other name.
+
+    >>> graph_of("Deployment", "chat-worker", "Worker"), graph_of("LeaderWorkerSet", "chat-worker-0", "Worker")
+    ('chat', 'chat')
+    >>> graph_of("PodClique", "chat-0-worker", "Worker"), graph_of("Deployment", "other", "Worker")
+    ('chat', '')
+    """
+    replica = f"-{_GROVE_REPLICA}" if kind in GROVE_KINDS else ""
+    ending = f"{replica}-{service.lower()}"
+    found = component_of(kind, name)
+    return found.removesuffix(ending) if found.endswith(ending) else ""
+
+
+def component_of(kind: str, name: str) -> str:
+    """The component in the name of a workload: a LeaderWorkerSet carries the number of its replica behind it."""
+    return name.rpartition("-")[0] if kind == "LeaderWorkerSet" else name
 
 
 def discovery(graph: str) -> str:

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import krm_fn
+from krm_fn import workload_list
 from krm_fn.kube import labels
 from krm_fn.manifests import components, ingress, model_services, rbac, scaling_adapters, services, volumes, workloads
 
@@ -48,23 +49,19 @@ def notes(plan: GraphPlan, spec: Any) -> Labels:
 
     The workloads annotation is the contract with the status syncer.
     """
-    entries = [entry for component in plan.components for entry in workloads.get(component.placement.workload).summaries(plan, component)]
-    listed = [
-        {"service": entry.service, "apiVersion": entry.api_version, "kind": entry.kind, "name": entry.name}
-        | ({} if entry.replicas is None else {"replicas": entry.replicas})
-        for entry in entries
-    ]
+    entries = (entry for component in plan.components for entry in workloads.get(component.placement.workload).entries(plan, component))
     return {
-        labels.WORKLOADS: _json(listed),
+        labels.WORKLOADS: workload_list.write(entries),
         labels.SUMMARY: _summary(plan),
-        labels.SPEC_HASH: sha256(_json(spec, sort_keys=True).encode()).hexdigest(),
+        labels.SPEC_HASH: sha256(_canonical(spec).encode()).hexdigest(),
         labels.ORCHESTRATOR: plan.orchestrator,
         labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
     }
 
 
-def _json(value: Any, *, sort_keys: bool = False) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+def _canonical(value: Any) -> str:
+    """One text for equal values."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def _summary(plan: GraphPlan) -> str:

@@ -1,7 +1,6 @@
 """What `krm_fn.builds` finds in a finished build, and what it must leave alone (layouts: function in a lower layer than the name)."""
 
 import copy
-import json
 from typing import Any
 
 import pytest
@@ -32,7 +31,7 @@ CLAIM = {"name": "weights", "create": True, "size": "1Gi", "storageClass": "fast
 CONFIG = config.Config(ingress=config.Ingress(class_name="nginx", istio_gateway="istio-system/gateway"))
 
 
-def build(name="chat", namespace="base", source="keep", others=(), **spec):
+def build(settings=CONFIG, name="chat", namespace="base", source="keep", others=(), **spec):
     """A graph with everything in it, rendered in the layer that the function stands in."""
     graph = {
         "apiVersion": "nvidia.com/v1alpha1",
@@ -40,7 +39,7 @@ def build(name="chat", namespace="base", source="keep", others=(), **spec):
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"services": SERVICES, "pvcs": [CLAIM], **spec},
     }
-    done = expand.expand([graph, *others], CONFIG._replace(source=source))
+    done = expand.expand([graph, *others], settings._replace(source=source))
     assert not results.failed(done.results)
     return copy.deepcopy(done.resources)
 
@@ -395,31 +394,23 @@ def test_no_shape_of_a_marked_object_raises(kind, name):
         holder[path[-1]] = before
 
 
-def test_leader_worker_sets_and_cliques_are_read_too():
-    """Carriers whose pods stand elsewhere than a Deployment's."""
-    template = one(build(), "Deployment", "chat-worker")["spec"]["template"]
-    metadata = copy.deepcopy(one(build(), "Deployment", "chat-worker")["metadata"])
-    group = {"leaderWorkerTemplate": {"leaderTemplate": template, "workerTemplate": template}}
-    clique = {"labels": template["metadata"]["labels"], "spec": {"podSpec": template["spec"]}}
-    carriers: list[dict[str, Any]] = [
-        {
-            "apiVersion": "leaderworkerset.x-k8s.io/v1",
-            "kind": "LeaderWorkerSet",
-            "metadata": {**metadata, "name": "chat-worker-0"},
-            "spec": group,
-        },
-        {
-            "apiVersion": "grove.io/v1alpha1",
-            "kind": "PodCliqueSet",
-            "metadata": {**metadata, "name": "chat", "labels": {}},
-            "spec": {"template": {"cliques": [clique]}},
-        },
-    ]
-    graph = build()[0]
-    listed = [{"service": "Worker", "apiVersion": "v1", "kind": item["kind"], "name": item["metadata"]["name"]} for item in carriers]
-    for entry, item in zip(listed, carriers, strict=True):
-        marked = put([graph], graph["kind"], "chat", ("metadata", "annotations", labels.WORKLOADS), json.dumps([entry]))
-        account = one(build(), "ServiceAccount", "chat-k8s-service-discovery")
-        assert found([*marked, item, account]) == {}
-        assert {mismatch.code for mismatch in builds.check(moved(copy.deepcopy([*marked, item, account]), "prod"))} == {"DYN060"}
-        assert len(found(renamed(copy.deepcopy([*marked, item, account]), lambda name: f"eu-{name}"))) == 3
+GROUP = {**SERVICES["Worker"], "multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "1"}}}
+LISTED = [
+    ("LeaderWorkerSets, whose name ends with the number of the replica", "deployment", "LeaderWorkerSet", "chat-worker-0"),
+    ("PodCliques and scaling groups, which Grove makes from the PodCliqueSet", "grove", "PodCliqueSet", "chat"),
+]
+
+
+@pytest.mark.parametrize(("orchestrator", "kind", "name"), [row[1:] for row in LISTED], ids=[row[0] for row in LISTED])
+def test_the_listed_workloads_of_every_orchestrator_are_compared(orchestrator, kind, name):
+    """The graph is found by the names of its workloads, and a changed name is reported at the graph and at its workload."""
+    made = build(CONFIG._replace(orchestrator=orchestrator), services={**SERVICES, "Worker": GROUP})
+    assert one(made, kind, name)
+    assert found(made) == {}
+    shifted = found(moved(copy.deepcopy(made), "prod"))
+    assert shifted[kind, name].code == "DYN060"
+    mismatches = found(renamed(copy.deepcopy(made), lambda name: f"eu-{name}"))
+    assert mismatches[kind, f"eu-{name}"].code == "DYN061"
+    graph = mismatches["DynamoGraphDeployment", "eu-chat"]
+    assert graph.path == ("metadata", "annotations", labels.WORKLOADS)
+    assert graph.proposed.startswith("eu-chat")

@@ -6,7 +6,7 @@ Not its business: the pods themselves (`krm_fn.manifests.pod`).
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from krm_fn import registry
 from krm_fn.plan import Addressing
@@ -17,16 +17,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
     from krm_fn.results import Result
-
-
-class Summary(NamedTuple):
-    """One entry of the workloads annotation, the contract with the status syncer. `replicas` None: an autoscaler's business."""
-
-    service: str
-    api_version: str
-    kind: str
-    name: str
-    replicas: int | None
+    from krm_fn.workload_list import Entry
 
 
 class Workload:
@@ -46,8 +37,8 @@ class Workload:
         """The objects that carry these components."""
         raise NotImplementedError
 
-    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
-        """The workloads whose readiness is the component's."""
+    def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
+        """The component's entries in the annotation `workloads`: the objects whose readiness is the component's readiness."""
         raise NotImplementedError
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:

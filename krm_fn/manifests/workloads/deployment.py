@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import labels, merge, names
 from krm_fn.manifests import pod, probes, services
-from krm_fn.manifests.workloads import Summary, Workload
+from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
+from krm_fn.workload_list import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,10 +50,10 @@ class Deployment(Workload):
             yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
         yield from _check_steps(plan)
 
-    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
+    def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
         """The main Deployment; a debug one is not part of the service."""
         replicas = 1 if plan.placement.replicas is None else plan.placement.replicas
-        yield Summary(plan.who.service, "apps/v1", "Deployment", plan.who.name, None if plan.placement.autoscaled else replicas)
+        yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.name, None if plan.placement.autoscaled else replicas)
 
 
 def _deployment(role: RolePlan, replicas: int | None) -> Resource:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import duration, labels, merge, names
 from krm_fn.manifests import backends, pod, services
-from krm_fn.manifests.workloads import Summary, Workload
+from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import Addressing, RolePlan
+from krm_fn.workload_list import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,9 +34,8 @@ class Grove(Workload):
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """Grove puts the names of group and Service into the environment; Kubernetes expands them."""
-        clique = f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{plan.who.service.lower()}"
-        leader = f"{clique}-ldr-0.$(GROVE_HEADLESS_SERVICE)"
-        workers = tuple(f"{clique}-wkr-{index}.$(GROVE_HEADLESS_SERVICE)" for index in range(plan.placement.nodes - 1))
+        leader = names.grove_host(plan.who.service, "leader", 0)
+        workers = tuple(names.grove_host(plan.who.service, "worker", index) for index in range(plan.placement.nodes - 1))
         return Addressing(leader, leader, workers, "$((GROVE_PCLQ_POD_INDEX + 1))")
 
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
@@ -57,11 +57,11 @@ class Grove(Workload):
             "spec": {"replicas": 1, "template": template},
         }
 
-    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
+    def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
         """Grove names what it makes after set, its index, and clique or group."""
         kind = "PodCliqueScalingGroup" if plan.placement.nodes > 1 else "PodClique"
         replicas = None if plan.placement.autoscaled else _replicas(plan)
-        yield Summary(plan.who.service, "grove.io/v1alpha1", kind, f"{graph.name}-0-{plan.who.service.lower()}", replicas)
+        yield Entry(plan.who.service, "grove.io/v1alpha1", kind, names.grove_workload(graph.name, plan.who.service), replicas)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
         """One clique, or one for each side of a group."""
@@ -74,8 +74,7 @@ class Grove(Workload):
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What Grove's admission refuses."""
-        service = plan.who.service.lower()
-        length = len(plan.who.graph) + (len(service) * 2 + len("-ldr") if plan.placement.nodes > 1 else len(service))
+        length = names.grove_length(plan.who.graph, plan.who.service, multinode=plan.placement.nodes > 1)
         if length > names.GROVE_LIMIT:
             message = f"graph, group and clique names have {length} characters, Grove takes {names.GROVE_LIMIT}; {_shorter(plan, length)}"
             yield results.warning("DYN163", message, plan.ref, plan.path)
@@ -154,7 +153,7 @@ def _scheduler(plan: ComponentPlan) -> str:
 def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:
     """A replica is a leader with its workers."""
     return merge.some(
-        name=plan.who.service.lower(),
+        name=names.scaling_group(plan.who.service),
         cliqueNames=[names.clique(plan.who.service, "leader"), names.clique(plan.who.service, "worker")],
         replicas=plan.placement.replicas,
         minAvailable=1,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kube import labels, names
 from krm_fn.manifests import pod, services
-from krm_fn.manifests.workloads import Summary, Workload
+from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import Addressing, RolePlan
+from krm_fn.workload_list import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,10 +57,10 @@ class LeaderWorkerSet(Workload):
         yield RolePlan(plan, plan.who.name, "leader", addressing=addressing)
         yield RolePlan(plan, plan.who.name, "worker", addressing=addressing)
 
-    def summaries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Summary]:
+    def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
         """Every set is one group."""
         for index in range(_replicas(plan)):
-            yield Summary(plan.who.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.who.name, index), 1)
+            yield Entry(plan.who.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.who.name, index), 1)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""

@@ -56,7 +56,7 @@ def test_every_carrier_has_an_answer_to_everything(name):
     plan, graph = given.component(given.service("worker")), given.plan(given.graph())[0]
     carrier = workloads.get(name)
     assert list(carrier.render(graph, [plan]))
-    assert list(carrier.summaries(graph, plan))
+    assert list(carrier.entries(graph, plan))
     assert [role.component for role in carrier.roles(plan)]
     assert [found for found in carrier.check_together([plan]) if found.severity == "error"] == []
 

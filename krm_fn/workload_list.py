@@ -1,0 +1,67 @@
+"""The annotation `dynamo.krm-fn.io/workloads`: a graph's workloads, written by a render, read by the build check and the status syncer.
+
+The list is compact JSON with one object per workload: `service`, `apiVersion`, `kind`, `name`, and `replicas` unless an autoscaler
+owns the number. This module is the only writer and the only reader of that format.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+
+class Entry(NamedTuple):
+    """One workload. Its readiness is the readiness of `service`. `replicas` is None if an autoscaler owns the number."""
+
+    service: str
+    api_version: str
+    kind: str
+    name: str
+    replicas: int | None = None
+
+
+_KEYS = {"service": "service", "apiVersion": "api_version", "kind": "kind", "name": "name"}
+
+
+def write(entries: Iterable[Entry]) -> str:
+    """The text of the annotation; the entries keep their order.
+
+    >>> write([Entry("Worker", "apps/v1", "Deployment", "chat-worker", 2)])
+    '[{"service":"Worker","apiVersion":"apps/v1","kind":"Deployment","name":"chat-worker","replicas":2}]'
+    """
+    return json.dumps([_object(entry) for entry in entries], ensure_ascii=False, separators=(",", ":"))
+
+
+def read(text: str) -> list[Entry]:
+    """The entries in the text of the annotation. Unknown keys are ignored, so that a newer render can add some.
+
+    Raises ValueError, with the entry and the key in its message, if the text does not have the format that `write` gives it.
+    """
+    try:
+        listed = json.loads(text)
+    except RecursionError as problem:
+        raise ValueError("the annotation is nested too deeply") from problem
+    except ValueError as problem:
+        raise ValueError(f"the annotation is not JSON: {problem}") from problem
+    _require(isinstance(listed, list), "the annotation is not a JSON list")
+    return [_entry(index, value) for index, value in enumerate(listed)]
+
+
+def _object(entry: Entry) -> dict[str, Any]:
+    texts = {key: getattr(entry, attribute) for key, attribute in _KEYS.items()}
+    return texts if entry.replicas is None else {**texts, "replicas": entry.replicas}
+
+
+def _entry(index: int, value: Any) -> Entry:
+    _require(isinstance(value, dict), f"entry {index} is not a JSON object")
+    for key in _KEYS:
+        _require(isinstance(value.get(key), str), f"entry {index} has no text under {key}")
+    replicas = value.get("replicas")
+    _require(replicas is None or type(replicas) is int, f"entry {index} has no whole number under replicas")
+    return Entry(**{attribute: value[key] for key, attribute in _KEYS.items()}, replicas=replicas)
+
+
+def _require(condition: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as an assertion
+    if not condition:
+        raise ValueError(otherwise)

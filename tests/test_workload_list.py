@@ -1,0 +1,62 @@
+"""The annotation `workloads` is a contract: what one module writes it also reads, and it refuses every other text with a clear message."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_fn import workload_list
+from krm_fn.workload_list import Entry
+
+WORKER = {"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-worker"}
+ENTRIES = st.builds(Entry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers())
+
+
+@given(st.lists(ENTRIES))
+def test_what_is_written_is_read_back(entries):
+    assert workload_list.read(workload_list.write(entries)) == entries
+
+
+WRITTEN: list[tuple[str, list[Entry], list[dict[str, Any]]]] = [
+    ("a graph without workloads has an empty list", [], []),
+    ("replicas that Git decides are listed", [Entry("Worker", "apps/v1", "Deployment", "chat-worker", 2)], [{**WORKER, "replicas": 2}]),
+    ("a count of 0 is listed", [Entry("Worker", "apps/v1", "Deployment", "chat-worker", 0)], [{**WORKER, "replicas": 0}]),
+    ("replicas that an autoscaler owns are left out", [Entry("Worker", "apps/v1", "Deployment", "chat-worker")], [WORKER]),
+]
+
+
+@pytest.mark.parametrize(("entries", "listed"), [row[1:] for row in WRITTEN], ids=[row[0] for row in WRITTEN])
+def test_each_workload_is_one_object_of_compact_json(entries, listed):
+    text = workload_list.write(entries)
+    assert json.loads(text) == listed
+    assert ": " not in text
+    assert ", " not in text
+
+
+def test_unknown_keys_are_ignored():
+    """A newer render may add keys; an older reader still finds what it knows."""
+    (entry,) = workload_list.read(json.dumps([{**WORKER, "added": {"later": True}}]))
+    assert entry == Entry("Worker", "apps/v1", "Deployment", "chat-worker")
+
+
+UNREADABLE = [
+    ("an empty annotation", "", "the annotation is not JSON"),
+    ("half an annotation", '[{"service":', "the annotation is not JSON"),
+    ("endless nesting", "[" * 100_000, "the annotation is nested too deeply"),
+    ("an object in place of the list", json.dumps(WORKER), "the annotation is not a JSON list"),
+    ("an entry that is not an object", json.dumps([WORKER, 1]), "entry 1 is not a JSON object"),
+    ("an entry without a kind", json.dumps([{**WORKER, "kind": None}]), "entry 0 has no text under kind"),
+    ("an entry with a number as name", json.dumps([{**WORKER, "name": 3}]), "entry 0 has no text under name"),
+    ("replicas that are text", json.dumps([{**WORKER, "replicas": "2"}]), "entry 0 has no whole number under replicas"),
+    ("replicas that are a truth value", json.dumps([{**WORKER, "replicas": True}]), "entry 0 has no whole number under replicas"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), [row[1:] for row in UNREADABLE], ids=[row[0] for row in UNREADABLE])
+def test_any_other_text_is_refused_with_the_place_of_the_fault(text, message):
+    with pytest.raises(ValueError, match=message):
+        workload_list.read(text)
