@@ -62,6 +62,6 @@ def _entry(index: int, value: Any) -> Entry:
     return Entry(**{attribute: value[key] for key, attribute in _KEYS.items()}, replicas=replicas)
 
 
-def _require(condition: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as an assertion
+def _require(condition: bool, otherwise: str) -> None:
     if not condition:
         raise ValueError(otherwise)
