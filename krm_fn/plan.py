@@ -135,8 +135,8 @@ class Addressing(NamedTuple):
 class Identity(NamedTuple):
     """Who a component is: a service of a graph, or a `standalone` DynamoComponentDeployment.
 
-    Pods are told `dynamo_namespace`, Services select by `selected_namespace`; the two differ for standalone components only.
-    `service_labels` are the labels that the user wrote on the service itself.
+    `selector` holds the labels by which its Services select pods, whatever runs them. `service_labels` are the user's labels on the
+    service itself, if they reach its pods.
     """
 
     service: str
@@ -146,7 +146,7 @@ class Identity(NamedTuple):
     type: str
     sub_type: str
     dynamo_namespace: str
-    selected_namespace: str
+    selector: Labels
     graph_label: str
     labels: Labels
     annotations: Labels
@@ -158,7 +158,7 @@ class Identity(NamedTuple):
 class Placement(NamedTuple):
     """Which workload kind and engine run a component, on how many nodes and in how many replicas.
 
-    `replicas` is None where the user wrote no number. `by_graph` is True if one object holds all components of the graph.
+    `replicas` is None where the user wrote no number.
     """
 
     workload: str
@@ -168,7 +168,11 @@ class Placement(NamedTuple):
     autoscaled: bool
     discovery: str
     graph_discovery: str
-    by_graph: bool
+
+    @property
+    def replicas_or_one(self) -> int:
+        """The number of replicas; absent means 1."""
+        return 1 if self.replicas is None else self.replicas
 
 
 class GPUs(NamedTuple):
@@ -182,11 +186,13 @@ class GPUs(NamedTuple):
 class PodFacts(NamedTuple):
     """What the user wrote about the pods of a component, and what the other items add.
 
-    `spec` is the pod around the main container, `container` the main container, `resources` are in native names.
+    `spec` is the pod around the main container, `container` the main container, `resources` are in native names. `enforced` holds the
+    fields of the pod that the component type sets above the user's.
     """
 
     spec: PodSpec
     container: Container
+    enforced: PodSpec
     labels: Labels
     annotations: Labels
     envs: tuple[EnvVar, ...]

@@ -25,11 +25,11 @@ def render(plan: GraphPlan) -> Iterator[Resource]:
     """Everything the graph stands for, in the order of the spec."""
     if not plan.standalone:
         yield from _shared(plan)
-    for carrier, carried in plan.carried().items():
-        yield from workloads.get(carrier).render(plan, carried)
+    for workload, carried in plan.carried().items():
+        yield from workloads.get(workload).render(plan, carried)
     for component in plan.components:
-        kind = components.get(component.who.type)
-        yield from services.of(component, kind.service_port(component), entrance=kind.is_entrance)
+        port = components.get(component.who.type).service_port(component)
+        yield from services.for_component(component, port, workloads.get(component.placement.workload).face(component))
         yield from ingress.of(component)
     yield from model_services.services(plan)
 
@@ -68,7 +68,7 @@ def _summary(plan: GraphPlan) -> str:
     """The graph in one line, as a person would count it: `2 services, 3 pods, 8 GPUs`."""
     pods = gpus = 0
     for component in plan.components:
-        count = (1 if component.placement.replicas is None else component.placement.replicas) * component.placement.nodes
+        count = component.placement.replicas_or_one * component.placement.nodes
         pods, gpus = pods + count, gpus + count * component.pod.gpus.number
     return ", ".join(_counted(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
 

@@ -64,8 +64,7 @@ def _pod(plan: ComponentPlan, main: Container) -> PodSpec:
     pod = merge.overlay(component.pod(plan), {key: value for key, value in plan.pod.spec.items() if key != "containers"})
     if pod.get("securityContext") is None:
         pod["securityContext"] = {"fsGroup": _FS_GROUP}
-    if not plan.placement.by_graph and not plan.who.standalone:
-        pod = component.enforce(pod)
+    pod.update(plan.pod.enforced)
     if not pod.get("serviceAccountName"):
         pod.pop("serviceAccountName", None)
         if plan.placement.discovery == "kubernetes" and plan.who.graph:

@@ -28,7 +28,7 @@ def adapters(plan: GraphPlan) -> Iterator[Resource]:
                     "labels": {labels.GRAPH: plan.name, labels.COMPONENT: component.who.service},
                 },
                 "spec": {
-                    "replicas": 1 if component.placement.replicas is None else component.placement.replicas,
+                    "replicas": component.placement.replicas_or_one,
                     "dgdRef": {"name": plan.name, "serviceName": component.who.service},
                 },
             }

@@ -1,13 +1,12 @@
-"""Services in front of components.
+"""The Services in front of components; `krm_fn.manifests.model_services` has the headless Services of models.
 
-Not its business: the headless Services of models (`krm_fn.manifests.model_services`). Follows the reference's
-`internal/controller/dynamocomponentdeployment_controller.go` generateService.
+Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateService.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.kube import labels, merge, names
 
@@ -15,66 +14,58 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import ComponentPlan
 
-_DEBUG = {labels.TARGET_TYPE: "debug"}
 
+class Face(NamedTuple):
+    """How a component is seen in its namespace; its workload kind decides it.
 
-def of(plan: ComponentPlan, port: dict[str, Any], *, entrance: bool) -> Iterator[Resource]:
-    """The component's Service; while a debug Deployment steals traffic, also one for each side.
-
-    The reference makes the latter two for every component, though nobody uses them.
+    `services` holds the name of each Service, with the labels that this Service adds to `selector`.
     """
-    if plan.placement.by_graph and plan.placement.graph_discovery != "kubernetes" and not entrance:
-        return
-    yield _service(plan, plan.who.name, port, {}, entrance=entrance)
-    if not plan.placement.by_graph and plan.says(labels.STEALING_DEBUG):
-        yield _service(plan, names.production(plan.who.name), port, {}, entrance=entrance)
-        yield _service(plan, names.debug(plan.who.name), port, _DEBUG, entrance=entrance)
+
+    services: Mapping[str, Labels]
+    selector: Labels
+    labels: Labels
+    annotations: Labels
 
 
-def _service(plan: ComponentPlan, name: str, port: dict[str, Any], extra: Labels, *, entrance: bool) -> Resource:
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": merge.some(
-            name=name,
-            namespace=plan.who.namespace,
-            labels={
-                **(plan.who.service_labels if plan.placement.by_graph else workload_labels(plan)),
-                **_discovery(plan, entrance=entrance),
-            }
-            or None,
-            annotations=None if plan.placement.by_graph else workload_annotations(plan) or None,
-        ),
-        "spec": {"selector": {**_selector(plan), **extra}, "ports": [dict(port)]},
-    }
+def for_component(plan: ComponentPlan, port: dict[str, Any], face: Face) -> Iterator[Resource]:
+    """The Services of a component. `port` is the one port of each."""
+    for name, extra in face.services.items():
+        yield {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": merge.some(
+                name=name,
+                namespace=plan.who.namespace,
+                labels=dict(face.labels) or None,
+                annotations=dict(face.annotations) or None,
+            ),
+            "spec": {"selector": {**face.selector, **extra}, "ports": [dict(port)]},
+        }
+
+
+def debuggable(plan: ComponentPlan) -> dict[str, Labels]:
+    """The component's Service; while a debug Deployment takes its traffic, also one Service for each side.
+
+    The reference always makes all three.
+    """
+    sides = {names.production(plan.who.name): {}, names.debug(plan.who.name): {labels.TARGET_TYPE: "debug"}}
+    return {plan.who.name: {}, **(sides if plan.says(labels.STEALING_DEBUG) else {})}
 
 
 def workload_labels(plan: ComponentPlan) -> Labels:
-    """The labels on a component's objects: who it is, and which model it serves."""
+    """The labels on a component's objects: its identity, and the model that it serves."""
     model = {labels.BASE_MODEL_HASH: names.model_hash(plan.edge.model)} if plan.edge.model else {}
     return {**plan.who.labels, **model}
 
 
 def workload_annotations(plan: ComponentPlan) -> Labels:
-    """The annotations on a component's objects: the service's, the pods', and the model's name."""
+    """The annotations on a component's objects: the service's, the pods', and the name of the model."""
     model = {labels.BASE_MODEL: plan.edge.model} if plan.edge.model else {}
     return {**plan.who.annotations, **plan.pod.annotations, **model}
 
 
-def _selector(plan: ComponentPlan) -> Labels:
-    """All pods of this type in this Dynamo namespace; of a multinode group only the leader.
-
-    The pods of a component alone carry the namespace only where the user wrote it, so that the reference's selector finds none of them.
-    """
-    leader = {labels.ROLE: "leader"} if plan.placement.nodes > 1 and not plan.placement.by_graph else {}
-    wanted = {labels.COMPONENT_TYPE: plan.who.type, labels.NAMESPACE: plan.who.selected_namespace}
-    carried = {**plan.who.labels, **({labels.COMPONENT_TYPE: plan.who.type} if plan.who.type else {}), **plan.pod.labels}
-    kept = {key: value for key, value in wanted.items() if carried.get(key) == value}
-    return {**(kept if plan.who.standalone and kept else wanted), **leader}
-
-
-def _discovery(plan: ComponentPlan, *, entrance: bool) -> Labels:
-    if (plan.placement.graph_discovery if plan.placement.by_graph else plan.placement.discovery) != "kubernetes":
+def discovery_labels(backend: str, *, discoverable: bool) -> Labels:
+    """The labels by which Dynamo's discovery finds a Service; none if it uses another backend than Kubernetes."""
+    if backend != "kubernetes":
         return {}
-    hidden = entrance and not plan.placement.by_graph
-    return {labels.DISCOVERY_BACKEND: "kubernetes", **({} if hidden else {labels.DISCOVERY_ENABLED: "true"})}
+    return {labels.DISCOVERY_BACKEND: "kubernetes", **({labels.DISCOVERY_ENABLED: "true"} if discoverable else {})}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kube import labels, merge, names
 from krm_fn.kube.admission import fields
-from krm_fn.manifests import backends, components, ingress
+from krm_fn.manifests import backends, components, ingress, workloads
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, Field
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def check_names(plan: ComponentPlan) -> Iterator[Result]:
     """Names that Kubernetes does not accept, with what would fit."""
-    name = names.debug(plan.who.name) if plan.says(labels.STEALING_DEBUG) and not plan.placement.by_graph else plan.who.name
+    name = [plan.who.name, *workloads.get(plan.placement.workload).services(plan)][-1]
     if len(name) > names.SERVICE_LIMIT:
         over = len(name) - names.SERVICE_LIMIT
         message = f"the Service would be named {name}, which is {over} over the limit of {names.SERVICE_LIMIT} characters"
@@ -86,7 +86,7 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
 
 def check_selector(plan: ComponentPlan) -> Iterator[Result]:
     """Labels by which Kubernetes finds the pods must not change."""
-    expected = {labels.SELECTOR: plan.who.name, labels.COMPONENT_TYPE: plan.who.type, labels.NAMESPACE: plan.who.selected_namespace}
+    expected = {labels.SELECTOR: plan.who.name, **plan.who.selector}
     for key, value in plan.pod.labels.items():
         at = plan.at("pod.labels", key)
         if key == labels.SELECTOR and value != expected[key]:
@@ -118,7 +118,7 @@ def check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result
     account, component = names.discovery(plan.who.graph), components.get(plan.who.type)
     if plan.placement.discovery != "kubernetes" or (plan.placement.graph_discovery == "kubernetes" and plan.who.graph):
         return
-    own = component.enforce(merge.overlay(component.pod(plan), plan.pod.spec))
+    own = {**merge.overlay(component.pod(plan), plan.pod.spec), **plan.pod.enforced}
     if own.get("serviceAccountName") or account in cluster.accounts.get(plan.who.namespace, ()):
         return
     if not plan.who.graph:

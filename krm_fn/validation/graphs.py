@@ -28,7 +28,7 @@ def check_services(plan: GraphPlan) -> Iterator[Result]:
         if before != service:
             message = f"services {before} and {service} have the same name in lower case, so their objects collide; rename one of them"
             yield results.error("DYN101", message, plan.ref, component.at("component"))
-    if len([component for component in plan.components if kinds.get(component.who.type).only_once]) > 1:
+    if len([component for component in plan.components if kinds.get(component.who.type).singleton]) > 1:
         message = "the graph has more than one endpoint picker; keep one service of type epp"
         yield results.error("DYN102", message, plan.ref, plan.at("components"))
 

@@ -25,7 +25,7 @@ def check_pods(plan: ComponentPlan) -> Iterator[Result]:
             if at is not None:
                 yield results.error(fault.code, fault.message, plan.ref, at)
         policy = spec.get("restartPolicy")
-        if carrier.only_always and policy != "Always":
+        if carrier.always_restarts and policy != "Always":
             message = f"{policy!r} does not fit pods that are to stay; write Always, or remove it"
             yield results.error("DYN223", message, plan.ref, (*plan.path, "extraPodSpec", "restartPolicy"))
 
@@ -44,7 +44,7 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
         (admission.labels(plan.pod.labels), (*where, "labels")),
         (admission.annotation_keys(plan.pod.annotations), (*where, "annotations")),
         (admission.annotation_keys(plan.who.annotations), (*plan.path, "annotations")),
-        (admission.labels(plan.who.service_labels if plan.placement.by_graph or plan.who.standalone else {}), (*plan.path, "labels")),
+        (admission.labels(plan.who.service_labels), (*plan.path, "labels")),
         (admission.labels({"componentType": plan.who.type, "subComponentType": plan.who.sub_type}), plan.path),
         (admission.labels(plan.edge.ingress.labels or {}), (*plan.path, "ingress", "labels")),
         (admission.annotation_keys(plan.edge.ingress.annotations or {}), (*plan.path, "ingress", "annotations")),

@@ -27,14 +27,17 @@ class Component:
     runs_engine = False
     """Whether an inference engine may change the container."""
 
-    is_entrance = False
-    """Whether clients come in here: a default ingress, and no discovery by other components."""
+    is_frontend = False
+    """True if clients enter the graph here: it has a default ingress, and other components do not discover it."""
 
-    only_once = False
-    """Whether a graph has at most one of them."""
+    singleton = False
+    """True if a graph has at most one component of this type."""
 
     figures = ""
     """Under which name a release keeps the ports, variables and probes of this type (`krm_fn.behaviours`)."""
+
+    enforced: PodSpec = {}
+    """The fields of a pod that the type sets above the user's (reference: between a graph and its DynamoComponentDeployments)."""
 
     def service_port(self, plan: ComponentPlan) -> dict[str, Any]:
         """The one port of the component's Service."""
@@ -57,10 +60,6 @@ class Component:
         """The pod below the user's."""
         figures = plan.behaviour.types.get(self.figures, _NEUTRAL)
         return {"restartPolicy": "Always", "terminationGracePeriodSeconds": figures.grace_period}
-
-    def enforce(self, pod: PodSpec) -> PodSpec:
-        """What the type insists on above the user's."""
-        return pod
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
         """Objects of this type beside workload and Service."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class EndpointPicker(Component):
     """Chooses the frontend for each request that comes through the gateway."""
 
-    only_once = True
+    singleton = True
     figures = "epp"
 
     def service_port(self, plan: ComponentPlan) -> dict[str, Any]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Frontend(Component):
     """Serves the OpenAI-compatible API."""
 
-    is_entrance = True
+    is_frontend = True
     figures = "frontend"
 
     def service_port(self, plan: ComponentPlan) -> dict[str, Any]:

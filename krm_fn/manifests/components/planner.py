@@ -19,14 +19,11 @@ class Planner(Component):
     """Talks to the Kubernetes API, so it has an account of its own, which the user cannot change."""
 
     figures = "planner"
+    enforced = {"serviceAccountName": names.PLANNER_ACCOUNT}
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
         """The pod of any component, with the planner's account."""
         return {**super().pod(plan), "serviceAccountName": names.PLANNER_ACCOUNT}
-
-    def enforce(self, pod: PodSpec) -> PodSpec:
-        """Between a graph and its Deployments the account is forced (reference: graph.go GenerateDynamoComponentsDeployments)."""
-        return {**pod, "serviceAccountName": names.PLANNER_ACCOUNT}
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
         """The account, bound to the cluster role that the platform ships."""

@@ -1,6 +1,6 @@
-"""What carries pods: a file here is a kind of workload, its `WORKLOAD` writes it.
+"""Workload kinds, whose objects create pods: a file here is a kind, its `WORKLOAD` writes the objects.
 
-Not its business: the pods themselves (`krm_fn.manifests.pod`).
+The pods are the same for all kinds (`krm_fn.manifests.pod`).
 """
 
 from __future__ import annotations
@@ -9,32 +9,41 @@ import sys
 from typing import TYPE_CHECKING
 
 from krm_fn import registry
+from krm_fn.manifests import components, services
+from krm_fn.manifests.services import Face
 from krm_fn.plan import Addressing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from krm_fn.kube.types import Resource
+    from krm_fn.kube.templates import Place
+    from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
     from krm_fn.results import Result
     from krm_fn.workload_list import Entry
 
 
 class Workload:
-    """What the expander asks of a carrier. The answers here are those of one object per component."""
+    """What the function asks of a workload kind. The answers here are the answers of a kind with one object per component."""
 
-    only_always = True
-    """Whether its pods must always be restarted."""
+    kinds: tuple[str, ...] = ()
+    """The kinds of its entries in the annotation `workloads`, each with a status of its own."""
 
-    by_graph = False
-    """Whether one object carries a whole graph, so that there is nothing between it and the graph (reference: the Grove pathway)."""
+    templates: tuple[Place, ...] = ()
+    """Where its objects hold their pod templates."""
+
+    always_restarts = True
+    """True if its pods must have `restartPolicy: Always`."""
+
+    per_component = True
+    """True if each component has objects of its own; False if one object holds the whole graph. Only `krm_fn.resolve.pathway` asks."""
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """How the pods of a multinode group find each other."""
         return Addressing()
 
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
-        """The objects that carry these components."""
+        """The objects for these components of a graph."""
         raise NotImplementedError
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
@@ -42,24 +51,50 @@ class Workload:
         raise NotImplementedError
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """The pod templates it writes for a component."""
+        """The pod templates of a component."""
         raise NotImplementedError
 
+    def face(self, plan: ComponentPlan) -> Face:
+        """The Services of a component and how they select its pods."""
+        marks = {**self.service_labels(plan), **self.discovery_labels(plan)}
+        return Face(self.services(plan), self.selector(plan), marks, self.service_annotations(plan))
+
+    def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
+        """The names of the Services, each with what it adds to the selector."""
+        return services.debuggable(plan)
+
+    def selector(self, plan: ComponentPlan) -> Labels:
+        """The labels by which Services select the pods of a component."""
+        return plan.who.selector
+
+    def discovery_labels(self, plan: ComponentPlan) -> Labels:
+        """The labels by which Dynamo's discovery finds the Services."""
+        discoverable = not components.get(plan.who.type).is_frontend
+        return services.discovery_labels(plan.placement.discovery, discoverable=discoverable)
+
+    def service_labels(self, plan: ComponentPlan) -> Labels:
+        """The other labels of the Services."""
+        return services.workload_labels(plan)
+
+    def service_annotations(self, plan: ComponentPlan) -> Labels:
+        """The annotations of the Services."""
+        return services.workload_annotations(plan)
+
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
-        """What this carrier cannot carry."""
+        """Findings about a component that this kind cannot run."""
         yield from ()
 
     def check_together(self, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-        """What this carrier cannot carry side by side."""
+        """Findings about components that this kind cannot run side by side."""
         yield from ()
 
 
 def names() -> tuple[str, ...]:
-    """The carriers there are."""
+    """The names of all workload kinds."""
     return registry.entries(sys.modules[__name__])
 
 
 def get(name: str) -> Workload:
-    """One carrier. Raises KeyError for an unknown one."""
+    """The workload kind of a name. Raises KeyError for an unknown name."""
     workload: Workload = registry.get(sys.modules[__name__], name).WORKLOAD
     return workload

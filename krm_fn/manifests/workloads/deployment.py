@@ -1,4 +1,4 @@
-"""Deployments: one pod template, any number of equal pods.
+"""Deployments for single-node components.
 
 Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateDeployment.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import labels, merge, names
+from krm_fn.kube import templates as pod_templates
 from krm_fn.manifests import pod, probes, services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
@@ -28,17 +29,20 @@ _SHARE = re.compile(r"[0-9]{1,9}%")
 
 
 class Deployment(Workload):
-    """The carrier of single-node components."""
+    """Runs single-node components in deployment mode."""
+
+    kinds = ("Deployment",)
+    templates = pod_templates.NATIVE
 
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
-        """The Deployment, and the one that steals its traffic while somebody debugs."""
+        """The Deployment, and in stealing-traffic debug mode a second one with a debugger."""
         for plan in plans:
             for role in self.roles(plan):
                 owned = None if plan.placement.autoscaled else plan.placement.replicas
                 yield _deployment(role, 1 if role.debug else owned)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """One, or two while somebody debugs."""
+        """One pod template, in stealing-traffic debug mode two."""
         yield RolePlan(plan, plan.who.name)
         if plan.says(labels.STEALING_DEBUG):
             yield RolePlan(plan, names.debug(plan.who.name), debug=True)
@@ -52,8 +56,8 @@ class Deployment(Workload):
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
         """The main Deployment; a debug one is not part of the service."""
-        replicas = 1 if plan.placement.replicas is None else plan.placement.replicas
-        yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.name, None if plan.placement.autoscaled else replicas)
+        replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
+        yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.name, replicas)
 
 
 def _deployment(role: RolePlan, replicas: int | None) -> Resource:

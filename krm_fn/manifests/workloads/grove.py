@@ -1,4 +1,4 @@
-"""Grove: one PodCliqueSet carries a whole graph, each role of a service is a clique.
+"""Grove: one PodCliqueSet holds a whole graph, each role of a service is a clique.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateGrovePodCliqueSet and `grove.go`.
 """
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import duration, labels, merge, names
-from krm_fn.manifests import backends, pod, services
+from krm_fn.kube import templates as pod_templates
+from krm_fn.manifests import backends, components, pod, services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import Addressing, RolePlan
 from krm_fn.workload_list import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from krm_fn.kube.types import Labels, PodSpec, Resource
     from krm_fn.plan import ComponentPlan, GraphPlan
@@ -27,19 +28,21 @@ _REFUSED = ("nodeName", "topologySpreadConstraints")
 
 
 class Grove(Workload):
-    """The carrier of everything where Grove is installed."""
+    """Runs the components of a graph if Grove is the orchestrator."""
 
-    by_graph = True
-    only_always = False
+    kinds = names.GROVE_KINDS
+    templates = pod_templates.CLIQUES
+    always_restarts = False
+    per_component = False
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """Grove puts the names of group and Service into the environment; Kubernetes expands them."""
+        """Grove puts the names of group and headless Service into the environment; Kubernetes expands `$(NAME)`."""
         leader = names.grove_host(plan.who.service, "leader", 0)
         workers = tuple(names.grove_host(plan.who.service, "worker", index) for index in range(plan.placement.nodes - 1))
         return Addressing(leader, leader, workers, "$((GROVE_PCLQ_POD_INDEX + 1))")
 
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
-        """One set, its cliques in the order of the spec."""
+        """One PodCliqueSet."""
         cliques = [_clique(graph, role) for plan in plans for role in self.roles(plan)]
         groups = [_scaling_group(plan) for plan in plans if plan.placement.nodes > 1]
         explicit = any(clique["spec"].get("startsAfter") for clique in cliques)
@@ -58,19 +61,36 @@ class Grove(Workload):
         }
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
-        """Grove names what it makes after set, its index, and clique or group."""
+        """The PodClique or PodCliqueScalingGroup that Grove makes for the component."""
         kind = "PodCliqueScalingGroup" if plan.placement.nodes > 1 else "PodClique"
-        replicas = None if plan.placement.autoscaled else _replicas(plan)
+        replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
         yield Entry(plan.who.service, "grove.io/v1alpha1", kind, names.grove_workload(graph.name, plan.who.service), replicas)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """One clique, or one for each side of a group."""
+        """One clique, or in a multinode service one for the leader and one for the workers."""
         if plan.placement.nodes == 1:
             yield RolePlan(plan, plan.who.name)
         else:
             addressing = self.addressing(plan)
             yield RolePlan(plan, plan.who.name, "leader", addressing=addressing)
             yield RolePlan(plan, plan.who.name, "worker", addressing=addressing)
+
+    def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
+        """One Service; without Kubernetes discovery a frontend's only."""
+        wanted = plan.placement.graph_discovery == "kubernetes" or components.get(plan.who.type).is_frontend
+        return {plan.who.name: {}} if wanted else {}
+
+    def discovery_labels(self, plan: ComponentPlan) -> Labels:
+        """The graph decides the discovery backend, and frontends are found, too."""
+        return services.discovery_labels(plan.placement.graph_discovery, discoverable=True)
+
+    def service_labels(self, plan: ComponentPlan) -> Labels:
+        """The user's only."""
+        return plan.who.service_labels
+
+    def service_annotations(self, plan: ComponentPlan) -> Labels:
+        """None."""
+        return {}
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What Grove's admission refuses."""
@@ -111,11 +131,11 @@ def _shorter(plan: ComponentPlan, length: int) -> str:
 
 
 def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:
-    """The pods of one role."""
+    """The clique of one role."""
     plan, name = role.component, names.clique(role.component.who.service, role.role)
     spec, queue = _scheduled(graph, plan, pod.spec(role))
     starts_last = backends.get(plan.placement.backend).leader_starts_last and role.role == "leader"
-    counts = {"main": _replicas(plan), "leader": 1, "worker": plan.placement.nodes - 1}
+    counts = {"main": plan.placement.replicas_or_one, "leader": 1, "worker": plan.placement.nodes - 1}
     return merge.some(
         name=name,
         labels={**_labels(plan), **queue},
@@ -131,13 +151,13 @@ def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:
 
 
 def _labels(plan: ComponentPlan) -> Labels:
-    """Grove copies them to the pods; here a service's own labels count."""
+    """The labels of a clique, which Grove copies to its pods. The service's own labels are among them."""
     marks = {labels.SELECTOR: plan.who.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
     return {**marks, **plan.who.service_labels, **plan.pod.labels}
 
 
 def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
-    """With the KAI scheduler every pod without another one goes to the graph's queue (reference: injectKaiSchedulerIfEnabled)."""
+    """The pod spec and the queue label. The KAI scheduler gets all pods without another scheduler (injectKaiSchedulerIfEnabled)."""
     kai = graph.config.grove.kai_scheduler
     if not kai.enabled or _scheduler(plan) != _KAI:
         return spec, {}
@@ -146,22 +166,18 @@ def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[Po
 
 
 def _scheduler(plan: ComponentPlan) -> str:
-    """Who places the pods of a component: whom the user names, else the installation's choice."""
+    """The scheduler of a component's pods: the user's, else the installation's."""
     return plan.pod.spec.get("schedulerName") or (_KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
 
 
 def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:
-    """A replica is a leader with its workers."""
+    """The scaling group of a multinode service; each of its replicas is a leader with its workers."""
     return merge.some(
         name=names.scaling_group(plan.who.service),
         cliqueNames=[names.clique(plan.who.service, "leader"), names.clique(plan.who.service, "worker")],
         replicas=plan.placement.replicas,
         minAvailable=1,
     )
-
-
-def _replicas(plan: ComponentPlan) -> int:
-    return 1 if plan.placement.replicas is None else plan.placement.replicas
 
 
 WORKLOAD = Grove()

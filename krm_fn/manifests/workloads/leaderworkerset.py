@@ -1,4 +1,4 @@
-"""LeaderWorkerSets: groups of pods on several nodes, one set and one Volcano PodGroup per replica.
+"""LeaderWorkerSets for multinode components: one set and one Volcano PodGroup per replica.
 
 Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateLeaderWorkerSet and neighbours, and
 `internal/dynamo/lws.go`.
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import labels, names
+from krm_fn.kube import templates as pod_templates
 from krm_fn.manifests import pod, services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import Addressing, RolePlan
@@ -18,7 +19,7 @@ from krm_fn.workload_list import Entry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.kube.types import PodTemplate, Resource
+    from krm_fn.kube.types import Labels, PodTemplate, Resource
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
@@ -26,12 +27,15 @@ _SCHEDULER = "volcano"
 
 
 class LeaderWorkerSet(Workload):
-    """The carrier of multinode components in deployment mode."""
+    """Runs multinode components in deployment mode."""
+
+    kinds = ("LeaderWorkerSet",)
+    templates = pod_templates.GROUP
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """The set puts the leader's name and each pod's index into the environment.
+        """The set puts the leader's host and each pod's index into the environment.
 
-        A shell reads the variable; in a plain list of words only Kubernetes' own form is expanded.
+        A shell expands `$NAME`. In a command without a shell Kubernetes expands `$(NAME)` only.
         """
         others = tuple(rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, plan.placement.nodes))
         return Addressing(
@@ -43,30 +47,34 @@ class LeaderWorkerSet(Workload):
         )
 
     def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
-        """A PodGroup and a set for every replica."""
+        """A PodGroup and a set per replica."""
         for plan in plans:
-            for index in range(_replicas(plan)):
+            for index in range(plan.placement.replicas_or_one):
                 yield _pod_group(plan, index)
                 yield _set(plan, index, *self.roles(plan))
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """A leader and its workers; without replicas there is no set, and so no pod."""
-        if _replicas(plan) == 0:
+        """The leader and its workers; a component with 0 replicas has no set and no pod."""
+        if plan.placement.replicas_or_one == 0:
             return
         addressing = self.addressing(plan)
         yield RolePlan(plan, plan.who.name, "leader", addressing=addressing)
         yield RolePlan(plan, plan.who.name, "worker", addressing=addressing)
 
+    def selector(self, plan: ComponentPlan) -> Labels:
+        """Only the leader of a group serves."""
+        return {**super().selector(plan), labels.ROLE: "leader"}
+
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
-        """Every set is one group."""
-        for index in range(_replicas(plan)):
+        """One entry per set, which is one group."""
+        for index in range(plan.placement.replicas_or_one):
             yield Entry(plan.who.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.who.name, index), 1)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""
-        if _replicas(plan) == 0:
+        if plan.placement.replicas_or_one == 0:
             return
-        name = names.instance(plan.who.name, _replicas(plan) - 1)
+        name = names.instance(plan.who.name, plan.placement.replicas_or_one - 1)
         if len(name) > names.GROUP_LIMIT:
             message = (
                 f"makes the name {name}, {len(name) - names.GROUP_LIMIT} over the {names.GROUP_LIMIT} characters of a LeaderWorkerSet, "
@@ -110,7 +118,7 @@ def _set(plan: ComponentPlan, index: int, leader: RolePlan, worker: RolePlan) ->
 
 
 def _template(role: RolePlan, index: int) -> PodTemplate:
-    """The pods of one role; who they are beats what the user writes, and the group is scheduled as one."""
+    """The pods of one role. Identity labels override the user's, and Volcano schedules the group as one."""
     plan, template = role.component, pod.template(role)
     marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
     kept = {key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}
@@ -121,12 +129,8 @@ def _template(role: RolePlan, index: int) -> PodTemplate:
     }
 
 
-def _replicas(plan: ComponentPlan) -> int:
-    return 1 if plan.placement.replicas is None else plan.placement.replicas
-
-
 def _pod_group(plan: ComponentPlan, index: int) -> Resource:
-    """All pods of a group start together or not at all."""
+    """The PodGroup that makes Volcano start all pods of a group, or none."""
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",

@@ -12,7 +12,7 @@ from krm_fn.kube import labels, merge
 from krm_fn.kube.types import Container
 from krm_fn.manifests import backends, components
 from krm_fn.plan import ComponentPlan, Identity, Placement
-from krm_fn.resolve import placement
+from krm_fn.resolve import pathway, placement
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1 import deployment_config, edge, fields, ignored_fields, inventory, pod
 from krm_fn.resolve.v1alpha1.deployment_config import Override
@@ -22,7 +22,6 @@ from krm_fn.results import Path
 
 def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any]) -> ComponentPlan:
     """The plan of one component, which stands at `path` of its resource."""
-    by_graph = placement.by_graph(facts, written)
     variables = _variables(facts, who, path, written)
     pods = pod.facts(facts, who, path, written, variables)
     placed = Placement(
@@ -33,9 +32,8 @@ def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any])
         autoscaled=bool((written.get("scalingAdapter") or {}).get("enabled")) and not who.standalone,
         discovery=who.annotations.get(labels.DISCOVERY_BACKEND, facts.config.discovery_backend),
         graph_discovery=facts.discovery,
-        by_graph=by_graph,
     )
-    outside = edge.edge(facts, who, written, by_graph=by_graph)
+    outside = edge.edge(facts, who, written)
     plan = ComponentPlan(
         ref=facts.ref,
         path=path,
@@ -57,11 +55,11 @@ def _variables(facts: Shared, who: Identity, path: Path, written: dict[str, Any]
     own = written.get("envs") or []
     envs = merge.envs(facts.envs, own) if facts.envs else list(own)
     place = next((index for index, variable in enumerate(envs) if variable.get("name") == deployment_config.NAME), None)
-    if place is None or placement.by_graph(facts, written) or not facts.name:
+    if place is None or not facts.name or not pathway.per_component(facts):
         return Variables(tuple(envs), Override())
     try:
         content = deployment_config.parse(envs[place].get("value") or "")
-        if components.get(who.type).is_entrance:
+        if components.get(who.type).is_frontend:
             envs[place] = {**envs[place], "value": deployment_config.with_port(content, who.service, facts.behaviour.ports.http)}
         return Variables(tuple(envs), deployment_config.override(content, who.service))
     except (ValueError, RecursionError) as problem:

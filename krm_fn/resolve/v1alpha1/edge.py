@@ -9,22 +9,23 @@ from typing import Any
 
 from krm_fn.manifests import components
 from krm_fn.plan import Edge, EndpointPicker, Identity, Ingress
+from krm_fn.resolve import pathway
 from krm_fn.resolve.context import Shared
 
 
-def edge(facts: Shared, who: Identity, written: dict[str, Any], *, by_graph: bool) -> Edge:
+def edge(facts: Shared, who: Identity, written: dict[str, Any]) -> Edge:
     """Ingress, base model and endpoint picker of one component."""
     return Edge(
-        ingress=_ingress(facts, who, written, by_graph=by_graph),
+        ingress=_ingress(facts, who, written),
         model=(written.get("modelRef") or {}).get("name") or "",
         picker=_endpoint_picker(written.get("eppConfig") or {}),
     )
 
 
-def _ingress(facts: Shared, who: Identity, written: dict[str, Any], *, by_graph: bool) -> Ingress:
-    """The component's own ingress, or for the entrance of a graph the installation's (reference: GenerateDefaultIngressSpec)."""
-    own, default, entrance = written.get("ingress"), facts.config.ingress, components.get(who.type).is_entrance
-    if by_graph and not entrance:
+def _ingress(facts: Shared, who: Identity, written: dict[str, Any]) -> Ingress:
+    """The component's own ingress, or for a frontend of a graph the installation's (reference: GenerateDefaultIngressSpec)."""
+    own, default, kind = written.get("ingress"), facts.config.ingress, components.get(who.type)
+    if not pathway.allows_ingress(facts, kind):
         return Ingress()
     if own is not None:
         return Ingress(
@@ -40,7 +41,7 @@ def _ingress(facts: Shared, who: Identity, written: dict[str, Any], *, by_graph:
             labels=own.get("labels"),
             annotations=own.get("annotations"),
         )
-    if not entrance or not facts.name:
+    if not kind.is_frontend or not facts.name:
         return Ingress()
     return Ingress(
         enabled=bool(default.class_name or default.istio_gateway),

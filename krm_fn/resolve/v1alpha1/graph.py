@@ -13,14 +13,12 @@ from krm_fn.config import Config
 from krm_fn.kube import labels, names, quantity
 from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Identity, Restart
-from krm_fn.resolve import cluster, context, placement
+from krm_fn.resolve import cluster, context, pathway
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1 import fields
 from krm_fn.resolve.v1alpha1.component import component
 from krm_fn.results import Result
-
-_HANDED_DOWN = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
 
 
 def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
@@ -90,12 +88,7 @@ def _claims(spec: dict[str, Any]) -> Iterator[Claim]:
 
 def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels, stamp: Labels) -> ComponentPlan:
     """One service, and what the graph decides about it."""
-    by_graph = placement.by_graph(facts, service)
-    if by_graph:
-        handed = {labels.DISCOVERY_BACKEND: facts.discovery} if facts.discovery else {}
-    else:
-        handed = {key: notes[key] for key in _HANDED_DOWN if key in notes}
-    annotations = {**(service.get("annotations") or {}), **handed, **stamp}
+    annotations = {**(service.get("annotations") or {}), **pathway.inherited(facts, notes), **stamp}
     dynamo_namespace = names.dynamo_namespace(facts.namespace, facts.name, shared=bool(service.get("globalDynamoNamespace")))
     who = Identity(
         service=name,
@@ -105,12 +98,12 @@ def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels,
         type=service.get("componentType") or "",
         sub_type=service.get("subComponentType") or "",
         dynamo_namespace=dynamo_namespace,
-        selected_namespace=dynamo_namespace,
+        selector={labels.COMPONENT_TYPE: service.get("componentType") or "", labels.NAMESPACE: dynamo_namespace},
         labels={labels.COMPONENT: name, labels.NAMESPACE: dynamo_namespace, labels.GRAPH: facts.name},
         annotations=annotations,
         graph_label=facts.name,
-        service_labels=service.get("labels") or {},
+        service_labels=pathway.service_labels(facts, service.get("labels") or {}),
         standalone=False,
-        metrics=(notes if by_graph else annotations).get(labels.ENABLE_METRICS) != "false",
+        metrics=pathway.metrics(facts, notes, annotations),
     )
     return component(facts, who, ("spec", "services", name), service)

@@ -32,7 +32,7 @@ def _of_services(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
     if written.get("dynamoNamespace"):
         message = f"dynamoNamespace is deprecated and ignored, its value is {plan.who.dynamo_namespace}; remove the field"
         yield results.warning("DYN112", message, plan.ref, (*plan.path, "dynamoNamespace"))
-    if written.get("labels") and not plan.placement.by_graph:
+    if written.get("labels") and not plan.who.service_labels:
         message = "labels of a service reach no pod in deployment mode; write them under extraPodMetadata.labels"
         yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
 

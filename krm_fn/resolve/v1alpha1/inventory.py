@@ -1,4 +1,4 @@
-"""The spec of a DynamoComponentDeployment that stands for one service of a graph.
+"""The spec of a DynamoComponentDeployment for one service of a graph.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments, whose intermediate resources these are.
 """
@@ -10,17 +10,18 @@ from typing import Any
 from krm_fn.kube import merge
 from krm_fn.manifests import components
 from krm_fn.plan import Edge, Identity, Ingress, Placement, PodFacts
+from krm_fn.resolve import pathway
 from krm_fn.resolve.context import Shared
 
 
 def spec(facts: Shared, who: Identity, parts: tuple[Placement, PodFacts, Edge], written: dict[str, Any]) -> dict[str, Any] | None:
-    """The service as written, with what its graph decides; None where the configuration asks for no inventory."""
+    """The service as written, with what its graph decides; None if the configuration asks for no inventory."""
     placed, pods, edge = parts
-    if not facts.config.components or who.standalone or placed.by_graph:
+    if not facts.config.components or who.standalone or not pathway.per_component(facts):
         return None
     kind = components.get(who.type)
-    extra = {**(written.get("extraPodSpec") or {}), **kind.enforce({})}
-    opens = kind.is_entrance and written.get("ingress") is None
+    extra = {**(written.get("extraPodSpec") or {}), **kind.enforced}
+    opens = kind.is_frontend and written.get("ingress") is None
     decided = merge.some(
         backendFramework=facts.framework or None,
         serviceName=who.service,

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from krm_fn.kube import canonical, labels, merge, quantity
 from krm_fn.kube.types import Container, EnvVar
+from krm_fn.manifests import components
 from krm_fn.plan import GPUs, Identity, Mount, PodFacts
-from krm_fn.resolve import resources
+from krm_fn.resolve import pathway, resources
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.deployment_config import Override
 from krm_fn.results import Path
@@ -34,6 +35,7 @@ def facts(shared: Shared, who: Identity, path: Path, written: dict[str, Any], va
     return PodFacts(
         spec=canonical.spec({key: value for key, value in extra.items() if key != "mainContainer"}),
         container=container,
+        enforced={} if who.standalone else pathway.enforced(shared, components.get(who.type)),
         labels=metadata.get("labels") or {},
         annotations=metadata.get("annotations") or {},
         envs=variables.envs,

@@ -5,10 +5,12 @@ Follows the reference's `internal/controller/dynamocomponentdeployment_controlle
 
 from __future__ import annotations
 
+from typing import Any
+
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import labels, names
-from krm_fn.kube.types import Resource
+from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import GraphPlan, Identity
 from krm_fn.resolve import cluster, context
 from krm_fn.resolve.cluster import ClusterFacts
@@ -43,7 +45,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
         type=spec.get("componentType") or "",
         sub_type=spec.get("subComponentType") or "",
         dynamo_namespace=names.dynamo_namespace(facts.namespace, facts.name, shared=bool(spec.get("globalDynamoNamespace"))),
-        selected_namespace=spec.get("dynamoNamespace") or "",
+        selector=_selector(spec, own),
         labels={**(spec.get("labels") or {}), **own},
         annotations=annotations,
         graph_label=(spec.get("labels") or {}).get(labels.GRAPH, ""),
@@ -71,6 +73,17 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
         behaviour=facts.behaviour,
     )
     return graph, facts.found
+
+
+def _selector(spec: dict[str, Any], own: Labels) -> Labels:
+    """The labels by which the Service selects: type and Dynamo namespace, each only if the pods carry it, or both if they carry none.
+
+    The reference selects by both; the pods carry the namespace only if the user wrote it as a label, so that its Service is empty.
+    """
+    kind, extra = spec.get("componentType") or "", (spec.get("extraPodMetadata") or {}).get("labels") or {}
+    wanted = {labels.COMPONENT_TYPE: kind, labels.NAMESPACE: spec.get("dynamoNamespace") or ""}
+    carried = {**(spec.get("labels") or {}), **own, **({labels.COMPONENT_TYPE: kind} if kind else {}), **extra}
+    return {key: value for key, value in wanted.items() if carried.get(key) == value} or wanted
 
 
 def _parent(resource: Resource) -> str:

@@ -1,12 +1,13 @@
-"""What every carrier has in common; each one's own tests lie in `tests/workloads`."""
+"""The contract of all workload kinds: what the annotation lists, what the Services select, and where the pods are."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, paths, templates
 from krm_fn.manifests import workloads
 from tests.support import given
 
@@ -51,14 +52,66 @@ def test_replicas_that_an_autoscaler_decides_are_not_listed(settings):
     assert ["replicas" in entry for entry in json.loads(notes[labels.WORKLOADS])] == [False]
 
 
-@pytest.mark.parametrize("name", workloads.names())
-def test_every_carrier_has_an_answer_to_everything(name):
-    plan, graph = given.component(given.service("worker")), given.plan(given.graph())[0]
-    carrier = workloads.get(name)
-    assert list(carrier.render(graph, [plan]))
-    assert list(carrier.entries(graph, plan))
-    assert [role.component for role in carrier.roles(plan)]
-    assert [found for found in carrier.check_together([plan]) if found.severity == "error"] == []
+SETTINGS: dict[str, dict[str, Any]] = {"grove": {"orchestrator": "grove"}}
+PAIR = {"Front": given.service("frontend"), "Worker": given.service("worker")}
+
+
+def graphs():
+    """Each workload kind with a graph that it runs."""
+    for name in workloads.names():
+        services = {**PAIR, "Worker": NODES} if name != "deployment" else PAIR
+        plan, found = given.plan(given.graph(services), **SETTINGS.get(name, {}))
+        assert not found
+        components = [each for each in plan.components if each.placement.workload == name]
+        assert components, "a new workload kind needs a graph here that it runs"
+        yield pytest.param(workloads.get(name), plan, components, id=name)
+
+
+RUNS = list(graphs())
+
+
+@pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
+def test_every_kind_of_a_listed_workload_is_one_of_the_kinds_that_the_workload_kind_names(workload, graph, components):
+    """The status syncer knows from `kinds` whose status it must read."""
+    listed = {entry.kind for component in components for entry in workload.entries(graph, component)}
+    assert listed
+    assert listed <= set(workload.kinds)
+
+
+@pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
+def test_the_pod_templates_of_every_workload_kind_are_found(workload, graph, components):
+    """At the places that it names, which are among the places where readers of any build look."""
+    assert set(workload.templates) <= set(templates.ALL)
+    for each in workload.render(graph, components):
+        found = [spec for place in workload.templates for _, spec in paths.each(each, [place.spec])]
+        assert found == list(pod_specs(each))
+        assert found or each["kind"] == "PodGroup"
+
+
+def pod_specs(value):
+    """Everything in an object that has containers."""
+    if isinstance(value, dict) and "containers" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from pod_specs(inner)
+
+
+@pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
+def test_the_services_of_every_workload_kind_select_pods_of_their_component(workload, graph, components):
+    objects = list(workload.render(graph, components))
+    pods = [found["labels"] for place in workload.templates for each in objects for _, found in paths.each(each, [place.metadata])]
+    for component in components:
+        face = workload.face(component)
+        assert face.services
+        selected = [labels_ for labels_ in pods if face.selector.items() <= labels_.items()]
+        assert {labels_[labels.COMPONENT] for labels_ in selected} == {component.who.service}
+
+
+@pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
+def test_a_workload_kind_has_nothing_against_a_graph_that_it_runs(workload, graph, components):
+    assert [found for component in components for found in workload.check(component)] == []
+    assert list(workload.check_together(components)) == []
 
 
 def test_the_deadline_of_a_rollout_looks_at_the_main_container_even_in_debug_mode():
