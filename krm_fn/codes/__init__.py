@@ -124,12 +124,13 @@ TITLES = {
     "DYN162": "Several nodes without GPUs",
     "DYN163": "Names that are too long for Grove",
     "DYN164": "No replicas under Grove",
-    "DYN165": "Followers whose rank cannot be computed",
-    "DYN166": "A word that loses its quotes",
+    # DYN165 is retired: the rank of a follower can be computed everywhere.
+    "DYN166": "A word that a shell changes",
     "DYN167": "Several schedulers under Grove",
     "DYN168": "A field that Grove refuses",
     "DYN170": "An adapter without a source",
     "DYN171": "An adapter from a source that cannot be loaded",
+    "DYN172": "Keys for ssh that sshd does not find",
     "DYN180": "A setting for profiling that is overwritten",
     "DYN181": "GPU discovery without a role for it",
     # 200-299: pods

@@ -9,6 +9,7 @@ from tests.support import carriers, golden, starts, truth
 SET = {"LWS_LEADER_ADDRESS": "g-0.g.inference", "LWS_WORKER_INDEX": "0", "LWS_GROUP_SIZE": "2"}
 CLIQUE = {"GROVE_PCSG_NAME": "p", "GROVE_PCSG_INDEX": "1", "GROVE_HEADLESS_SERVICE": "h", "GROVE_PCLQ_POD_INDEX": "0"}
 LARGE = ["-m", "dynamo.vllm", "--distributed-executor-backend", "ray", "--model", "meta-llama/Llama-3.1-405B-Instruct"]
+EXPERTS = ["-m", "dynamo.vllm", "--data-parallel-hybrid-lb", "--data-parallel-size-local", "8", "--data-parallel-start-rank"]
 SPLIT = ["-m", "dynamo.sglang", "--model-path", "deepseek-ai/DeepSeek-R1", "--tp", "16", "--disaggregation-mode", "decode"]
 WIDE = ["-m", "dynamo.trtllm", "--model-path", "nvidia/DeepSeek-R1-FP4", "--served-model-name", "wide", "--override-engine-args"]
 
@@ -27,22 +28,16 @@ STARTS = [
         "--block",
     ),
     (
-        "copies over nodes: the leader counts from nothing",
+        "copies over nodes: the first rank of the leader is 0",
         ("multinode-vllm", "experts-worker-0", 0, SET),
-        ("python3", ["-m", "dynamo.vllm", "--model", "deepseek-ai/DeepSeek-R1"]),
-        "--data-parallel-start-rank=0",
+        ("python3", [*EXPERTS, "0", "--data-parallel-address", "g-0.g.inference"]),
+        "--enable-expert-parallel",
     ),
     (
-        "copies over nodes: a follower counts on",
+        "copies over nodes: the first rank of a follower is 8",
         ("multinode-vllm", "experts-worker-0", 1, {**SET, "LWS_WORKER_INDEX": "1"}),
-        ("python3", ["-m", "dynamo.vllm", "--model", "deepseek-ai/DeepSeek-R1"]),
-        "--data-parallel-start-rank=8",
-    ),
-    (
-        "copies over nodes: a follower knows its leader",
-        ("multinode-vllm", "experts-worker-0", 1, {**SET, "LWS_WORKER_INDEX": "1"}),
-        ("python3", ["-m", "dynamo.vllm"]),
-        "--data-parallel-address=g-0.g.inference",
+        ("python3", [*EXPERTS, "8", "--data-parallel-address", "g-0.g.inference"]),
+        "--enable-expert-parallel",
     ),
     (
         "SGLang: a follower knows its leader",

@@ -547,17 +547,25 @@ SEVERAL_NODES = [
     quiet("a group whose names just fit Grove", given.graph({"w" * 18: nodes()["spec"]["services"]["Worker"]}), **_GROVE),
     fires("DYN164", f"{_SERVICE}.replicas", "no replicas under Grove", worker(replicas=0), **_GROVE),
     quiet("no replicas in a Deployment", worker(replicas=0)),
-    fires(
-        "DYN165", f"{_MAIN}.args", "a rank that nobody computes", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]})
-    ),
-    quiet("a rank that Grove lets the shell compute", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]}), **_GROVE),
+    quiet("a rank that the shell computes, on a LeaderWorkerSet", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]})),
+    quiet("a rank that the shell computes, under Grove", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]}), **_GROVE),
     fires(
         "DYN166",
         f"{_MAIN}.args[2]",
         "a word with blanks that goes through a shell",
         nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "a b"]}),
     ),
-    quiet("words without blanks", nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "ab"]})),
+    quiet("words that no shell changes", nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "ab", '{"a": "b c"}']})),
+    fires(
+        "DYN172",
+        f"{_MAIN}.securityContext.runAsUser",
+        "root without the home of root",
+        nodes(main={"args": ["python3 -m dynamo.trtllm"], "securityContext": {"runAsUser": 0}}),
+    ),
+    quiet(
+        "root with the home of root",
+        nodes(main={"args": ["python3 -m dynamo.trtllm"], "securityContext": {"runAsUser": 0}}, envs=[{"name": "HOME", "value": "/root"}]),
+    ),
     fires(
         "DYN167",
         "spec.services.B.extraPodSpec.schedulerName",

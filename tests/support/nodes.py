@@ -27,8 +27,8 @@ _MAIN = ("command", "args", "env", "name")
 
 
 def worker(*, nodes: int = 2, gpus: str = "8", image: str = given.IMAGE, **fields: Any) -> Resource:
-    """A worker on several nodes; fields of the main container (`command`, `args`, `env`) and of the service alike."""
-    main = {"image": image, **{key: fields.pop(key) for key in _MAIN if key in fields}}
+    """A worker on several nodes; fields of the main container (`command`, `args`, `env`, `main`) and of the service alike."""
+    main = {"image": image, **{key: fields.pop(key) for key in _MAIN if key in fields}, **fields.pop("main", {})}
     limits: Resource = {"resources": {"limits": {"gpu": gpus}}} if gpus else {}
     return given.service("worker", main=main, **{"replicas": 1, "multinode": {"nodeCount": nodes}, **limits, **fields})
 
@@ -50,6 +50,10 @@ def mains(written: Resource, carrier: str = "deployment", **spec: Any) -> tuple[
 
 
 def warned(written: Resource, carrier: str = "deployment", **spec: Any) -> list[tuple[str, str]]:
-    """Codes and fields of what is said of such a service."""
-    said: list[Result] = given.expanded(given.graph({"Worker": written}, **spec), orchestrator=carrier).results
-    return given.findings(said)
+    """Codes and fields of the findings about such a service."""
+    return given.findings(said(written, carrier, **spec))
+
+
+def said(written: Resource, carrier: str = "deployment", **spec: Any) -> list[Result]:
+    """The findings about such a service."""
+    return given.expanded(given.graph({"Worker": written}, **spec), orchestrator=carrier).results

@@ -1,6 +1,6 @@
-"""Inference engines: a file here is an engine, its `BACKEND` says what the engine needs.
+"""Inference engines: each file is one engine, and its `BACKEND` changes containers and pods for that engine.
 
-Not its business: what carries the pods. Follows the reference's `internal/dynamo/backend_*.go`.
+Not its business: the workloads that hold the pods. Follows the reference's `internal/dynamo/backend_*.go`.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ _FLAG = re.compile(r"-m[ \t\n\f\r]")
 
 
 class Backend:
-    """What the expander asks of an inference engine. Every hook has a neutral answer."""
+    """The hooks of an inference engine. By default a hook changes and reports nothing."""
 
     module = ""
-    """How a command line betrays the engine: `python3 -m dynamo.<module>`."""
+    """The Python module that identifies the engine in a command line: `python3 -m dynamo.<module>`. Empty: never detected."""
 
     cache_dir = ""
-    """Where the engine keeps compiled kernels, for cache mounts without a path."""
+    """The folder of compiled kernels, for cache mounts without a path."""
 
     leader_starts_last = False
-    """Whether, on several nodes, the leader must find its followers up."""
+    """True if, on several nodes, the leader must start after its followers."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """The main container as this engine wants it."""
+        """The main container, changed for this engine."""
         return container
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
-        """The whole pod as this engine wants it."""
+        """The whole pod, changed for this engine."""
         return pod
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """What goes wrong with a main container, as it is before this engine changes it, once it runs."""
+        """Reports what fails at run time. `container` is the main container before this engine changes it."""
         yield from ()
 
 
 def names() -> tuple[str, ...]:
-    """The engines there are."""
+    """The names of all engines."""
     return registry.entries(sys.modules[__name__])
 
 
 def get(name: str) -> Backend:
-    """One engine. Raises KeyError for an unknown one."""
+    """The engine of this name. Raises KeyError if the name is unknown."""
     backend: Backend = registry.get(sys.modules[__name__], name).BACKEND
     return backend
 
 
 def detect(words: Iterable[str]) -> list[str]:
-    """The engines that a command line starts, by name (reference: detectBackendFrameworkFromArgs).
+    """The names of the engines that a command line starts (reference: detectBackendFrameworkFromArgs).
 
     >>> detect(["python3", "-m", "dynamo.vllm"])
     ['vllm']
@@ -72,7 +72,7 @@ def detect(words: Iterable[str]) -> list[str]:
 
 
 def _starts(module: str, line: str) -> bool:
-    """Python, then -m, then the module, in one command of a shell line; each search goes on where the one before ended."""
+    """True if one command of a shell line holds Python, then -m, then the module, in this order."""
     for command in _SEPARATOR.split(line):
         python = _PYTHON.search(command)
         flag = _FLAG.search(command, python.end()) if python else None

@@ -1,4 +1,4 @@
-"""No engine: the container runs as the user wrote it."""
+"""No engine: the container stays as the user wrote it."""
 
 from __future__ import annotations
 

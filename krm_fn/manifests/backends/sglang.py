@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.manifests.backends import Backend, _commands
+from krm_fn.manifests.backends import Backend, _commands, _shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,12 +17,12 @@ _PORT = 29500
 
 
 class SGLang(Backend):
-    """SGLang workers: every node knows the leader, the number of nodes and its own rank."""
+    """SGLang workers on several nodes: every node gets the leader's address, the number of nodes and its own rank."""
 
     module = "sglang"
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """On several nodes the leader is rank 0; followers serve nothing and have no probes."""
+        """Adds the flags of several nodes. The leader is rank 0; followers serve no requests and have no probes."""
         nodes, addressing = role.component.placement.nodes, role.addressing
         if nodes == 1:
             return container
@@ -33,9 +33,9 @@ class SGLang(Backend):
         return injected if leads else _commands.without_probes(injected)
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """Followers of a plain command go through a shell, which works out their rank."""
-        if role.component.placement.nodes > 1 and role.role == "worker":
-            yield from _commands.check_quotes(container, role)
+        """A plain command of a follower goes through a shell, which computes the follower's rank."""
+        if role.component.placement.nodes > 1 and role.role == "worker" and _commands.is_python(container):
+            yield from _shell.check(container, role)
 
 
 BACKEND = SGLang()

@@ -1,21 +1,24 @@
-"""TensorRT-LLM: several nodes are one MPI job over ssh. Follows the reference's `internal/dynamo/backend_trtllm.go`."""
+"""TensorRT-LLM: on several nodes, one MPI job over ssh. Follows the reference's `internal/dynamo/backend_trtllm.go`."""
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import results
 from krm_fn.manifests import env
-from krm_fn.manifests.backends import Backend, _commands
+from krm_fn.manifests.backends import Backend, _commands, _shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krm_fn.kube.types import Container, PodSpec
-    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.plan import ComponentPlan, Field, RolePlan
     from krm_fn.results import Result
 
 _SSH_PORT = 2222
 _KEY_DIR = "/ssh-pk"
+_ROOT_HOME = "/root"
 _SSHD = "~/.ssh/host_keys"
 _CLIENT_CONFIG = rf"Host *\nIdentityFile ~/.ssh/id_rsa\nStrictHostKeyChecking no\nPort {_SSH_PORT}\n"
 _KEYS = (
@@ -42,13 +45,13 @@ _SSHD_READY = {
 
 
 class TensorRTLLM(Backend):
-    """TensorRT-LLM workers: followers run sshd, the leader starts the engine on all of them."""
+    """TensorRT-LLM workers on several nodes: followers run sshd, and the leader starts the engine on all nodes."""
 
     module = "trtllm"
     leader_starts_last = True
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """On one node nothing; on several the launcher of this role."""
+        """Replaces the command on several nodes: the leader starts the MPI job, a follower starts sshd."""
         plan = role.component
         if plan.placement.nodes == 1:
             return container
@@ -63,7 +66,7 @@ class TensorRTLLM(Backend):
         return {**_commands.without_probes(_commands.shell(ready, _follower())), "readinessProbe": _SSHD_READY}
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
-        """The keys come from a Secret that the platform ships."""
+        """Mounts the ssh keys from a Secret that the platform provides."""
         if role.component.placement.nodes == 1:
             return pod
         secret = role.component.config.mpi_secret_name
@@ -71,19 +74,35 @@ class TensorRTLLM(Backend):
         return {**pod, "volumes": [*(pod.get("volumes") or ()), keys]}
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """The leader hands a plain command to a shell on every node."""
+        """A shell reads the leader's plain command on every node. As root, sshd does not find its keys."""
         if role.component.placement.nodes > 1 and role.role == "leader":
-            yield from _commands.check_quotes(container, role)
+            yield from _shell.check(container, role, _words_in_line(container))
+            yield from _check_home(container, role)
+
+
+def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
+    """The shell writes the keys to `~`, which is HOME; ssh and sshd look for `~` in /etc/passwd, where root has /root."""
+    plan = role.component
+    of_pod, of_main = (holder.get("securityContext") or {} for holder in (plan.pod.spec, container))
+    field: Field = "pod" if of_main.get("runAsUser") is None else "main"
+    user = (of_pod if field == "pod" else of_main).get("runAsUser")
+    home = next((entry for entry in container.get("env") or () if entry["name"] == "HOME"), None)
+    if user == 0 and (home is None or home.get("value", _ROOT_HOME) != _ROOT_HOME):
+        message = (
+            "sshd of user 0 reads its keys from /root/.ssh, but the keys are written to the .ssh folder in HOME, which the image sets to "
+            f"another folder; remove runAsUser, or set the environment variable HOME to {_ROOT_HOME}"
+        )
+        yield results.warning("DYN172", message, plan.ref, plan.at(field, "securityContext", "runAsUser"))
 
 
 def _leader(container: Container, role: RolePlan) -> str:
-    """Keys, a wait until every follower has a name, then the MPI job."""
+    """The leader's line: keys, a wait until the name of every follower resolves, then the MPI job."""
     wait = [_dns_wait(role.addressing.workers)] if role.addressing.waits_for_dns else []
     return " && ".join(["mkdir -p ~/.ssh", *_KEYS, *wait, _mpirun(container, role)])
 
 
 def _follower() -> str:
-    """Keys of its own for sshd, which stays in the foreground."""
+    """A follower's line: keys, the host keys and the configuration of sshd, then sshd in the foreground."""
     makes = [f"ssh-keygen -t {kind} -f {_SSHD}/ssh_host_{kind}_key -N ''" for kind in ("rsa", "ecdsa", "ed25519")]
     host_keys = "".join(rf"HostKey {_SSHD}/ssh_host_{kind}_key\n" for kind in ("rsa", "ecdsa", "ed25519"))
     config = (
@@ -95,7 +114,7 @@ def _follower() -> str:
 
 
 def _mpirun(container: Container, role: RolePlan) -> str:
-    """One process per GPU on every node; the variables it takes along are those of the container and what users set in images."""
+    """One process for each GPU of each node. It hands on the variables of the container, and those that images often set."""
     plan, addressing = role.component, role.addressing
     names = sorted({*_HANDED_ON, *(variable.get("name", "") for variable in container["env"])})
     hosts = ",".join([addressing.leader, *addressing.workers])
@@ -106,32 +125,33 @@ def _mpirun(container: Container, role: RolePlan) -> str:
             "--mca pml ob1",
             f'--mca plm_rsh_args "-p {_SSH_PORT} -o StrictHostKeyChecking=no -i ~/.ssh/id_rsa"',
             *(f"-x {name}" for name in names),
-            f"bash -c {_single_quoted(launch)}",
+            f"bash -c {quote(launch)}",
         ]
     )
 
 
 def _gpus(plan: ComponentPlan) -> int:
-    """Per node: the request where it is a number, else the limit (reference: getGPUsPerNode)."""
+    """GPUs of one node: the request if it is a whole number, or else the limit (reference: getGPUsPerNode)."""
     numbers = (_commands.integer(text) for text in (plan.pod.gpus.request, plan.pod.gpus.limit))
     return next((number for number in numbers if number is not None), 0)
 
 
 def _original(container: Container) -> str:
-    """What the user wanted to run; a shell before it is dropped, since `bash -c` is one."""
-    command, args = container.get("command") or (), container.get("args") or ()
-    if _commands.is_python(container) or not args:
-        return " ".join([*command, *args])
-    return " ".join(args)
+    """The user's command as a line for `bash -c`. The program before arguments is dropped unless it is Python, as in the reference."""
+    if fields := _words_in_line(container):
+        return _shell.line(word for field in fields for word in container.get(field) or ())
+    return " ".join(container.get("args") or ())
 
 
-def _single_quoted(text: str) -> str:
-    """A shell word; a quote in it ends the word, stands escaped, and starts it again."""
-    return "'" + text.replace("'", "'\"'\"'") + "'"
+def _words_in_line(container: Container) -> tuple[str, ...]:
+    """The fields of the user's command whose words become a line; none if the arguments are a line for a shell already."""
+    if _commands.is_python(container) or not container.get("args"):
+        return _shell.FIELDS
+    return () if _commands.is_shell(container) else ("args",)
 
 
 def _dns_wait(workers: Iterable[str]) -> str:
-    """Five minutes for every follower's name to resolve."""
+    """Waits until the name of every follower resolves, for at most five minutes."""
     return (
         f"TIMEOUT=300; START_TIME=$(date +%s); for worker in {' '.join(workers)}; do "
         'echo "Waiting for DNS: $worker"; until getent hosts $worker >/dev/null 2>&1; do CURRENT_TIME=$(date +%s); '

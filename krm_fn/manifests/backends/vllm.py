@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from krm_fn import results
-from krm_fn.manifests.backends import Backend, _commands
+from krm_fn.manifests.backends import Backend, _commands, _shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 _RAY_PORT = 6379
 _DATA_PARALLEL_PORT = 13445
 _RAY = "--distributed-executor-backend ray"
+_REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 
 
 class VLLM(Backend):
-    """vLLM workers: Ray where one model spans nodes, data parallelism where its copies do."""
+    """vLLM workers on several nodes: Ray if one copy of the model spans nodes, data parallelism if the copies do."""
 
     module = "vllm"
     cache_dir = "/root/.cache/vllm"
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """The cache variable stands last, unsorted, and only for a path the user wrote, as in the reference (UpdateContainer)."""
+        """Adds the flags of several nodes, and the cache variable: last, unsorted, only for a path of the user (UpdateContainer)."""
         if role.component.placement.nodes > 1:
             container = _multinode(container, role)
         cache = next((mount for mount in role.component.pod.mounts if mount.cache), None)
@@ -36,17 +37,13 @@ class VLLM(Backend):
         return {**container, "env": [*container["env"], {"name": "VLLM_CACHE_ROOT", "value": cache.path}]}
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """Whether what the shells of several nodes get is what the user means."""
+        """A shell reads the plain command of Ray's leader and of the followers of data parallelism."""
         plan = role.component
         spread = _spread(container, plan) if plan.placement.nodes > 1 else ""
-        if (spread, role.role) in (("ray", "leader"), ("data", "worker")):  # those that go through a shell
-            yield from _commands.check_quotes(container, role)
-        if (spread, role.role) == ("data", "worker") and _commands.is_reference(role.addressing.rank):
-            message = (
-                f"followers end at once, since Kubernetes puts no value for {role.addressing.rank} into a shell's arithmetic, where it "
-                "stands as the operator writes it; run the graph under Grove, or write all data-parallel flags yourself, as --flag=value"
-            )
-            yield results.warning("DYN165", message, plan.ref, (*plan.path, "extraPodSpec", "mainContainer", "args"))
+        ray = (spread, role.role) == ("ray", "leader") and not _commands.is_shell(container)
+        data = (spread, role.role) == ("data", "worker") and _commands.is_python(container)
+        if ray or data:
+            yield from _shell.check(container, role)
 
 
 def _multinode(container: Container, role: RolePlan) -> Container:
@@ -59,7 +56,7 @@ def _multinode(container: Container, role: RolePlan) -> Container:
 
 
 def _spread(container: Container, plan: ComponentPlan) -> str:
-    """What spans nodes follows from the flags in the arguments and the GPUs of one node: `ray`, `data`, or nothing."""
+    """How the engine spans nodes, from the flags in the arguments and the GPUs of one node: `ray`, `data`, or an empty text."""
     gpus, world = _gpus(plan), _world(container)
     if gpus and world > gpus:
         return "ray"
@@ -71,38 +68,47 @@ def _gpus(plan: ComponentPlan) -> int:
 
 
 def _world(container: Container) -> int:
-    """How many GPUs one copy of the model takes."""
+    """The number of GPUs that one copy of the model takes."""
     return _flag(container, "--tensor-parallel-size") * _flag(container, "--pipeline-parallel-size")
 
 
 def _flag(container: Container, name: str) -> int:
-    """The first number after a flag among the arguments, else 1; only the long form with a space counts, as in the reference."""
+    """The first number after a flag in the arguments, or 1. Only the long form with a space counts, as in the reference."""
     words = [word for argument in container.get("args") or () for word in argument.split()]
     numbers = (_commands.integer(after) for word, after in pairwise(words) if word == name)
     return next((number for number in numbers if number is not None), 1)
 
 
 def _ray(container: Container, role: RolePlan) -> Container:
-    """The leader starts a Ray cluster and the engine in it, followers join."""
+    """The leader starts a Ray cluster and the engine in it; followers join the cluster."""
     if role.role != "leader":
         return _commands.shell(container, f"ray start --address={role.addressing.leader}:{_RAY_PORT} --block")
-    line = f"{_commands.words(container)} {_RAY}"
-    if _commands.is_shell(container):  # the reference loses the shell's quotes, so that it runs the first word only
+    line = f"{_shell.line(_commands.words(container))} {_RAY}"
+    if _commands.is_shell(container):  # the reference writes the line without quotes, and the shell then runs its first word only
         args = [_commands.after_framework(argument, _RAY, VLLM.module) for argument in container.get("args") or ()]
         line = _commands.nested({**container, "args": args})
     return _commands.shell(container, f"ray start --head --port={_RAY_PORT} && {line}")
 
 
 def _data_parallel(container: Container, role: RolePlan, local: int) -> Container:
-    """Each node runs its share of the copies and starts counting where the one before ended."""
+    """Each node runs its share of the copies; its first rank follows the last rank of the node before."""
     leads, addressing = role.role == "leader", role.addressing
     host = addressing.leader_word if leads and not _commands.is_shell(container) else addressing.leader
     flags = (
         f"--data-parallel-hybrid-lb --data-parallel-size-local {local}"
-        f" --data-parallel-start-rank {0 if leads else f'$(( {local} * {addressing.rank} ))'}"
+        f" --data-parallel-start-rank {0 if leads else f'$(( {local} * {_operand(addressing.rank)} ))'}"
         f" --data-parallel-address {host} --data-parallel-rpc-port {_DATA_PARALLEL_PORT}"
     )
     return _commands.inject(container, flags, VLLM.module, needs_shell=not leads)
+
+
+def _operand(rank: str) -> str:
+    """A rank inside the arithmetic of a shell, where Kubernetes expands no `$(NAME)`: it takes `$((` for the start of a name.
+
+    >>> _operand("$(LWS_WORKER_INDEX)"), _operand("$((GROVE_PCLQ_POD_INDEX + 1))")
+    ('LWS_WORKER_INDEX', '$((GROVE_PCLQ_POD_INDEX + 1))')
+    """
+    return _REFERENCE.sub(r"\1", rank)
 
 
 BACKEND = VLLM()

@@ -70,9 +70,9 @@ def test_only_the_leader_has_probes(carrier):
 
 
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
-@pytest.mark.parametrize(("word", "lost"), [('{"a":1}', True), ("two words", True), ("Qwen/Qwen3-8B", False)])
-def test_a_word_that_a_shell_reads_otherwise_is_told_of(word, lost, carrier, tmp_path):
-    """Only followers of a plain command go through a shell."""
+@pytest.mark.parametrize(("word", "lost"), [("two words", True), ("~", True), ('{"a": "b c"}', False), ("Qwen/Qwen3-8B", False)])
+def test_a_word_that_the_shell_of_followers_changes_is_reported_and_json_is_quoted(word, lost, carrier, tmp_path):
+    """The leader of a plain command starts without a shell."""
     written = nodes.worker(command=PYTHON, args=["--x", word])
     programs = starts.stand_ins(tmp_path, ["python3"])
     leader, follower = nodes.mains(written, carrier)

@@ -211,12 +211,64 @@ def test_keys_come_from_the_configured_secret_and_stand_last(carrier):
 
 
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
-@pytest.mark.parametrize(("word", "lost"), [('{"a":1}', True), ("it's", True), ("two words", True), ("Qwen/Qwen3-8B", False)])
-def test_a_word_that_a_shell_reads_otherwise_is_told_of(word, lost, carrier, pod):
-    """A plain command becomes a line for a shell, and the reference joins its words without quotes."""
+@pytest.mark.parametrize(("word", "lost"), [("it's", True), ("two words", True), ("x{a,b}", True), ("Qwen/Qwen3-8B", False)])
+def test_a_word_that_the_shell_changes_is_reported(word, lost, carrier, pod):
+    """A plain command becomes a line for bash, and the reference joins the words without quotes."""
     written = nodes.worker(command=PYTHON, args=["--x", word])
     ran = pod(nodes.mains(written, carrier)[0], nodes.VARIABLES[carrier])
     arrived = [call[4:] for call in ran.calls if call[0] == "python3"]
     assert (arrived != [[word]]) == lost
     at = "spec.services.Worker.extraPodSpec.mainContainer.args[1]"
     assert nodes.warned(written, carrier) == ([("DYN166", at)] if lost else [])
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize("word", ['{"a":1}', """{"a": ["it's", "b c", "$HOME"]}"""])
+def test_json_passes_both_shells_as_written(word, carrier, pod):
+    written = nodes.worker(command=PYTHON, args=["--x", word])
+    ran = pod(nodes.mains(written, carrier)[0], nodes.VARIABLES[carrier])
+    assert ran.words("python3") == ["-m", "dynamo.trtllm", "--x", word]
+    assert nodes.warned(written, carrier) == []
+
+
+OTHERS = [
+    ("the words after another program", ["uv", "run"], ["python3", "-m", "dynamo.trtllm", "a b"], "args[3]"),
+    ("a line for a shell in the command, which loses its quotes", [*SHELL, "python3 -m dynamo.trtllm --a"], None, "command[2]"),
+]
+
+
+@pytest.mark.parametrize(("command", "args", "field"), [row[1:] for row in OTHERS], ids=[row[0] for row in OTHERS])
+def test_words_of_other_programs_are_reported_too(command, args, field):
+    written = nodes.worker(command=command, **({} if args is None else {"args": args}))
+    at = f"spec.services.Worker.extraPodSpec.mainContainer.{field}"
+    assert nodes.warned(written, "grove") == [("DYN166", at)]
+
+
+POD_AT, MAIN_AT = (f"spec.services.Worker.extraPodSpec.{place}.runAsUser" for place in ("securityContext", "mainContainer.securityContext"))
+ROOT, USER = {"runAsUser": 0}, {"runAsUser": 1000}
+USERS = [
+    ("the container runs as root", None, ROOT, [], MAIN_AT),
+    ("the pod runs as root", ROOT, None, [], POD_AT),
+    ("a container without a user takes that of the pod", ROOT, {"privileged": True}, [], POD_AT),
+    ("the user of the container wins", ROOT, USER, [], ""),
+    ("and so does root there", USER, ROOT, [], MAIN_AT),
+    ("another home", ROOT, None, [{"name": "HOME", "value": "/workspace"}], POD_AT),
+    ("the home of root", ROOT, None, [{"name": "HOME", "value": "/root"}], ""),
+    ("another user", USER, None, [], ""),
+    ("the user of the image", None, None, [], ""),
+]
+
+
+@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize(("pod_context", "context", "env", "field"), [row[1:] for row in USERS], ids=[row[0] for row in USERS])
+def test_root_with_the_home_of_another_user_is_reported(pod_context, context, env, field, carrier):
+    """The shell writes the keys to HOME; sshd reads the keys from the home in /etc/passwd."""
+    main = {} if context is None else {"securityContext": context}
+    spec = {} if pod_context is None else {"securityContext": pod_context}
+    written = nodes.worker(command=PYTHON, args=["x"], env=env, main=main, pod=spec)
+    assert nodes.warned(written, carrier) == ([("DYN172", field)] if field else [])
+
+
+def test_root_on_one_node_is_not_reported():
+    written = given.service("worker", main={"command": PYTHON, "securityContext": ROOT})
+    assert given.expanded(given.graph({"Worker": written})).results == []

@@ -137,49 +137,48 @@ def test_the_leader_of_copies_is_rank_0_at_its_own_address(command, carrier, tmp
     assert ran.words("python3") == ["-m", "dynamo.vllm", *parts[0], *parts[1]]
 
 
-@pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
-@pytest.mark.parametrize(("size", "gpus", "share"), [("1", "8", 8), ("4", "8", 2), ("3", "8", 2)], ids=["1 of 8", "4 of 8", "3 of 8"])
-@pytest.mark.parametrize("index", [0, 2])
-def test_each_follower_starts_counting_where_the_node_before_ended(index, size, gpus, share, command, tmp_path):
-    args = ["--tensor-parallel-size", size, "--data-parallel-size", "32"]
-    line = " ".join([*PYTHON, *args])
-    _, follower = nodes.mains(nodes.worker(command=command, args=[line] if command == SHELL else args, gpus=gpus, nodes=4), "grove")
-    variables = {**nodes.GROVE, "GROVE_PCLQ_POD_INDEX": str(index)}
-    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), variables)
-    assert ran.code == 0, ran.said
-    flags = shared(share, share * (index + 1), nodes.LEADERS["grove"])
-    parts = [flags, args] if command == SHELL else [args, flags]
-    assert ran.words("python3") == ["-m", "dynamo.vllm", *parts[0], *parts[1]]
-
-
-RANKS = [
-    ("copies on LeaderWorkerSets", "deployment", COPIES, True),
-    ("copies under Grove", "grove", COPIES, False),
-    ("Ray on LeaderWorkerSets", "deployment", ["--tensor-parallel-size", "16"], False),
-    ("copies on one node of a LeaderWorkerSet", "deployment", ["--data-parallel-size", "8"], False),
-    ("copies whose flags the user writes", "deployment", ["--data-parallel-size=16"], False),
+SHARES = [("1", "8", 8), ("4", "8", 2), ("3", "8", 2)]
+INDEXES = [
+    ("deployment", "LWS_WORKER_INDEX", 1, 1),
+    ("deployment", "LWS_WORKER_INDEX", 3, 3),
+    ("grove", "GROVE_PCLQ_POD_INDEX", 0, 1),
+    ("grove", "GROVE_PCLQ_POD_INDEX", 2, 3),
 ]
 
 
-@pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
-@pytest.mark.parametrize(("carrier", "args", "fails"), [row[1:] for row in RANKS], ids=[row[0] for row in RANKS])
-def test_a_follower_that_cannot_work_out_its_rank_is_told_of(carrier, args, fails, command, tmp_path):
-    """Whether it ends at once is tried, not looked up: Kubernetes leaves `$(( 8 * $(LWS_WORKER_INDEX) ))` as it is."""
-    line = " ".join([*PYTHON, *args])
-    written = nodes.worker(command=command, args=[line] if command == SHELL else args)
+@pytest.mark.parametrize("command", [PYTHON, SHELL, ["/bin/bash", "-c"]], ids=["a plain command", "a line for sh", "a line for bash"])
+@pytest.mark.parametrize(("size", "gpus", "share"), SHARES, ids=["1 of 8", "4 of 8", "3 of 8"])
+@pytest.mark.parametrize(("carrier", "variable", "index", "rank"), INDEXES, ids=[f"{row[0]}, node {row[3]}" for row in INDEXES])
+def test_the_first_rank_of_a_follower_follows_the_last_rank_of_the_node_before(
+    carrier, variable, index, rank, size, gpus, share, command, tmp_path
+):
+    args = ["--tensor-parallel-size", size, "--data-parallel-size", "32"]
+    line = args if command == PYTHON else [" ".join([*PYTHON, *args])]
+    written = nodes.worker(command=command, args=line, gpus=gpus, nodes=4)
     _, follower = nodes.mains(written, carrier)
-    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3", "ray"]), nodes.VARIABLES[carrier])
-    assert (ran.code != 0, ran.calls == []) == (fails, fails)
-    assert nodes.warned(written, carrier) == ([("DYN165", MAIN_ARGS)] if fails else [])
+    ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], variable: str(index)})
+    assert ran.code == 0, ran.said
+    flags = shared(share, share * rank, nodes.LEADERS[carrier])
+    parts = [args, flags] if command == PYTHON else [flags, args]
+    assert ran.words("python3") == ["-m", "dynamo.vllm", *parts[0], *parts[1]]
+    assert nodes.warned(written, carrier) == []
 
 
+READERS = [("grove", "--data-parallel-size", 1), ("deployment", "--data-parallel-size", 1), ("deployment", "--tensor-parallel-size", 0)]
 WORDS = [
-    ("JSON", '{"a":1}', True),
     ("a blank", "my model", True),
     ("a quote", "it's", True),
     ("a backslash", r"a\b", True),
     ("two commands", "a;b", True),
     ("a redirection", "a>b", True),
+    ("a variable", "pa$word", True),
+    ("parentheses", "a(b)", True),
+    ("a comment", "#x", True),
+    ("a home", "~/m", True),
+    ("a pattern", "/et?", True),
+    ("a word that names Dynamo", "dynamo.vllm it's", True),
+    ("JSON", '{"a":1}', False),
+    ("JSON with blanks and quotes", """{"a": ["it's", "b c"]}""", False),
     ("a model's name", "Qwen/Qwen3-0.6B", False),
     ("a number", "16", False),
     ("an assignment", "--a=b,c:d", False),
@@ -187,8 +186,8 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("word", "lost"), [row[1:] for row in WORDS], ids=[row[0] for row in WORDS])
-@pytest.mark.parametrize(("carrier", "size", "role"), [("grove", "--data-parallel-size", 1), ("deployment", "--tensor-parallel-size", 0)])
-def test_a_word_that_a_shell_reads_otherwise_is_told_of(carrier, size, role, word, lost, tmp_path):
+@pytest.mark.parametrize(("carrier", "size", "role"), READERS, ids=["Grove, copies", "LeaderWorkerSet, copies", "LeaderWorkerSet, Ray"])
+def test_a_word_that_the_shell_changes_is_reported_and_json_is_quoted(carrier, size, role, word, lost, tmp_path):
     written = nodes.worker(command=PYTHON, args=[size, "16", "--x", word])
     main = nodes.mains(written, carrier)[role]
     ran = starts.start(main, starts.stand_ins(tmp_path, ["python3", "ray"]), nodes.VARIABLES[carrier])
@@ -197,9 +196,17 @@ def test_a_word_that_a_shell_reads_otherwise_is_told_of(carrier, size, role, wor
     assert nodes.warned(written, carrier) == ([("DYN166", f"{MAIN_ARGS}[3]")] if lost else [])
 
 
-def test_a_word_that_meets_no_shell_is_not_told_of():
-    fits = nodes.worker(command=PYTHON, args=["--x", '{"a": 1}'])
-    quoted = nodes.worker(command=SHELL, args=["""python3 -m dynamo.vllm --tensor-parallel-size 16 --x '{"a": 1}'"""])
+def test_ray_puts_any_program_that_is_no_shell_behind_one(tmp_path):
+    written = nodes.worker(command=["uv", "run", "python3"], args=["--tensor-parallel-size", "16", "--x", '{"a": "b c"}', "--y", "b c"])
+    leader, _ = nodes.mains(written, backendFramework="vllm")
+    ran = starts.start(leader, starts.stand_ins(tmp_path, ["ray", "uv"]), nodes.LWS)
+    assert ran.words("uv") == ["run", "python3", "--tensor-parallel-size", "16", "--x", '{"a": "b c"}', "--y", "b", "c", *RAY]
+    assert nodes.warned(written, backendFramework="vllm") == [("DYN166", f"{MAIN_ARGS}[5]")]
+
+
+def test_words_that_no_shell_reads_are_not_reported():
+    fits = nodes.worker(command=PYTHON, args=["--x", "a b"])
+    quoted = nodes.worker(command=SHELL, args=["""python3 -m dynamo.vllm --tensor-parallel-size 16 --x 'a b'"""])
     single = given.graph({"Worker": given.service("worker", main={"command": PYTHON, "args": ["--data-parallel-size", "16", "a b"]})})
     assert nodes.warned(fits) == nodes.warned(quoted) == []
     assert given.expanded(single).results == []

@@ -1,0 +1,100 @@
+"""Plain commands that must go through a shell: how their words are joined, and which words the shell changes.
+
+Not its business: commands that users write for a shell. Follows POSIX.1-2017, Shell Command Language, 2.2 to 2.6, and the bash manual,
+"Shell Expansions".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from krm_fn.kube.types import Container
+    from krm_fn.plan import RolePlan
+    from krm_fn.results import Result
+
+FIELDS = ("command", "args")
+
+_CHANGES = (
+    (re.compile(r"\A\Z"), "drops this empty word"),
+    (re.compile(r"[ \t\n]"), "splits this word at blanks"),
+    (re.compile(r"""['"\\]"""), "removes quotes and backslashes from this word"),
+    (re.compile(r"`|\$[A-Za-z0-9_@*#?$!({[-]"), "expands $ or backquotes in this word"),
+    (re.compile(r"[;&|<>()]"), "reads ; & | < > ( or ) in this word as an operator"),
+    (re.compile(r"\A#"), "reads this word as the start of a comment"),
+    (re.compile(r"\A(~|[A-Za-z_]\w*\+?=(.*:)?~)", re.ASCII), "replaces ~ in this word with a home directory"),
+    (re.compile(r"[*?]|\[.+\]"), "replaces this word with the names of files that match it"),
+    (re.compile(r"\{.*(,|\.\.).*\}"), "expands the braces in this word if it is bash"),
+)
+_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+
+
+def line(words: Iterable[str]) -> str:
+    """The words as one line for a shell: JSON in single quotes, everything else without quotes, as the reference writes it.
+
+    >>> print(line(["python3", "--kv", '{"role": "both"}', "--name", "$NAME"]))
+    python3 --kv '{"role": "both"}' --name $NAME
+    """
+    return " ".join(quote(word) if _is_json(word) and change(word) else word for word in words)
+
+
+def change(word: str) -> str:
+    """What a shell does to a word, as the end of a sentence; empty if neither a POSIX shell nor bash changes the word.
+
+    A pattern counts as changed even if no file matches it on the machine at hand.
+
+    >>> change("my model"), change("Qwen/Qwen3-0.6B")
+    ('splits this word at blanks', '')
+    """
+    return next((does for pattern, does in _CHANGES if pattern.search(word)), "")
+
+
+def check(container: Container, role: RolePlan, fields: Iterable[str] = FIELDS) -> Iterator[Result]:
+    """Reports the words in these fields that the shell of a role changes. Words that are JSON are quoted, so no shell changes them."""
+    plan = role.component
+    literals = {entry["name"]: entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}
+    variables = {name: value for name, value in literals.items() if "$" not in value}
+    for field in fields:
+        for index, word in enumerate(container.get(field) or ()):
+            does = "" if _is_json(word) else change(_expanded(word, variables))
+            if does:
+                message = (
+                    f"the {role.role} starts through a shell on several nodes, and that shell {does}; "
+                    "write command: [/bin/sh, -c], and the whole command as one line in args, quoted for a shell"
+                )
+                yield results.warning("DYN166", message, plan.ref, plan.at("main", field, index))
+
+
+def _is_json(word: str) -> bool:
+    """True for the text of a JSON object or array."""
+    if not word.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(word, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _expanded(word: str, variables: Mapping[str, str]) -> str:
+    """The word as Kubernetes hands it to the shell: `$(NAME)` is a variable, `$$` is a dollar sign.
+
+    A variable whose value is not known here counts as harmless text. A name in lower case without a known value counts as a program,
+    which the shell runs: Kubernetes leaves a name alone that the container does not define.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return "$"
+        return variables.get(name, "x" if _VARIABLE.fullmatch(name) else match[0])
+
+    return _REFERENCE.sub(replaced, word)
