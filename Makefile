@@ -10,7 +10,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz test-gitops test-containers image sbom check lint types imports tools tools-gitops generate golden bench clean
+.PHONY: help venv demo test fuzz test-gitops test-containers image sbom check lint types imports tools tools-gitops generate native golden bench clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -59,9 +59,13 @@ tools-gitops: $(VENV)/runtime ## Flux's kustomize-controller and Argo CD, pinned
 venv: $(VENV)/dev ## .venv with everything a developer needs
 	@:
 
-generate: $(VENV)/dev tools ## write what is made from the code: schemas, definitions, and pages of the docs
+generate: $(VENV)/dev ## write what is made from the code: schemas, definitions, and pages of the docs
 	$(BIN)/python -m krm_fn.generate
 	$(BIN)/python tools/error_pages.py
+
+native: $(VENV)/dev tools ## after a new version of Kubernetes: read its schemas anew from a kube-apiserver, then generate
+	$(BIN)/python -m krm_fn.generate.native
+	@$(MAKE) --no-print-directory generate
 
 golden: $(VENV)/dev tools ## record the output of every example anew, to be reviewed as a diff
 	$(BIN)/python -m tests.support.golden

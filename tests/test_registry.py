@@ -1,7 +1,8 @@
-"""A folder is a registry: what lies in it can be had by name, and only what is asked for is imported."""
+"""A folder is a registry: each module in it is an entry by its name, and only the entry asked for is imported."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -10,6 +11,7 @@ from krm_fn import registry
 from krm_fn.manifests import backends, components, workloads
 from krm_fn.manifests.backends import Backend
 from krm_fn.manifests.components import Component
+from krm_fn.manifests.workloads import Workload
 
 
 @pytest.fixture
@@ -43,18 +45,41 @@ def test_a_name_that_is_not_in_the_folder_is_refused(package, name):
         registry.get(package, name)
 
 
-def test_every_engine_says_what_it_is():
-    assert set(backends.names()) == {"noop", "sglang", "trtllm", "vllm"}
-    assert all(isinstance(backends.get(name), Backend) for name in backends.names())
+@pytest.mark.parametrize("package", [backends, components, workloads], ids=lambda package: package.__name__)
+def test_a_package_of_ours_is_listed_without_an_import(package):
+    name = package.__name__.removeprefix("krm_fn.")
+    program = f"import sys; from krm_fn import registry; print(*registry.entries_of({name!r}), {package.__name__!r} in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [*registry.entries(package), "False"]
 
 
-def test_every_carrier_can_be_had():
-    assert "deployment" in workloads.names()
-    assert all(hasattr(workloads.get(name), "render") and hasattr(workloads.get(name), "entries") for name in workloads.names())
+def test_an_unknown_package_is_refused():
+    with pytest.raises(FileNotFoundError):
+        registry.entries_of("manifests.fruits")
 
 
-@pytest.mark.parametrize("name", ["frontend", "worker", "prefill", "decode", "planner", "epp"])
-def test_every_component_type_has_answers_of_its_own(name):
+@pytest.mark.parametrize("name", backends.names())
+def test_an_engine_is_recognised_by_its_command(name):
+    """An engine without a module of its own would never be detected."""
+    engine = backends.get(name)
+    assert isinstance(engine, Backend)
+    assert backends.detect(["python3", "-m", f"dynamo.{engine.module}"]) == [name]
+
+
+def test_no_engine_has_the_neutral_answers():
+    assert type(backends.get(backends.NONE)) is Backend
+    assert backends.NONE not in backends.names()
+
+
+@pytest.mark.parametrize("name", workloads.names())
+@pytest.mark.parametrize("hook", ["render", "entries", "roles"])
+def test_a_workload_answers_what_has_no_neutral_answer(name, hook):
+    """`Workload` raises NotImplementedError for these."""
+    assert getattr(type(workloads.get(name)), hook) is not getattr(Workload, hook)
+
+
+@pytest.mark.parametrize("name", registry.entries(components))
+def test_a_component_type_has_answers_of_its_own(name):
     assert type(components.get(name)) is not Component
 
 

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from krm_fn import registry
 from krm_fn.api import native
 
 Int32 = Annotated[int, Field(lt=2**31, json_schema_extra={"format": "int32"})]
@@ -37,6 +38,16 @@ class ByKey(NamedTuple):
         if len({*keys}) < len(keys):
             raise ValueError(f"two entries have the same {self.key}")
         return entries
+
+
+class Registered(NamedTuple):
+    """Marks a string that names an entry of a registry: each file in the folder of `package` is an allowed value."""
+
+    package: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """One of the names of the files."""
+        return core_schema.literal_schema([*registry.entries_of(self.package)])
 
 
 EnvVars = Annotated[list[native.EnvVar], ByKey()]

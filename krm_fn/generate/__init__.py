@@ -13,6 +13,8 @@ from krm_fn.generate import structural
 from krm_fn.schema import table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from krm_fn.schema.table import Schema
 
 _PARTS = ("kinds", "definitions", "paths")
@@ -28,6 +30,13 @@ def definitions() -> dict[str, Schema]:
 def text(content: dict[str, Any]) -> str:
     """An object as JSON text, with a line for each kind, definition and path in it, so that a change can be reviewed."""
     return "{" + ",\n".join(f"{word(key)}:{_lines(value) if key in _PARTS else word(value)}" for key, value in content.items()) + "}\n"
+
+
+def write(files: dict[Path, str]) -> None:
+    """Writes files in UTF-8, with the folders that they need."""
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, "utf-8")
 
 
 def _lines(part: dict[str, Any]) -> str:

@@ -87,7 +87,7 @@ def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
     return {name: _extended(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in found}
 
 
-def table(native_definitions: dict[str, Schema], version: str) -> dict[str, Any]:
+def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]:
     """The table that the check walks: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
     found = kinds()
     own = {name: compact(schema) for name, schema in described(native_definitions).items()}

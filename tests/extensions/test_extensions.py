@@ -1,4 +1,4 @@
-"""A new engine or component type is one new file: here in a folder of its own, beside those that are built in."""
+"""A new engine or component type is one new file. The tests put it into a folder of its own, beside the built-in ones."""
 
 from __future__ import annotations
 
@@ -9,61 +9,7 @@ import pytest
 
 from krm_fn import registry
 from krm_fn.manifests import backends, components
-from tests.support import given
-
-ENGINE = '''
-"""An engine that counts its nodes."""
-
-from krm_fn import results
-from krm_fn.manifests.backends import Backend
-
-
-class Abacus(Backend):
-    module = "abacus"
-    cache_dir = "/var/abacus"
-    leader_starts_last = True
-
-    def container(self, container, role):
-        told = {"name": "ABACUS", "value": f"{role.role} of {role.component.placement.nodes} under {role.addressing.leader or 'nobody'}"}
-        return {**container, "env": [*container["env"], told]}
-
-    def pod(self, pod, role):
-        return {**pod, "hostIPC": True}
-
-    def check(self, container, role):
-        if "--slow" in container.get("args", ()):
-            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.path)
-
-
-BACKEND = Abacus()
-'''
-TYPE = '''
-"""A component that keeps books."""
-
-from krm_fn.behaviours import ProbeFigures
-from krm_fn.manifests import probes
-from krm_fn.manifests.components import Component
-
-
-class Ledger(Component):
-    runs_engine = True
-
-    def service_port(self, plan):
-        return {"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}
-
-    def container(self, plan):
-        return {
-            "command": ["ledger"],
-            "ports": [{"name": "books", "containerPort": 7000, "protocol": "TCP"}],
-            "readinessProbe": probes.written(ProbeFigures("http", "/open", "books", period=3, timeout=1, failures=2)),
-        }
-
-    def objects(self, plan):
-        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.who.name}-books", "namespace": plan.who.namespace}}
-
-
-COMPONENT = Ledger()
-'''
+from tests.support import given, toys
 
 
 @pytest.fixture
@@ -94,8 +40,7 @@ def test_a_new_engine_is_found_by_its_command_and_rewrites_its_pods(add):
     before = given.expanded(given.graph({"Worker": written}, pvcs=cache))
     assert given.findings(before.results) == [("DYN147", "spec.services.Worker.volumeMounts[0].mountPoint")]
 
-    add(backends, "abacus", ENGINE)
-    assert backends.names() == ("abacus", "noop", "sglang", "trtllm", "vllm")
+    add(backends, "abacus", toys.ENGINE)
     pod = given.pod(written, pvcs=cache)
     main = pod["containers"][-1]
     assert pod["hostIPC"] is True
@@ -105,7 +50,7 @@ def test_a_new_engine_is_found_by_its_command_and_rewrites_its_pods(add):
 
 
 def test_a_new_engine_learns_of_several_nodes_whatever_carries_them(add):
-    add(backends, "abacus", ENGINE)
+    add(backends, "abacus", toys.ENGINE)
     written = given.service("worker", main=RUN, multinode={"nodeCount": 3}, replicas=1, resources={"limits": {"gpu": "1"}})
     group = given.rendered(given.graph({"Worker": written}))["LeaderWorkerSet/chat-worker-0"]["spec"]["leaderWorkerTemplate"]
     told = [given.variables(group[role]["spec"]["containers"][-1])["ABACUS"] for role in ("leaderTemplate", "workerTemplate")]
@@ -116,7 +61,7 @@ def test_a_new_engine_learns_of_several_nodes_whatever_carries_them(add):
 
 
 def test_what_a_new_engine_finds_is_said(add):
-    add(backends, "abacus", ENGINE)
+    add(backends, "abacus", toys.ENGINE)
     slow = given.expanded(given.graph({"Worker": given.service("worker", main={**RUN, "args": ["--slow"]})}))
     fast = given.expanded(given.graph({"Worker": given.service("worker", main=RUN)}))
     assert given.findings(slow.results) == [("DYN399", "spec.services.Worker")]
@@ -128,7 +73,7 @@ def test_a_new_component_type_brings_ports_probes_engine_and_objects(add):
     plain = given.rendered(given.graph({"Books": written}))
     assert plain["Deployment/chat-books"]["spec"]["template"]["spec"]["containers"][-1].get("ports") is None
 
-    add(components, "ledger", TYPE)
+    add(components, "ledger", toys.TYPE)
     found = given.rendered(given.graph({"Books": written}))
     main = found["Deployment/chat-books"]["spec"]["template"]["spec"]["containers"][-1]
     assert main["command"] == ["ledger"]

@@ -10,6 +10,7 @@ import yaml
 
 from krm_fn.generate import __main__ as generate
 from krm_fn.generate import crds
+from krm_fn.manifests import backends
 from tests.support import given, slips
 from tests.testbed import api
 
@@ -105,7 +106,7 @@ EXPLAINED = [
     ("dgd.spec.services.sharedMemory.size", "How large it may grow"),
     ("dgd.spec.services.extraPodSpec.mainContainer.livenessProbe.httpGet", "port <Object> -required-"),
     ("dgd.spec.pvcs", "A PersistentVolumeClaim that services of the graph mount."),
-    ("dgd.spec.backendFramework", "ENUM: sglang vllm trtllm"),
+    ("dgd.spec.backendFramework", f"ENUM: {' '.join(backends.names())}"),
     ("dgdsa", "kubectl scale dgdsa"),
     ("dgdr.spec.profilingConfig.resources.limits", "<map[string]Object>"),
 ]

@@ -151,7 +151,7 @@ VALUES = [
         graph({"backendFramework": "vlm"}),
         "DYN024",
         ("spec", "backendFramework"),
-        "trtllm; write vllm",
+        "; write vllm",
         proposed="vllm",
     ),
     Case("a word like no other", graph({"backendFramework": "x"}), "DYN024", ("spec", "backendFramework"), "; write one of them"),

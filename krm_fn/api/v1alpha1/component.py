@@ -3,14 +3,18 @@
 Not its business: what a graph adds (`krm_fn.api.v1alpha1.graph`). Follows the reference's DynamoComponentDeploymentSharedSpec.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
+from krm_fn import registry
 from krm_fn.api import base, native
 from krm_fn.api.v1alpha1 import capacity, picker
 
-Framework = Literal["sglang", "vllm", "trtllm"]
+Framework = Annotated[str, base.Registered("manifests.backends")]
+"""An inference engine."""
+
+_TYPES = ", ".join(f"`{name}`" for name in registry.entries_of("manifests.components"))
 _NO_PICKER = 'self.?componentType.orValue("") != "epp"'
 _CONFIG, _REFERENCE = "self.?eppConfig.?config", "self.?eppConfig.?configMapRef"
 _IS_ZERO = 'type(self.size) == string ? quantity(self.size).compareTo(quantity("0")) == 0 : self.size == 0'
@@ -167,8 +171,9 @@ class Component(base.Model):
         ),
     )
 
-    component_type: str | None = None
-    """What it does: `frontend`, `worker`, `prefill`, `decode`, `planner` or `epp`. Decides probes, ports and environment."""
+    component_type: str | None = Field(
+        default=None, description=f"What the component does: {_TYPES}. The type decides the default probes, ports and environment."
+    )
     sub_component_type: str | None = None
     """A finer distinction within the type, for example `decode` among workers. Ends up as a pod label."""
     service_name: str | None = None

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from krm_fn.api import base, native
+from krm_fn.api.v1alpha1 import component
 
 
 class ConfigMapKey(base.Model):
@@ -57,7 +58,7 @@ class RequestSpec(base.Model):
 
     model: str
     """The model, for example `Qwen/Qwen3-0.6B`."""
-    backend: Literal["vllm", "sglang", "trtllm"]
+    backend: component.Framework
     """The engine."""
     profiling_config: ProfilingConfig
     """How the model is profiled."""

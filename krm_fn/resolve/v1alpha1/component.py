@@ -72,7 +72,7 @@ def _variables(facts: Shared, who: Identity, path: Path, written: dict[str, Any]
 def _backend(facts: Shared, who: Identity, container: Container, path: Path) -> str:
     """The engine: what the command line starts, else what the graph says (reference: determineBackendFramework)."""
     if not components.get(who.type).runs_engine:
-        return "noop"
+        return backends.NONE
     detected = backends.detect([*(container.get("command") or ()), *(container.get("args") or ())])
     where = (*path, "extraPodSpec", "mainContainer", "args")
     if len(detected) == 1 and facts.framework and facts.framework != detected[0]:
@@ -81,4 +81,4 @@ def _backend(facts: Shared, who: Identity, container: Container, path: Path) -> 
     if len(detected) > 1 and not facts.framework:
         message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the one that counts"
         facts.found.append(results.error("DYN122", message, facts.ref, where))
-    return detected[0] if len(detected) == 1 else facts.framework or "noop"
+    return detected[0] if len(detected) == 1 else facts.framework or backends.NONE

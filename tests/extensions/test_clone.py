@@ -1,0 +1,139 @@
+"""A new engine or component type in a copy of this clone: one file, then `make generate`. No other edit and no API server is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support import given, toys
+from tests.testbed import programs
+
+LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info")
+RUN = {"command": ["python3"], "args": ["-m", "dynamo.abacus"]}
+WORKER = given.service("worker", main=RUN, resources={"limits": {"cpu": "1", "memory": "1Gi"}})
+GRAPH = given.graph({"Worker": WORKER}, name="sums", namespace="demo")
+REQUEST = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentRequest", "metadata": {"name": "r", "namespace": "demo"}}
+README = """\
+# An abacus
+
+```console
+$ krm-fn render examples/abacus/graph.yaml
+...
+```
+
+| object | why it is there |
+|---|---|
+"""
+DEFINITIONS = {"dynamographdeployments", "dynamocomponentdeployments", "dynamographdeploymentrequests"}
+
+
+class Clone:
+    """A copy of this clone, in which only shells are found: no kube-apiserver, no kustomize, no Go."""
+
+    def __init__(self, root):
+        self.root = shutil.copytree(programs.ROOT, root, ignore=LEFT_OUT)
+        self.shells = root.parent / "shells"
+        self.shells.mkdir()
+        for shell in filter(None, map(shutil.which, ("dash", "bash"))):
+            (self.shells / Path(shell).name).symlink_to(shell)
+        self.before = self.files()
+
+    def files(self):
+        return {
+            str(path.relative_to(self.root)): path.read_bytes()
+            for path in self.root.rglob("*")
+            if path.is_file() and not {"__pycache__", ".hypothesis", ".pytest_cache"} & {*path.parts}
+        }
+
+    def changed(self):
+        after = self.files()
+        assert self.before.keys() <= after.keys()
+        return {name for name, content in after.items() if self.before.get(name) != content}
+
+    def python(self, *arguments, text=""):
+        """Runs Python on the code of the copy. Raises AssertionError with stderr where that fails."""
+        kept = {"HOME": str(self.root), "XDG_CACHE_HOME": str(self.root), "PATH": str(self.shells), "PYTHONPATH": str(self.root)}
+        environment = {key: word for key, word in os.environ.items() if not key.startswith("KRM_FN_")} | kept
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=self.root, env=environment, input=text, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def generate(self):
+        self.python("-m", "krm_fn.generate")
+        self.python("tools/error_pages.py")
+
+    def test(self, *arguments):
+        self.python("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments)
+
+    def definition(self, name):
+        return yaml.safe_load((self.root / "platform" / "crds" / f"{name}.yaml").read_text())["spec"]["versions"][0]["schema"]
+
+    def render(self, *resources):
+        text = yaml.safe_dump_all(resources)
+        return [*yaml.safe_load_all(self.python("-m", "krm_fn", "render", "-", text=text))]
+
+
+@pytest.fixture
+def clone(tmp_path):
+    return Clone(tmp_path / "clone")
+
+
+def container(objects, name):
+    (found,) = (each for each in objects if (each["kind"], each["metadata"]["name"]) == ("Deployment", name))
+    return found["spec"]["template"]["spec"]["containers"][-1]
+
+
+def test_nothing_changes_without_a_new_file(clone):
+    clone.generate()
+    assert clone.changed() == set()
+
+
+def test_a_new_engine_is_one_file_and_an_example(clone):
+    (clone.root / "krm_fn/manifests/backends/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
+    example = clone.root / "examples" / "abacus"
+    example.mkdir()
+    (example / "graph.yaml").write_text(yaml.safe_dump(GRAPH))
+    (example / "expected.yaml").write_text(clone.python("-m", "krm_fn", "render", "examples/abacus/graph.yaml"))
+    objects = yaml.safe_load_all((example / "expected.yaml").read_text())
+    (example / "README.md").write_text(README + "".join(f"| `{each['kind']} {each['metadata']['name']}` | |\n" for each in objects))
+    clone.generate()
+
+    written = {"krm_fn/manifests/backends/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
+    made = {"krm_fn/schema/schema.json", "functions.yaml", "metadata.yaml", *(f"platform/crds/{name}.yaml" for name in DEFINITIONS)}
+    pages = {f"docs/reference/{name.removesuffix('s')}.md" for name in DEFINITIONS}
+    assert clone.changed() == written | made | pages
+
+    spec = clone.definition("dynamographdeployments")["openAPIV3Schema"]["properties"]["spec"]
+    assert spec["properties"]["backendFramework"]["enum"] == ["abacus", "sglang", "trtllm", "vllm"]
+    for page in pages:
+        assert "One of `abacus`, `sglang`, `trtllm`, `vllm`." in (clone.root / page).read_text()
+    named = GRAPH | {"spec": GRAPH["spec"] | {"backendFramework": "abacus"}}
+    variables = given.variables(container(clone.render(named), "sums-worker"))
+    assert variables["ABACUS"] == "main of 1 under nobody"
+    profiled = {"model": "m", "backend": "abacus", "profilingConfig": {"profilerImage": "i", "config": {}}}
+    assert clone.python("-m", "krm_fn", "check", "-", text=json.dumps(REQUEST | {"spec": profiled}))
+
+    clone.test("tests/test_registry.py", "tests/generate", "tests/codes/test_codes.py", "tests/manifests/backends")
+    clone.test("tests/examples", "-k", "abacus and not command and not file and not hash and not again")  # those need bash
+
+
+def test_a_new_component_type_is_one_file(clone):
+    (clone.root / "krm_fn/manifests/components/ledger.py").write_text(toys.TYPE)
+    clone.generate()
+    made = {"platform/crds/dynamographdeployments.yaml", "platform/crds/dynamocomponentdeployments.yaml"}
+    pages = {"docs/reference/dynamographdeployment.md", "docs/reference/dynamocomponentdeployment.md"}
+    assert clone.changed() == {"krm_fn/manifests/components/ledger.py"} | made | pages
+    for page in pages:
+        assert "`ledger`" in (clone.root / page).read_text()
+    found = clone.render(given.graph({"Books": given.service("ledger")}, name="sums", namespace="demo"))
+    assert container(found, "sums-books")["command"] == ["ledger"]
+    clone.test("tests/test_registry.py", "tests/generate", "tests/codes/test_codes.py")

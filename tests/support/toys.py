@@ -1,0 +1,57 @@
+"""An inference engine and a component type that Dynamo does not have, as a contributor would write them: one file each."""
+
+from __future__ import annotations
+
+ENGINE = '''
+"""An engine that counts its nodes."""
+
+from krm_fn import results
+from krm_fn.manifests.backends import Backend
+
+
+class Abacus(Backend):
+    module = "abacus"
+    cache_dir = "/var/abacus"
+    leader_starts_last = True
+
+    def container(self, container, role):
+        told = {"name": "ABACUS", "value": f"{role.role} of {role.component.placement.nodes} under {role.addressing.leader or 'nobody'}"}
+        return {**container, "env": [*container["env"], told]}
+
+    def pod(self, pod, role):
+        return {**pod, "hostIPC": True}
+
+    def check(self, container, role):
+        if "--slow" in container.get("args", ()):
+            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.path)
+
+
+BACKEND = Abacus()
+'''
+TYPE = '''
+"""A component that keeps books."""
+
+from krm_fn.behaviours import ProbeFigures
+from krm_fn.manifests import probes
+from krm_fn.manifests.components import Component
+
+
+class Ledger(Component):
+    runs_engine = True
+
+    def service_port(self, plan):
+        return {"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}
+
+    def container(self, plan):
+        return {
+            "command": ["ledger"],
+            "ports": [{"name": "books", "containerPort": 7000, "protocol": "TCP"}],
+            "readinessProbe": probes.written(ProbeFigures("http", "/open", "books", period=3, timeout=1, failures=2)),
+        }
+
+    def objects(self, plan):
+        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.who.name}-books", "namespace": plan.who.namespace}}
+
+
+COMPONENT = Ledger()
+'''
