@@ -120,8 +120,11 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
 def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
     found = list(check.config(function_config))
     spec = function_config.get("spec")
-    if results.failed(found) or not isinstance(spec, dict):
+    if not isinstance(spec, dict):
         return Config(), found
+    if results.failed(found):  # the namespace stays, or DYN057 would follow from a mistake in another setting
+        namespace = spec.get("namespace")
+        return Config(namespace=namespace if isinstance(namespace, str) else ""), found
     return _fill(Config, spec), found
 
 

@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# Renders a folder with a kustomization.yaml into one file, and refuses what must not be published.
+# Renders a folder with a kustomization.yaml into TARGET/manifests.yaml. If anything is wrong, an older file there stays as it is.
 #   render.sh SOURCE TARGET
 set -euo pipefail
 source=$1 target=$2
 
 mkdir -p "$target"
-manifests=$target/manifests.yaml
+manifests=$(mktemp "$target/.manifests.XXXXXX")
+trap 'rm -f "$manifests"' EXIT
 kustomize build --enable-alpha-plugins --enable-exec "$source" >"$manifests"
 krm-fn check "$manifests"
 if grep -q '^kind: DynamoGraphDeployment$' "$manifests" && ! grep -q 'dynamo.krm-fn.io/rendered-by:' "$manifests"; then
-    echo "$source: krm-fn did not run; is it among the transformers?" >&2
+    echo "$source: krm-fn did not run; list it under transformers and build with --enable-exec" >&2
     exit 1
 fi
-# With postBuild, Flux would replace this, or refuse all of it where the variable is unknown; older releases put nothing there.
+# With postBuild, Flux replaces ${VARIABLE}, or refuses all objects if it does not know the variable. Older releases replace it by nothing.
 if grep -n '\${' "$manifests" >&2; then
     echo "$source: a \${VARIABLE} must not reach Flux; write \$(VARIABLE) or \$VARIABLE" >&2
     exit 1
 fi
+chmod 644 "$manifests"
+mv "$manifests" "$target/manifests.yaml"

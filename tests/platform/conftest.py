@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.platform import admission
+from tests.platform import admission, installation, journey
 from tests.support import markdown
+from tests.testbed import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,3 +75,19 @@ def strict(dynamo: ControlPlane, kustomize: Path, tmp_path_factory: pytest.TempP
         namespace = admission.namespace(dynamo, "admission-strict", admission.STRICT)
         admission.keep(dynamo.client, admission.graph("strict", namespace, 2))
         yield namespace
+
+
+@pytest.fixture(scope="session")
+def migration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster of its own with Dynamo's kinds and with those that its graphs may become."""
+    with installation.cluster(tmp_path_factory.mktemp("migration")) as plane:
+        for kind in ("leaderworkerset", "podgroup", "podcliqueset", "inferencepool"):
+            installation.apply(plane, (programs.ROOT / "tests" / "crds" / f"{kind}.yaml").read_text())
+        for kind in ("PodClique", "PodCliqueScalingGroup"):
+            installation.apply(plane, json.dumps(journey.made_by_grove(kind)))
+        for part in ("namespace", "crds", "roles"):
+            installation.apply(plane, installation.build(admission.PLATFORM / part))
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
+        new_to_it = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "spec": {"minMember": 1}}
+        journey.collected(plane, new_to_it, "default")  # the garbage collector misses owners of kinds that it does not know yet
+        yield plane

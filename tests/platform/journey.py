@@ -15,14 +15,15 @@ import yaml
 from krm_fn import config
 from tests.platform import admission, pages, reference
 from tests.support import markdown
-from tests.testbed import server
+from tests.testbed import programs, server
 
 if TYPE_CHECKING:
     from tests.testbed.control_plane import ControlPlane
 
 PAGE = (pages.DOCS / "migration.md").read_text()
 STEPS = pages.steps(PAGE)
-SETTINGS = markdown.files(PAGE)["config.yaml"]
+SETTINGS = markdown.files(PAGE)["example.yaml"]
+DEPLOYMENT, WEBHOOKS = yaml.safe_load_all((programs.ROOT / "tests" / "platform" / "operator.yaml").read_text())
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
 IMAGE = {"image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.0"}
@@ -46,6 +47,21 @@ BIG = {
     "resources": {"limits": {"gpu": "8"}},
     "extraPodSpec": {"mainContainer": {**VLLM, "args": [*VLLM["args"], "--tensor-parallel-size", "16"]}},
 }
+KINDS = (
+    "deployments",
+    "services",
+    "persistentvolumeclaims",
+    "serviceaccounts",
+    "roles",
+    "rolebindings",
+    "configmaps",
+    "ingresses",
+    "leaderworkersets",
+    "podgroups",
+    "podcliquesets",
+    "inferencepools",
+    "dynamographdeploymentscalingadapters",
+)
 
 
 class Journey(NamedTuple):
@@ -59,11 +75,19 @@ class Journey(NamedTuple):
 
     def take(self, *headings: str) -> str:
         """Run all commands under headings; what they print."""
-        return "".join(pages.run(script, self.folder, self.plane) for heading in headings for script in self.scripts(heading))
+        return "".join(self.run(script) for heading in headings for script in self.scripts(heading))
+
+    def run(self, script: str) -> str:
+        """Run one script of the page; what it prints."""
+        return pages.run(script, self.folder, self.plane)
 
     def scripts(self, heading: str) -> list[str]:
-        """The commands, for the namespace of this journey."""
-        return [re.sub(r"\binference\b", self.namespace, script) for script in STEPS[heading]]
+        """The commands under a heading, for the namespace of this journey."""
+        return self.local(STEPS[heading])
+
+    def local(self, scripts: list[str]) -> list[str]:
+        """Commands of the page, for the namespace of this journey."""
+        return [re.sub(r"\binference\b", self.namespace, script) for script in scripts]
 
     def reconcile(self) -> None:
         """One pass of the operator."""
@@ -81,18 +105,9 @@ class Journey(NamedTuple):
         return {name: each["metadata"]["uid"] for name, each in kept.items()}
 
     def everything(self) -> dict[str, dict[str, Any]]:
-        """All that the function writes."""
-        kinds = (
-            "deployments",
-            "services",
-            "persistentvolumeclaims",
-            "serviceaccounts",
-            "roles",
-            "rolebindings",
-            "leaderworkersets",
-            "podgroups",
-        )
-        return self.objects(*kinds, "podcliquesets", "dynamographdeployments", "dynamocomponentdeployments")
+        """All that the function writes, and the components of the operator."""
+        found = self.objects(*KINDS, "dynamographdeployments", "dynamocomponentdeployments")
+        return {name: each for name, each in found.items() if name not in {"ServiceAccount/default", "ConfigMap/kube-root-ca.crt"}}
 
     def wait_for_pods(self) -> None:
         """Until the Deployments have their pods, and have been told so: nothing is under way any more."""
@@ -141,3 +156,30 @@ def owned(objects: dict[str, dict[str, Any]]) -> list[str]:
 def managers(resource: dict[str, Any]) -> set[str]:
     """Who has written to it."""
     return {entry["manager"] for entry in resource["metadata"]["managedFields"]}
+
+
+def autoscale(reader: Journey, service: str, replicas: int) -> None:
+    """What an autoscaler sets in motion: the adapter, by way of the operator the graph, and so the workload."""
+    reader.plane.kubectl("scale", "-n", reader.namespace, f"dgdsa/chat-{service.lower()}", f"--replicas={replicas}")
+    patch = json.dumps({"spec": {"services": {service: {"replicas": replicas}}}})
+    reader.plane.kubectl("patch", "dgd/chat", "-n", reader.namespace, "--field-manager=manager", "--type=merge", f"--patch={patch}")
+    reader.reconcile()
+    reader.wait_for_pods()
+
+
+def remove_the_graph(reader: Journey) -> None:
+    """Delete the graph; the operator takes finalizers off, and the garbage collector everything that has an owner."""
+    for name in reader.objects("dgd", "dcd"):
+        reader.plane.kubectl("patch", name, "-n", reader.namespace, "--type=merge", '-p={"metadata": {"finalizers": null}}')
+    reader.plane.kubectl("delete", "dgd", "chat", "-n", reader.namespace)
+    server.eventually(lambda: owned(reader.everything()) == [] and reader.objects("pods") == {}, 60)
+
+
+def made_by_grove(kind: str) -> dict[str, Any]:
+    """The definition of a kind that only Grove writes, of any shape."""
+    names = {"kind": kind, "listKind": f"{kind}List", "plural": f"{kind.lower()}s", "singular": kind.lower()}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    versions = [{"name": "v1alpha1", "served": True, "storage": True, "schema": schema}]
+    spec = {"group": "grove.io", "scope": "Namespaced", "names": names, "versions": versions}
+    metadata = {"name": f"{names['plural']}.grove.io"}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata, "spec": spec}

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import pytest
 import yaml
 
-from tests.platform import admission, installation, journey, pages, reference
-from tests.testbed import api, programs, server
+from tests.platform import admission, journey, pages, reference
+from tests.testbed import api, server
 
 pytestmark = pytest.mark.xdist_group("platform")
 
 MAP = (pages.DOCS / "operator-map.md").read_text()
-BEFORE, TOLD, COMPARE, OFF, LET_GO, TAKE, LOOK, AFTERWARDS, BACK = journey.STEPS
-DEPLOYMENT, WEBHOOKS = yaml.safe_load_all((programs.ROOT / "tests" / "platform" / "operator.yaml").read_text())
+READ, COMPARE, OFF, TAKE, LOOK, AFTERWARDS, BACK = journey.STEPS
 PASSWORD = "c2VjcmV0"  # noqa: S105 - nobody's
 PULL_SECRET = f"""
 apiVersion: v1
@@ -24,113 +22,75 @@ kind: Secret
 metadata: {{name: ngc, namespace: inference}}
 type: kubernetes.io/dockerconfigjson
 stringData:
-  .dockerconfigjson: '{{"auths": {{"nvcr.io": {{"auth": "{PASSWORD}"}}}}}}'
+  .dockerconfigjson: '{{"auths": {{"https://user@nvcr.io/v2/": {{"auth": "{PASSWORD}"}}}}}}'
 """
 NAMES = ("frontend", "planner", "worker")
+SERVICES = {"Frontend": journey.FRONTEND, "Planner": journey.PLANNER, "Worker": journey.WORKER}
+DEFAULTS = {"discoveryBackend": "kubernetes", "mpiSecretName": "mpi-run-ssh-secret"}
+FLUX = {"kustomize.toolkit.fluxcd.io/name": "chat", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    """A cluster with Dynamo's kinds, and with those that its graphs may become."""
-    with installation.cluster(tmp_path_factory.mktemp("migration")) as plane:
-        for kind in ("leaderworkerset", "podgroup", "podcliqueset"):
-            installation.apply(plane, (programs.ROOT / "tests" / "crds" / f"{kind}.yaml").read_text())
-        for part in ("namespace", "crds", "roles"):
-            installation.apply(plane, installation.build(admission.PLATFORM / part))
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
-        new_to_it = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "spec": {"minMember": 1}}
-        journey.collected(plane, new_to_it, "default")  # or it takes what it was told to let go of, not knowing the kind yet
-        yield plane
-
-
-@pytest.fixture(scope="module")
-def operator(cluster):
-    """The operator: a Deployment, which only has to be there, and in the end webhooks that nobody answers."""
-    admission.keep(cluster.client, DEPLOYMENT)
-
-
-@pytest.fixture(scope="module")
-def reader(cluster, operator, tmp_path_factory):
-    """The reader of the page itself, before its first step: an autoscaler has been at work, three workers instead of two."""
-    services = {"Frontend": journey.FRONTEND, "Planner": journey.PLANNER, "Worker": journey.WORKER}
+def reader(migration, tmp_path_factory):
+    """The reader of the page before its first step: an autoscaler has been at work, three workers instead of two."""
     settings, folder = yaml.safe_load(journey.SETTINGS), tmp_path_factory.mktemp("reader")
-    reader = journey.depart(cluster, folder, "inference", services, settings, pvcs=[journey.VOLUME])
+    reader = journey.depart(migration, folder, "inference", SERVICES, settings, pvcs=[journey.VOLUME])
     (reader.folder / "graph.yaml").write_text(yaml.safe_dump(reader.graph))
-    autoscale(reader, "Worker", 3)
-    admission.keep(cluster.client, yaml.safe_load(PULL_SECRET))
-    admission.keep(cluster.client, WEBHOOKS)
+    journey.autoscale(reader, "Worker", 3)
+    admission.keep(migration.client, yaml.safe_load(PULL_SECRET))
+    admission.keep(migration.client, journey.DEPLOYMENT)
+    server.eventually(lambda: reader.plane.client.get(reader.plane.client.path(journey.DEPLOYMENT)).get("status", {}).get("replicas") == 1)
     return reader
 
 
-def autoscale(reader, service, replicas):
-    """What an autoscaler sets in motion: the adapter, by way of the operator the graph, and so the Deployment."""
-    reader.plane.kubectl("scale", "-n", reader.namespace, f"dgdsa/chat-{service.lower()}", f"--replicas={replicas}")
-    patch = json.dumps({"spec": {"services": {service: {"replicas": replicas}}}})
-    reader.plane.kubectl("patch", "dgd/chat", "-n", reader.namespace, "--field-manager=manager", "--type=merge", f"--patch={patch}")
-    reader.reconcile()
-    reader.wait_for_pods()
-
-
-def touched(cluster):
-    """What the API server says to a change of the graph."""
+def touched(plane):
+    """The API server's answer to a change of the graph."""
     graph = "/apis/nvidia.com/v1alpha1/namespaces/inference/dynamographdeployments/chat"
-    return cluster.client.request("PATCH", f"{graph}?dryRun=All", {"metadata": {"labels": {"touched": "yes"}}}, api.MERGE)
+    return plane.client.request("PATCH", f"{graph}?dryRun=All", {"metadata": {"labels": {"touched": "yes"}}}, api.MERGE)
 
 
-def test_the_page_from_its_first_command_to_its_last(reader, cluster):
+def test_the_page_from_its_first_command_to_its_last(reader, migration):
     start = reader.identities()
     assert {name.partition("/")[0] for name in start} >= {"Pod", "ReplicaSet", "Deployment", "Service", "PersistentVolumeClaim"}
     assert len(journey.owned(reader.everything())) > 15
 
-    reader.take(BEFORE)
-    told = reader.take(TOLD)
-    assert derived(told) == yaml.safe_load(journey.SETTINGS)["spec"]
-    assert "chat-worker: ngc" in told
-    assert f"\n{reference.MANAGER} Update\n" in told
-    assert 'ngc:\n"auths": {\n"nvcr.io": {\n' in told
-    assert PASSWORD not in told
-    assert reader.take(COMPARE).count("the same pods") == 3
+    reader.take(READ)
+    told = (reader.folder / "config.yaml").read_text()
+    assert yaml.safe_load(told)["spec"] == DEFAULTS | yaml.safe_load(journey.SETTINGS)["spec"]
+    assert "3 workloads keep their pods" in reader.take(COMPARE)
+    with pytest.raises(
+        AssertionError, match="the operator runs: dynamo-system/dynamo-platform-dynamo-operator-controller-manager; scale it"
+    ):
+        reader.take(TAKE)
     assert reader.identities() == start
 
-    server.eventually(lambda: "failed calling webhook" in touched(cluster).message)
+    admission.keep(migration.client, journey.WEBHOOKS)
+    server.eventually(lambda: "failed calling webhook" in touched(migration).message)
+    stop = reader.scripts(OFF)[0].split("\n", 1)
+    reader.run(stop[1])
+    with pytest.raises(AssertionError, match=r"webhooks of the operator are left: .*-validating; delete them"):
+        reader.take(TAKE)
     reader.take(OFF)
-    server.eventually(lambda: touched(cluster).ok)
+    server.eventually(lambda: touched(migration).ok)
+    assert len(journey.owned(reader.everything())) > 15
 
-    reader.take(LET_GO)
-    reader.collected()
-    assert reader.identities() == start
-    assert journey.owned(reader.everything()) == []
-
-    reader.take(TAKE)
+    delete = re.search(r"^kubectl --namespace inference delete (.*)$", reader.take(TAKE), re.MULTILINE)
+    assert {*delete[1].split()} == {f"service/chat-{each}-{end}" for each in NAMES for end in "dp"}
+    reader.run(delete[0])
     assert reader.take(LOOK).count("the same pods") == 1
     reader.collected()
     assert reader.identities() == start
-    assert {*(reader.folder / "leftover.txt").read_text().split()} == {f"Service/chat-{each}-{end}" for each in NAMES for end in "dp"}
     check_taken_over(reader)
+    reader.take(TAKE)  # again, as after an interruption
+    check_taken_over(reader)
+    assert reader.identities() == start
     reader.take(AFTERWARDS)
     check_git_decides(reader, start)
     check_the_way_back(reader, start)
 
 
-def derived(told):
-    """The configuration that the flags stand for, by the page about the operator's settings; defaults are left out."""
-    rows = re.findall(r"^\| `--([-\w]+)` \|[^|]*\| `([.\w]+)`", MAP, re.MULTILINE)
-    spec: dict[str, Any] = {}
-    for flag, key in rows:
-        value = re.search(rf"^--{flag}=(.+)$", told, re.MULTILINE)
-        if value and not key.startswith("rbac."):  # the platform's own roles take their place
-            *way, last = key.split(".")
-            inner = spec
-            for step in way:
-                inner = inner.setdefault(step, {})
-            inner[last] = value[1]
-    defaults = {"discoveryBackend": "kubernetes", "mpiSecretName": "mpi-run-ssh-secret"}
-    spec = {key: value for key, value in spec.items() if defaults.get(key) != value}
-    return spec | {"imagePullSecrets": [{"registry": "nvcr.io", "name": "ngc"}]}
-
-
 def check_taken_over(reader):
-    """Nothing of the operator is left on anything, and nothing has forgotten what it was told in the cluster."""
+    """Nothing of the operator is left on any object, and numbers that only the cluster knew are kept."""
     objects = reader.everything()
     assert journey.owned(objects) == []
     assert [name for name, each in objects.items() if reference.FINALIZER in each["metadata"].get("finalizers", ())] == []
@@ -142,23 +102,25 @@ def check_taken_over(reader):
         for name, each in objects.items()
         if each["metadata"].get("labels", {}).get("app.kubernetes.io/managed-by") == "krm-fn"
     }
-    assert len(written) > 12
+    assert len(written) > 13
     assert {name: who for name, who in written.items() if reference.MANAGER in who} == {}
     assert all("kustomize-controller" in who for who in written.values())
     assert objects["Deployment/chat-worker"]["spec"]["replicas"] == 3
-    assert reader.objects("dgdsa")["DynamoGraphDeploymentScalingAdapter/chat-worker"]["spec"]["replicas"] == 3
+    adapter = objects["DynamoGraphDeploymentScalingAdapter/chat-worker"]
+    assert adapter["spec"]["replicas"] == 3
+    assert adapter["metadata"]["labels"].items() >= FLUX.items()
     assert objects["RoleBinding/planner-serviceaccount-binding"]["roleRef"]["name"] == "dynamo-planner"
 
 
 def check_git_decides(reader, start):
-    """What Git no longer says goes from the object: nobody else holds on to it."""
+    """A setting that goes from Git goes from the object: no other manager holds on to it."""
     settings = yaml.safe_load(journey.SETTINGS)
     del settings["spec"]["etcdAddress"]
     (reader.folder / "less.yaml").write_text(yaml.safe_dump(settings))
-    apply = "kubectl apply --server-side --field-manager=kustomize-controller -f"
-    render = "krm-fn render graph.yaml --config less.yaml -o less"
-    pages.run(f"{render} && {apply} less/deployment_chat-frontend.yaml --dry-run=server -o yaml > after.yaml", reader.folder, reader.plane)
-    (container,) = yaml.safe_load((reader.folder / "after.yaml").read_text())["spec"]["template"]["spec"]["containers"]
+    apply = "kubectl apply --server-side --force-conflicts --field-manager=kustomize-controller --dry-run=server -o json -f -"
+    after = json.loads(reader.run(f"krm-fn render graph.yaml --config less.yaml 2> /dev/null | {apply}"))["items"]
+    (frontend,) = [each for each in after if (each["kind"], each["metadata"]["name"]) == ("Deployment", "chat-frontend")]
+    (container,) = frontend["spec"]["template"]["spec"]["containers"]
     variables = {entry["name"] for entry in container["env"]}
     assert "NATS_SERVER" in variables
     assert "ETCD_ENDPOINTS" not in variables
@@ -166,97 +128,34 @@ def check_git_decides(reader, start):
 
 
 def check_the_way_back(reader, start):
-    """The operator recognizes everything, and pods stay again; then the components own what they owned."""
+    """The operator recognizes every object and keeps the pods, also while it knows no pull secrets; a deleted graph takes all along."""
     on, owners = reader.scripts(BACK)
-    pages.run(on, reader.folder, reader.plane)
-    reader.reconcile()
-    reader.reconcile()
+    reader.run(on)
+    forgetful = reader._replace(operator=reader.operator._replace(image_pull_secrets=()))
+    for each in (forgetful, reader, reader):
+        each.reconcile()
     reader.collected()
     assert reader.identities() == start
     deployment = reader.objects("deployments")["Deployment/chat-worker"]
     assert deployment["metadata"]["annotations"][reference.HASH]
     assert deployment["spec"]["replicas"] == 3
-    assert journey.owned(reader.objects("deployments")) == []
-    pages.run(owners, reader.folder, reader.plane)
-    assert len(journey.owned(reader.objects("deployments"))) == 3
+    assert deployment["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "ngc"}]
+    reader.run(owners)
     assert reader.identities() == start
-    remove_the_graph(reader)
+    journey.remove_the_graph(reader)
+    accounts = {"ServiceAccount/planner-serviceaccount", "RoleBinding/planner-serviceaccount-binding"}
+    assert reader.everything().keys() == {"PersistentVolumeClaim/chat-models", *accounts}
 
 
-def remove_the_graph(reader):
-    """Owners in their places, a deleted graph takes its Deployments along, once the operator takes its finalizers off."""
-    patch = ("--type=merge", '-p={"metadata": {"finalizers": null}}')
-    reader.plane.kubectl("patch", "dgd", "chat", "-n", reader.namespace, *patch)
-    for name in NAMES:
-        reader.plane.kubectl("patch", f"dcd/chat-{name}", "-n", reader.namespace, *patch)
-    reader.plane.kubectl("delete", "dgd", "chat", "-n", reader.namespace)
-    server.eventually(lambda: reader.objects("deployments", "pods") == {})
-    assert "PersistentVolumeClaim/chat-models" in reader.objects("persistentvolumeclaims")
+def test_the_settings_are_those_of_the_page_about_them(migration):
+    """The table of docs/operator-map.md and the table of the program agree; ClusterRoles come from the platform."""
+    rows = dict(re.findall(r"^\| `--([-\w]+)` \|[^|]*\| `([.\w]+)`", MAP, re.MULTILINE))
+    source = (admission.PLATFORM / "migration" / "settings.py").read_text()
+    keys = dict(re.findall(r'^    "([-\w]+)": "([.\w]+)",$', source, re.MULTILINE))
+    assert keys == {flag: key for flag, key in rows.items() if not key.startswith("rbac.")}
 
 
-CARRIERS = [
-    ("LeaderWorkerSets", {}, {"LeaderWorkerSet/chat-big-0", "LeaderWorkerSet/chat-big-1", "PodGroup/chat-big-0", "PodGroup/chat-big-1"}),
-    ("PodCliqueSets", {"orchestrator": "grove"}, {"PodCliqueSet/chat"}),
-]
-
-
-@pytest.mark.parametrize(("reason", "settings", "carriers"), CARRIERS, ids=[row[0] for row in CARRIERS])
-def test_other_carriers(reason, settings, carriers, cluster, operator, tmp_path):
-    """The same commands, and no copy of the graph but the cluster's."""
-    written = yaml.safe_load(journey.SETTINGS)
-    written["spec"] |= settings
-    reader = journey.depart(cluster, tmp_path, reason.lower(), {"Frontend": journey.FRONTEND, "Big": journey.BIG}, written)
-    before = {name: each["metadata"]["uid"] for name, each in reader.everything().items()}
-    assert carriers <= before.keys()
-    reader.take(BEFORE, COMPARE, OFF, LET_GO, TAKE, LOOK)
-    reader.collected()
-    objects = reader.everything()
-    assert {name: objects[name]["metadata"]["uid"] for name in carriers} == {name: before[name] for name in carriers}
-    assert journey.owned(objects) == []
-    assert {name: journey.managers(objects[name]) for name in carriers if reference.MANAGER in journey.managers(objects[name])} == {}
-    with pytest.raises(reference.RefusedError, match="spec not found"):  # the way back without the marks
-        reader.reconcile()
-
-
-# What the page warns of, each by leaving out what it says.
-def test_a_forgotten_setting_is_seen_before_anything_changes(cluster, tmp_path):
-    reader = journey.depart(cluster, tmp_path, "forgotten", {"Frontend": journey.FRONTEND}, yaml.safe_load(journey.SETTINGS))
-    reader.take(BEFORE)
-    settings = yaml.safe_load(journey.SETTINGS)
-    del settings["spec"]["natsAddress"]
-    (reader.folder / "config.yaml").write_text(yaml.safe_dump(settings))
-    with pytest.raises(AssertionError, match="NATS_SERVER"):
-        reader.take(COMPARE)
-
-
-def test_without_the_hand_over_an_autoscaled_service_shrinks(cluster, tmp_path):
-    reader = journey.depart(
-        cluster, tmp_path, "shrinks", {"Worker": {**journey.WORKER, "volumeMounts": []}}, yaml.safe_load(journey.SETTINGS)
-    )
-    reader.take(BEFORE, COMPARE, LET_GO)
-    _, binding, apply = reader.scripts(TAKE)
-    for script in (binding, apply):
-        pages.run(script, reader.folder, cluster)
-    assert reader.objects("deployments")["Deployment/chat-worker"]["spec"]["replicas"] == 1
-
-
-def test_a_finalizer_that_nobody_takes_off_keeps_the_owner_for_ever(cluster, tmp_path):
-    """Kubernetes has let go of everything below, and waits for the operator."""
-    reader = journey.depart(cluster, tmp_path, "stuck", {"Frontend": journey.FRONTEND}, yaml.safe_load(journey.SETTINGS))
-    before = reader.objects("deployments")
-    for owner in ("dcd/chat-frontend", "dgd/chat"):
-        cluster.kubectl("delete", owner, "-n", reader.namespace, "--cascade=orphan", "--wait=false")
-    server.eventually(lambda: journey.owned(reader.objects("deployments", "serviceaccounts", "roles")) == [])
-    assert reader.objects("deployments").keys() == before.keys()
-    for each in reader.objects("dgd", "dcd").values():
-        assert each["metadata"]["deletionTimestamp"]
-        assert each["metadata"]["finalizers"] == [reference.FINALIZER]
-
-
-def test_a_graph_deleted_without_orphaning_takes_everything_along(cluster, tmp_path):
-    reader = journey.depart(cluster, tmp_path, "careless", {"Frontend": journey.FRONTEND}, yaml.safe_load(journey.SETTINGS))
-    first, *_ = reader.scripts(LET_GO)
-    careless = first.replace("--cascade=orphan", "--cascade=background")
-    assert careless != first
-    pages.run(careless, reader.folder, cluster)
-    server.eventually(lambda: reader.objects("deployments", "pods") == {})
+def test_a_graph_deleted_by_hand_takes_everything_along(migration, tmp_path):
+    """What the page warns of: without --cascade=orphan, once the finalizers are off."""
+    reader = journey.depart(migration, tmp_path, "careless", {"Frontend": journey.FRONTEND}, yaml.safe_load(journey.SETTINGS))
+    journey.remove_the_graph(reader)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Prints what Argo CD shall apply, or says on stderr what is wrong and prints nothing: with automatic pruning, half an output deletes the rest.
+# Prints the objects that Argo CD shall apply. If anything is wrong, prints nothing on stdout: with automatic pruning, half an output deletes the rest.
 set -euo pipefail
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-built=$work/built.yaml rendered=$work/rendered.yaml settings=$work/settings.json
+built=$work/built.yaml rendered=$work/rendered.yaml settings=$work/settings.json said=$work/said
 
-# The parameters of the Application, as a configuration: a file of the folder, or a ConfigMap of settings.
+# The parameters of the Application as a configuration: a file of the folder, or a ConfigMap with the settings.
 config=$(python3 - "$settings" <<'PYTHON'
 import json
 import os
@@ -21,16 +21,20 @@ if file and settings:
 if not file:
     data = {"namespace": os.environ.get("ARGOCD_APP_NAMESPACE", ""), **settings}
     with open(sys.argv[1], "w") as opened:
-        json.dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "render"}, "data": data}, opened)
+        json.dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": data}, opened, indent=1)
     file = sys.argv[1] if settings else ""
 print(file)
 PYTHON
 )
 
-# Without parameters, a DynamoRender among the inputs counts; without that, the Application's namespace does.
+# Without parameters, a DynamoRender among the inputs is the configuration; without that, only the namespace of the Application is set.
+# Findings about the settings name the parameter in place of the temporary file.
 render() {
     [ -z "$config" ] && ! grep -rqs --include='*.yaml' --include='*.yml' '^kind: *DynamoRender' "$1" && config=$settings
-    krm-fn render ${config:+--config "$config"} "$1" >"$rendered"
+    local code=0
+    krm-fn render ${config:+--config "$config"} "$1" >"$rendered" 2>"$said" || code=$?
+    sed -E "s#^$settings(:[0-9]+)*#parameter settings#" "$said" >&2
+    return "$code"
 }
 
 if [ -e kustomization.yaml ] || [ -e kustomization.yml ] || [ -e Kustomization ]; then
@@ -50,3 +54,4 @@ if [ ! -s "$rendered" ]; then
     exit 1
 fi
 cat "$rendered"
+

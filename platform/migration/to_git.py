@@ -1,0 +1,91 @@
+# ruff: noqa: INP001 - see __main__.py
+"""Takes the objects of a graph away from the operator."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import cluster
+import comparison
+from cluster import Move, Resource, key
+
+# What the operator makes, besides what a graph keeps.
+MADE = (
+    "services",
+    "ingresses.networking.k8s.io",
+    "virtualservices.networking.istio.io",
+    "podgroups.scheduling.volcano.sh",
+    "configmaps",
+    "inferencepools.inference.networking.k8s.io",
+    "serviceaccounts",
+    "roles.rbac.authorization.k8s.io",
+    "rolebindings.rbac.authorization.k8s.io",
+)
+
+
+def take_over(move: Move) -> None:
+    """Let go of the old owners and apply. Raises StopError before anything is changed if the operator runs or the comparison fails."""
+    cluster.stopped(move)
+    comparison.compare(move)
+    objects, again, kept = comparison.adopted(move), comparison.rebound(move), list(kept_numbers(move))
+    owners = [*move.components(), *move.graphs()]
+    # Finalizers first: an owner that is deleted waits for them, and only the operator would take them off.
+    for owner in owners:
+        move.kubectl("patch", key(owner), "--type=merge", '--patch={"metadata": {"finalizers": null}}')
+    for owner in owners:
+        move.kubectl("delete", key(owner), "--cascade=orphan")
+    for each in kept:
+        move.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=autoscaler", "--validate=false", "-f=-", given=each)
+    for one in again:
+        move.kubectl("delete", one)
+    inherit(move)
+    sys.stdout.write(move.kubectl(*comparison.applying(move), given=cluster.listed(objects)))
+    if left := sorted(leftovers(move)):
+        sys.stdout.write(
+            f"Only the operator needed the following. To delete it:\nkubectl --namespace {move.namespace} delete {' '.join(left)}\n"
+        )
+
+
+def kept_numbers(move: Move) -> Iterator[Resource]:
+    """The number of replicas of each Deployment that Git leaves to an autoscaler; without an owner it would fall back to 1."""
+    running = move.running()
+    for each in move.objects:
+        if each["kind"] == "Deployment" and "replicas" not in each["spec"]:
+            metadata = {field: each["metadata"][field] for field in ("name", "namespace")}
+            spec = {"replicas": running[key(each)]["spec"]["replicas"]}
+            yield {"apiVersion": each["apiVersion"], "kind": each["kind"], "metadata": metadata, "spec": spec}
+
+
+def inherit(move: Move) -> None:
+    """Mark the operator's fields as kubectl's own: its next apply takes over the fields of whoever owns this annotation."""
+    by_manager: dict[str, list[Resource]] = {}
+    live = move.ours()
+    usual = next((found for each in live if (found := writer(each))), "manager")
+    for each in live:
+        by_manager.setdefault(writer(each) or usual, []).append(each)
+    for manager, resources in by_manager.items():
+        mark = "kubectl.kubernetes.io/last-applied-configuration={}"
+        move.kubectl("annotate", "--overwrite", f"--field-manager={manager}", "-f=-", mark, given=cluster.listed(map(bare, resources)))
+
+
+def writer(resource: Resource) -> str:
+    """The name under which the operator wrote an object: that of whoever owns the operator's hash. Empty if nobody does."""
+    for entry in resource["metadata"].get("managedFields", ()):
+        if f"f:{cluster.HASH}" in entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:annotations", {}):
+            return str(entry["manager"])
+    return ""
+
+
+def bare(resource: Resource) -> Resource:
+    """An object as far as it has to be named."""
+    metadata = {field: resource["metadata"][field] for field in ("name", "namespace")}
+    return {"apiVersion": resource["apiVersion"], "kind": resource["kind"], "metadata": metadata}
+
+
+def leftovers(move: Move) -> Iterator[str]:
+    """Objects with the operator's mark that nobody owns any more and that Git does not have."""
+    ours = {key(each) for each in move.objects}
+    for each in move.live(*MADE):
+        if cluster.HASH in cluster.annotated(each) and not each["metadata"].get("ownerReferences") and key(each) not in ours:
+            yield key(each)

@@ -1,0 +1,159 @@
+"""`compare` and `take-over` of platform/migration stop, and change nothing, where they cannot keep what runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from tests.platform import admission, installation, journey, pages
+
+pytestmark = pytest.mark.xdist_group("platform")
+
+COMPARE = journey.STEPS["2. Compare"][0]
+TAKE = journey.STEPS["4. Take over"][0]
+SCALED = {"scalingAdapter": {"enabled": True}}
+FRONTEND, BIG = {**journey.FRONTEND, "replicas": 2}, journey.BIG
+PLAIN = {key: value for key, value in journey.WORKER.items() if key not in {"volumeMounts", "scalingAdapter"}}
+
+
+def travel(plane, folder, namespace, services, **settings):
+    """A graph that the operator runs, and the files of its reader."""
+    written = yaml.safe_load(journey.SETTINGS)
+    written["spec"] |= settings
+    reader = journey.depart(plane, folder, namespace, services, written)
+    write(reader, reader.graph)
+    return reader
+
+
+def write(reader, graph):
+    """The graph as Git has it."""
+    (reader.folder / "graph.yaml").write_text(yaml.safe_dump(graph))
+
+
+def with_replicas(reader, service, replicas):
+    """The graph with another number for one service."""
+    services = reader.graph["spec"]["services"]
+    return {
+        **reader.graph,
+        "spec": {**reader.graph["spec"], "services": {**services, service: {**services[service], "replicas": replicas}}},
+    }
+
+
+def state(reader):
+    """What is in the namespace, to the last field."""
+    return {name: each["metadata"]["resourceVersion"] for name, each in {**reader.everything(), **reader.objects("pods")}.items()}
+
+
+def refused(reader, script=COMPARE):
+    """What the script says when it stops; nothing has changed then."""
+    before = state(reader)
+    with pytest.raises(AssertionError) as failure:
+        reader.run(*reader.local([script]))
+    assert state(reader) == before
+    return str(failure.value)
+
+
+def test_a_forgotten_setting(migration, tmp_path):
+    reader = travel(migration, tmp_path, "forgotten", {"Frontend": journey.FRONTEND})
+    settings = yaml.safe_load(journey.SETTINGS)
+    del settings["spec"]["natsAddress"]
+    (reader.folder / "config.yaml").write_text(yaml.safe_dump(settings))
+    said = refused(reader)
+    assert "spec.containers.main.env.NATS_SERVER" in said
+    assert "deployment.apps/chat-frontend" in said
+    assert "nothing was changed" in said
+
+
+# reason, services, orchestrator, the service that was scaled, what the message names
+SCALES = [
+    ("Deployment: Git sets the number", {"Worker": PLAIN}, "deployment", "Worker", "Worker"),
+    ("LeaderWorkerSets: one for each replica", {"Big": BIG}, "deployment", "Big", "Big"),
+    ("PodClique", {"Frontend": {**FRONTEND, **SCALED}}, "grove", "Frontend", "frontend"),
+    ("PodCliqueScalingGroup", {"Big": {**BIG, **SCALED}}, "grove", "Big", "big"),
+]
+
+
+@pytest.mark.parametrize(("reason", "services", "orchestrator", "service", "named"), SCALES, ids=[row[0] for row in SCALES])
+def test_another_number_than_the_one_that_runs(reason, services, orchestrator, service, named, migration, tmp_path):
+    """The operator runs 2, Git says 1 or 3; with 2 in Git the comparison passes."""
+    reader = travel(migration, tmp_path, f"number-{named}-{orchestrator}".lower(), services, orchestrator=orchestrator)
+    for other in (1, 3):
+        write(reader, with_replicas(reader, service, other))
+        said = refused(reader)
+        assert f"{named} runs 2 replicas, and {other} are rendered; write replicas: 2 for it into the graph in Git" in said
+        assert "write replicas" in refused(reader, TAKE) or "operator runs" in refused(reader, TAKE)
+    write(reader, reader.graph)
+    assert "keep their pods" in reader.run(*reader.local([COMPARE]))
+
+
+CHILDREN = [("PodClique", "frontend"), ("PodCliqueScalingGroup", "big")]
+
+
+@pytest.mark.parametrize(("kind", "name"), CHILDREN, ids=[row[0] for row in CHILDREN])
+def test_a_number_that_only_grove_knows(kind, name, migration, tmp_path):
+    """An autoscaler has written to Grove's own object; the PodCliqueSet still says 2."""
+    reader = travel(migration, tmp_path, f"grove-{kind}".lower(), {"Frontend": FRONTEND, "Big": BIG}, orchestrator="grove")
+    (owner,) = reader.objects("podcliquesets").values()
+    metadata = {"name": f"chat-0-{name}", "namespace": reader.namespace, "ownerReferences": [reference(owner)]}
+    admission.keep(migration.client, {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": metadata, "spec": {"replicas": 4}})
+    assert f"{name} runs 4 replicas, and 2 are rendered" in refused(reader)
+
+
+def reference(owner):
+    metadata = owner["metadata"]
+    return {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": metadata["name"], "uid": metadata["uid"]}
+
+
+def test_cliques_go_by_name(migration, tmp_path):
+    """The operator writes them in any order; a difference inside one is named, and nothing else is."""
+    reader = travel(migration, tmp_path, "cliques", {"Frontend": FRONTEND, "Worker": PLAIN, "Big": BIG}, orchestrator="grove")
+    (live,) = reader.objects("podcliquesets").values()
+    live["spec"]["template"]["cliques"].reverse()
+    order = [each["name"] for each in live["spec"]["template"]["cliques"]]
+    assert order == ["worker", "frontend", "big-wkr", "big-ldr"]
+    live["metadata"].pop("managedFields")
+    migration.kubectl("replace", "-f", "-", input=json.dumps(live))
+    (live,) = reader.objects("podcliquesets").values()
+    assert [each["name"] for each in live["spec"]["template"]["cliques"]] == order
+    (compare,) = reader.local([COMPARE])
+    assert "keep their pods" in reader.run(compare)
+
+    image = {**PLAIN, "extraPodSpec": {"mainContainer": {**journey.VLLM, "image": f"{journey.IMAGE['image']}-2"}}}
+    services = {**reader.graph["spec"]["services"], "Worker": image}
+    write(reader, {**reader.graph, "spec": {"services": services}})
+    differences = [line for line in refused(reader).splitlines() if " runs, " in line]
+    assert len(differences) == 1
+    assert "cliques.worker.spec.podSpec.containers.main.image" in differences[0]
+
+
+def test_an_object_that_the_api_server_would_refuse(migration, tmp_path):
+    """Server-side apply refuses an explicit null, which a replacement takes: the graph would be gone before anybody notices."""
+    reader = travel(migration, tmp_path, "refused", {"Frontend": journey.FRONTEND})
+    (script,) = reader.local([COMPARE])
+    render, _, compare = script.partition("\n")
+    reader.run(render)
+    objects = list(yaml.safe_load_all((reader.folder / "objects.yaml").read_text()))
+    (graph,) = [each for each in objects if each["kind"] == "DynamoGraphDeployment"]
+    graph["spec"]["services"]["Frontend"]["resources"] = None
+    (reader.folder / "objects.yaml").write_text(yaml.safe_dump_all(objects))
+    said = refused(reader, compare)
+    assert "the API server refuses objects" in said
+    assert "services.Frontend.resources" in said
+
+
+def test_objects_of_another_namespace(migration, tmp_path):
+    reader = travel(migration, tmp_path, "elsewhere", {"Frontend": journey.FRONTEND})
+    write(reader, {**reader.graph, "metadata": {"name": "chat", "namespace": "nowhere"}})
+    assert "deployment.apps/chat-frontend is not in the namespace elsewhere; render the graph for that namespace" in refused(reader)
+
+
+def test_without_an_operator_there_are_no_settings(tmp_path, tmp_path_factory):
+    """The program says so, and where to look instead."""
+    with installation.cluster(tmp_path_factory.mktemp("bare")) as plane:
+        folder = pages.clone(tmp_path, journey.PAGE)
+        with pytest.raises(
+            AssertionError, match=r"0 operators watch the namespace default; write the configuration as docs/operator-map.md says"
+        ):
+            pages.run("python3 platform/migration settings default chat", folder, plane)
