@@ -181,6 +181,12 @@ def test_a_mistake_is_an_error_at_its_place(function_config, code, field):
     assert said[0].ref == results.ref(function_config)
 
 
+def test_the_namespace_outlives_a_mistake_in_another_setting():
+    """Otherwise every graph without a namespace would be reported for lacking one."""
+    assert config.read(config_map({"natsAdress": "x", "namespace": "team"}))[0] == config.Config(namespace="team")
+    assert config.read(render({"natsAdress": "x", "namespace": 5}))[0] == config.Config()
+
+
 def test_every_mistake_is_named():
     said = config.read(config_map({"natsAdress": "x", "retainVolumes": "maybe", "ingress.class": "y"}))[1]
     assert {field for _, field in given.findings(said)} == {"data.natsAdress", "data.retainVolumes", "data['ingress.class']"}

@@ -6,14 +6,16 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+import yaml
 
 from tests.gitops import argocd, cluster
-from tests.support import builds
-from tests.testbed import server
+from tests.support import builds, markdown
+from tests.testbed import programs, server
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+PAGE = programs.ROOT / "docs" / "argocd.md"
 ROUTES = ("llm-agg", "llm-agg-kustomize")
 ADAPTER = "DynamoGraphDeploymentScalingAdapter/llm-agg-vllmworker"
 WORKER = "Deployment/llm-agg-vllmworker"
@@ -141,6 +143,92 @@ def test_what_was_scaled_stays_scaled(running):
     after = running.objects()
     assert after[WORKER]["spec"]["template"]["spec"]["containers"][0]["image"] == "vllm:2"
     assert (after[WORKER]["spec"]["replicas"], after[ADAPTER]["spec"]["replicas"]) == (3, 3)
+
+
+def workloads(app):
+    """How many pods and other units of each workload kind there are; no controller of LeaderWorkerSets or Grove runs here."""
+    found = app.objects()
+    (cliques,) = [each["spec"]["template"]["cliques"] for each in found.values() if each["kind"] == "PodCliqueSet"] or [[]]
+    counted = {f"PodClique/{each['name']}": each["spec"]["replicas"] for each in cliques}
+    pods = app.argo.plane.client.get(f"/api/v1/namespaces/{app.namespace}/pods")["items"]
+    counted["Pod"] = len([pod for pod in pods if pod["metadata"]["labels"].get("nvidia.com/dynamo-component") == "Processor"])
+    counted["LeaderWorkerSet"] = len([each for each in found.values() if each["kind"] == "LeaderWorkerSet"])
+    return counted
+
+
+@pytest.mark.parametrize("app", ["llm-agg"], indirect=True)
+def test_replicas_in_git_reach_the_workloads(running):
+    """Pods of a Deployment, and one LeaderWorkerSet for each replica of a service on several nodes."""
+    large = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "8"}}}
+    running.change(lambda spec: (spec["services"]["VllmWorker"].pop("scalingAdapter"), spec["services"]["VllmWorker"].update(large)))
+    for count in (2, 4, 1):
+        running.change(lambda spec, count=count: [each.update(replicas=count) for each in spec["services"].values()])
+        running.sync()
+        server.eventually(lambda count=count: workloads(running) == {"Pod": count, "LeaderWorkerSet": count})
+
+
+@pytest.mark.parametrize("app", ["llm-agg"], indirect=True)
+def test_replicas_in_git_reach_the_cliques(running):
+    """One PodCliqueSet carries all of them."""
+    running.change(lambda spec: spec["services"]["VllmWorker"].pop("scalingAdapter"))
+    edit_application(running, lambda source: source["plugin"]["parameters"][0]["map"].update(orchestrator="grove"))
+    for count in (2, 3):
+        running.change(lambda spec, count=count: [each.update(replicas=count) for each in spec["services"].values()])
+        running.sync()
+        names = ("frontend", "processor", "vllmworker")
+        assert workloads(running).items() >= {f"PodClique/{name}": count for name in names}.items()
+
+
+def edit_application(app, change):
+    """Change the source of the Application, as its owner would."""
+    application = app.argo.application(app.namespace)
+    change(application["spec"]["source"])
+    cluster.patch(app.argo.plane, application, {"spec": {"source": application["spec"]["source"]}})
+
+
+def test_the_example_says_who_builds_it(running):
+    """Both ways are installed. Argo CD keeps the field that chooses, so that an app of apps stays in sync."""
+    application = running.argo.application(running.namespace)
+    (written,) = cluster.read(argocd.EXAMPLE / "apps" / f"{running.route}.yaml")
+    assert application["status"]["sourceType"] == ("Plugin" if running.route == "llm-agg" else "Kustomize")
+    chosen = {key: value for key, value in application["spec"]["source"].items() if key in {"plugin", "kustomize"}}
+    assert chosen == {key: value for key, value in written["spec"]["source"].items() if key in {"plugin", "kustomize"}}
+    assert len(chosen) == 1
+
+
+def loosened(definition):
+    """The definition of graphs with `volumeMounts` as the vendor has them: one list without a key, which is applied as a whole."""
+    for version in definition["spec"]["versions"]:
+        spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        mounts = spec["services"]["additionalProperties"]["properties"]["volumeMounts"]
+        assert mounts["items"]["properties"]["useAsCompilationCache"]["default"] is False
+        mounts["x-kubernetes-list-type"] = "atomic"
+        del mounts["x-kubernetes-list-map-keys"]
+    return definition
+
+
+@pytest.fixture
+def vendors_definitions(dynamo):
+    (file,) = (programs.ROOT / "platform" / "crds").glob("*dynamographdeployments.yaml")
+    cluster.put(dynamo, *map(loosened, cluster.read(file)))
+    yield
+    cluster.put(dynamo, *cluster.read(file))
+
+
+@pytest.mark.parametrize("app", ["llm-agg"], indirect=True)
+def test_the_rule_of_the_page_for_the_vendors_definitions(running, vendors_definitions):
+    """OutOfSync for ever without it, Synced with it."""
+
+    def says(wanted):
+        running.argo.refresh(running.namespace)
+        return running.argo.application(running.namespace)["status"]["sync"]["status"] == wanted
+
+    server.eventually(lambda: says("OutOfSync"), 60)
+    (rule,) = [text for _, text in markdown.fenced(PAGE.read_text(), "yaml") if "jqPathExpressions" in text]
+    application = running.argo.application(running.namespace)
+    rules = [*application["spec"]["ignoreDifferences"], *yaml.safe_load(rule)["ignoreDifferences"]]
+    cluster.patch(running.argo.plane, application, {"spec": {"ignoreDifferences": rules}})
+    server.eventually(lambda: says("Synced"), 60)
 
 
 HEALTH = [("pending", "Progressing"), ("failed", "Degraded"), ("successful", "Healthy")]

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from krm_fn import config
 from tests.gitops import cluster, flux
+from tests.platform import reference
 from tests.support import builds, golden
-from tests.testbed import server
+from tests.testbed import programs, server
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 EXAMPLE = golden.EXAMPLES / "flux"
 ADAPTER = "DynamoGraphDeploymentScalingAdapter/llm-agg-vllmworker"
+WORKER = "Deployment/llm-agg-vllmworker"
+MIGRATION = programs.ROOT / "platform" / "migration"
 
 
 class App(NamedTuple):
@@ -156,3 +162,56 @@ def test_substitution_changes_nothing(running):
     running.succeed()
     assert running.objects()["ConfigMap/witness"]["data"] == {"model": "<oops>"}
     assert cluster.changed(before, running.versions()) == {"ConfigMap/witness"}
+
+
+def test_without_a_status_flux_waits_until_the_timeout(app):
+    """Nobody writes a status: the graph counts as in progress, and no expression is an error."""
+    app.deploy(timeout="5s")
+    revision = app.release()
+    condition = app.controller.wait(app.namespace, "False", revision)
+    assert condition["reason"] == "HealthCheckFailed"
+    assert "timeout waiting for" in condition["message"]
+    assert f"DynamoGraphDeployment/{app.namespace}/llm-agg status: 'InProgress'" in condition["message"]
+    assert "CEL" not in condition["message"]
+
+
+def test_a_graph_taken_over_from_the_operator(app):
+    """Flux finds nothing to change, leaves the number of the adapter alone, and prunes the adapter with its service."""
+    plane = app.controller.plane
+    graph = {**cluster.read(app.folder / "llm-agg" / "graph.yaml")[0], "apiVersion": cluster.DYNAMO}
+    graph["metadata"]["namespace"] = app.namespace
+    cluster.put(plane, graph)
+    settings, _ = config.read(None)
+    reference.reconcile(plane.client, graph, settings)
+    cluster.patch(plane, app.objects()[ADAPTER], {"spec": {"replicas": 3}})
+    cluster.patch(plane, app.objects()[WORKER], {"spec": {"replicas": 3}})
+    assert reference.HASH in app.objects()[ADAPTER]["metadata"]["annotations"]
+    before = pods(app)
+
+    app.release()
+    moved = [str(MIGRATION), "take-over", app.namespace, "llm-agg", str(app.folder / "rendered" / "manifests.yaml")]
+    command = [sys.executable, *moved, "--flux", f"{flux.NAMESPACE}/{app.namespace}"]
+    tools = {**os.environ, "KUBECONFIG": str(plane.kubeconfig), "PATH": f"{plane.kubectl_program.parent}:{os.environ['PATH']}"}
+    subprocess.run(command, env=tools, check=True, capture_output=True, text=True, timeout=120)
+    adapter = app.objects()[ADAPTER]
+    assert reference.HASH not in adapter["metadata"].get("annotations", {})
+    taken = app.versions()
+    app.deploy()
+    app.succeed()
+    assert {name for name in cluster.changed(taken, app.versions()) if name.partition("/")[0] in WITH_GENERATION} == set()
+    assert app.objects()[ADAPTER]["spec"]["replicas"] == 3
+    assert pods(app) == before
+
+    app.change(lambda spec: spec["services"].pop("VllmWorker"))
+    app.succeed()
+    assert {ADAPTER, WORKER} & app.objects().keys() == set()
+
+
+WITH_GENERATION = {"Deployment", "DynamoGraphDeployment", "DynamoGraphDeploymentScalingAdapter"}
+
+
+def pods(app):
+    """The pods of the namespace, once there are five: one of each service, and three of the one that is scaled."""
+    path = f"/api/v1/namespaces/{app.namespace}/pods"
+    server.eventually(lambda: len(app.controller.plane.client.get(path)["items"]) == 5)
+    return {each["metadata"]["uid"] for each in app.controller.plane.client.get(path)["items"]}

@@ -116,6 +116,17 @@ def test_what_must_not_be_published(reason, file, change, said, repository):
     assert published(repository)[0] == ""
 
 
+def test_a_refused_render_leaves_the_older_file(repository):
+    """The last right file stays, and nothing else lies beside it."""
+    target = repository / "rendered"
+    assert run(FLUX / "render.sh", "llm-agg", "rendered", folder=repository).returncode == 0
+    first = (target / "manifests.yaml").read_text()
+    for file, change in (REFUSED[0][1:3], REFUSED[2][1:3], ("kustomization.yaml", lambda file: file.update(resources=["nowhere.yaml"]))):
+        builds.edit(repository / "llm-agg" / file, change)
+        assert run(FLUX / "render.sh", "llm-agg", "rendered", folder=repository).returncode != 0
+        assert {each.name: each.read_text() for each in target.iterdir()} == {"manifests.yaml": first}
+
+
 def test_no_example_holds_what_flux_would_substitute():
     """Its variables are `${NAME}`; ours are `$(NAME)`, which Kubernetes expands, and `$NAME`, which shells do."""
     files = [file for file in golden.EXAMPLES.rglob("*.yaml") if file.name.startswith("expected") or "rendered" in file.parts]
@@ -245,6 +256,14 @@ def test_an_error_is_told_and_nothing_else(reason, files, given, said, tmp_path)
     assert failed.returncode != 0
     assert failed.stdout == ""
     assert said in failed.stderr
+
+
+def test_a_mistake_in_the_settings_names_the_parameter(tmp_path):
+    """Neither the temporary file of the plugin nor a warning that follows from the mistake alone is shown."""
+    failed = generate(folder_of({"graph.yaml": GRAPH}, tmp_path), **parameters(settings={"natsAdress": "x"}))
+    assert re.search(r"^parameter settings: error DYN023 data\.natsAdress: ", failed.stderr, re.MULTILINE)
+    assert re.findall(r"DYN\d+", failed.stderr) == ["DYN023"]
+    assert "/tmp" not in failed.stderr
 
 
 COMPONENTS = ["plugin", "build-options", "health"]
