@@ -23,7 +23,7 @@ def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
     """The control plane with its controllers, once it serves every kind that we render."""
     for file in sorted((programs.ROOT / "platform" / "crds").glob("dynamo*.yaml")):
         cluster.put(control_plane, *cluster.read(file))
-    for name in ("leaderworkerset", "podcliqueset"):
+    for name in ("leaderworkerset", "podcliqueset", "podgroup"):
         cluster.put(control_plane, *map(_with_status, cluster.read(programs.ROOT / "tests" / "crds" / f"{name}.yaml")))
     return control_plane
 

@@ -203,8 +203,8 @@ def test_a_graph_taken_over_from_the_operator(app):
     assert pods(app) == before
 
     app.change(lambda spec: spec["services"].pop("VllmWorker"))
-    app.succeed()
-    assert {ADAPTER, WORKER} & app.objects().keys() == set()
+    app.release()
+    server.eventually(lambda: {ADAPTER, WORKER} & app.objects().keys() == set(), 60)
 
 
 WITH_GENERATION = {"Deployment", "DynamoGraphDeployment", "DynamoGraphDeploymentScalingAdapter"}
