@@ -164,17 +164,6 @@ def test_substitution_changes_nothing(running):
     assert cluster.changed(before, running.versions()) == {"ConfigMap/witness"}
 
 
-def test_without_a_status_flux_waits_until_the_timeout(app):
-    """Nobody writes a status: the graph counts as in progress, and no expression is an error."""
-    app.deploy(timeout="5s")
-    revision = app.release()
-    condition = app.controller.wait(app.namespace, "False", revision)
-    assert condition["reason"] == "HealthCheckFailed"
-    assert "timeout waiting for" in condition["message"]
-    assert f"DynamoGraphDeployment/{app.namespace}/llm-agg status: 'InProgress'" in condition["message"]
-    assert "CEL" not in condition["message"]
-
-
 def test_a_graph_taken_over_from_the_operator(app):
     """Flux finds nothing to change, leaves the number of the adapter alone, and prunes the adapter with its service."""
     plane = app.controller.plane
