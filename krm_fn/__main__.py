@@ -1,6 +1,6 @@
 """`krm-fn`, also as `python -m krm_fn`: without arguments the KRM function, with arguments a plugin of kustomize or a command for people.
 
-Not its business: what either of them does. What the function does not need is not imported for it, since it is started for every build.
+The function imports nothing that it does not need, since orchestrators start it for every build.
 """
 
 from __future__ import annotations
@@ -9,11 +9,23 @@ import io
 import os
 import sys
 
-_COMPLETION = "_KRM_FN_COMPLETE"  # a shell that completes a command line asks without arguments
+_COMPLETION = "_KRM_FN_COMPLETE"  # a shell that completes a command line starts the program without arguments
+_PROGRAM = "krm-fn"
 
 
 def main() -> int:
-    """Runs what the command line asks for and returns the exit code."""
+    """Runs what the command line asks for and returns the exit code; a stream that cannot be read or written is exit code 1."""
+    if not sys.stdout:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: PTH123, SIM115 - every write fails, as in other programs
+    try:
+        return _run()
+    except BrokenPipeError:
+        return _failed("")  # the reader has left, as in `krm-fn | head`
+    except OSError as problem:
+        return _failed(f"{_PROGRAM}: cannot write to stdout: {problem.strerror}\n")
+
+
+def _run() -> int:
     people = bool(sys.stdin and sys.stdin.isatty())
     if not people and _is_plugin():
         return _function(sys.argv[1])
@@ -23,7 +35,7 @@ def main() -> int:
 
 
 def _is_plugin() -> bool:
-    """Whether kustomize starts an exec plugin: with the full path of a file of settings. No verb has such a name."""
+    """True if kustomize starts an exec plugin: with the full path of a file of settings, which no verb is named like."""
     return len(sys.argv) == 2 and os.path.isabs(sys.argv[1]) and os.path.isfile(sys.argv[1])  # noqa: PTH113, PTH117 - pathlib costs
 
 
@@ -37,23 +49,35 @@ def _command(*arguments: str) -> int:
 def _function(settings: str = "") -> int:
     import gc  # noqa: PLC0415
 
-    gc.disable()  # the process is over before garbage matters
+    gc.disable()  # the process ends before garbage matters
     from krm_fn.krm import function  # noqa: PLC0415
 
-    if not sys.stdout:
-        return 1  # nobody could get the answer, and nobody may take that for success
-    streams = sys.stdin.buffer if sys.stdin else io.BytesIO(), sys.stdout.buffer, sys.stderr or io.StringIO()
+    try:
+        given = sys.stdin.buffer.read() if sys.stdin else b""
+    except OSError as problem:
+        return _failed(f"{_PROGRAM}: cannot read stdin: {problem.strerror}\n")
+    streams = io.BytesIO(given), sys.stdout.buffer, sys.stderr or io.StringIO()
     try:
         if settings:
             from krm_fn.krm import exec_plugin  # noqa: PLC0415
 
             return exec_plugin.run(settings, *streams)
         return function.run(*streams)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes
-        return 1
     except KeyboardInterrupt:
         return 130
+
+
+def _failed(message: str) -> int:
+    """Prints a message on stderr, drops what stdout still holds, so that the interpreter does not complain on exit, and returns 1."""
+    for stream, text in ((sys.stdout, ""), (sys.stderr, message)):
+        if not stream:
+            continue
+        try:
+            stream.write(text)
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return 1
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 import krm_fn
 from krm_fn import __main__, cli
+from tests.testbed import programs
 
 COMMAND = [sys.executable, "-m", "krm_fn"]
 NOTHING = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n"
@@ -100,18 +102,55 @@ def test_nobody_reads_the_output():
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-CLOSED = [
-    # reason, what the shell closes, words on stderr
-    ("no stdin is an empty input", "<&-", "DYN001"),
-    ("no stdout is no success", ">&-", ""),
-    ("no stderr is no reason to stop", "2>&-", ""),
+FULL = "No space left on device"
+CLOSED = "Bad file descriptor"
+LISTED, GRAPHS = "printf '%s' \"$LIST\" | ", "printf '%s' \"$GRAPH\" | "
+STREAMS = [
+    # reason, command, exit code, the only line on stderr
+    ("the function, closed stdout", LISTED + "$FN >&-", 1, CLOSED),
+    ("the function, closed stderr", LISTED + "$FN 2>&-", 0, ""),
+    ("the function, full disk", LISTED + "$FN >/dev/full", 1, FULL),
+    ("the function, stdin open for writing only", "$FN 0>written", 1, "cannot read stdin"),
+    ("the plugin, full disk", GRAPHS + "$FN $PWD/settings.yaml >/dev/full", 1, FULL),
+    ("the plugin, closed stdout", GRAPHS + "$FN $PWD/settings.yaml >&-", 1, CLOSED),
+    ("render, full disk", "$FN render graph.yaml >/dev/full", 1, FULL),
+    ("render, closed stdout", "$FN render graph.yaml >&-", 1, CLOSED),
+    ("check, full disk", "$FN check -q misspelt.yaml >/dev/full", 1, FULL),
+    ("check, closed stdout", "$FN check --format sarif graph.yaml >&-", 1, CLOSED),
+    ("check, closed stdout and nothing to print", "$FN check -q graph.yaml >&-", 0, ""),
+    ("crds, full disk", "$FN crds >/dev/full", 1, FULL),
+    ("crds, closed stdout", "$FN crds >&-", 1, CLOSED),
+    ("schema, closed stdout", "$FN schema >&-", 1, CLOSED),
+    ("explain, full disk", "$FN explain DYN021 >/dev/full", 1, FULL),
+    ("completion, closed stdout", "$FN completion bash >&-", 1, CLOSED),
+    ("help, full disk", "$FN --help >/dev/full", 1, FULL),
+    ("nowhere to say it", "$FN render graph.yaml >/dev/full 2>&-", 1, ""),
 ]
 
 
-@pytest.mark.parametrize(("closed", "words"), [row[1:] for row in CLOSED], ids=[row[0] for row in CLOSED])
-def test_closed(closed, words):
-    command = f"{sys.executable} -m krm_fn {closed}"
-    done = subprocess.run(command, shell=True, input=NOTHING, capture_output=True, text=True, check=False, timeout=20)  # noqa: S602
-    assert done.returncode == int(closed != "2>&-")
+@pytest.mark.parametrize(("command", "code", "words"), [row[1:] for row in STREAMS], ids=[row[0] for row in STREAMS])
+def test_a_stream_that_cannot_be_used_is_one_line_and_no_success(command, code, words, tmp_path):
+    (tmp_path / "settings.yaml").write_text("apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: r}\n")
+    graph = yaml.safe_dump(yaml.safe_load(GRAPH)["items"][0])
+    (tmp_path / "graph.yaml").write_text(graph)
+    (tmp_path / "misspelt.yaml").write_text(graph.replace("componentType", "componentTyp"))
+    environment = {**os.environ, "FN": f"{sys.executable} -m krm_fn", "LIST": NOTHING, "GRAPH": graph, "PYTHONPATH": str(programs.ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert (done.returncode, len(done.stderr.splitlines())) == (code, int(bool(words))), done.stderr
     assert words in done.stderr
+
+
+def test_no_stdin_is_an_empty_input():
+    done = subprocess.run(f"{sys.executable} -m krm_fn <&-", shell=True, capture_output=True, text=True, check=False, timeout=20)  # noqa: S602
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "error DYN001" in done.stderr
     assert "Traceback" not in done.stderr
