@@ -1,7 +1,4 @@
-"""Findings as lines for people.
-
-Not its business: how findings travel in a ResourceList (see `krm_fn.results.wire`).
-"""
+"""Findings as lines for people. `krm_fn.results.wire` is their form in a ResourceList."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "
 
 
 def summary(found: Sequence[Result], lines: int = 0) -> str:
-    """How many findings there are, then one line for each, what matters most first; no more than `lines` lines where that is not 0.
+    """The number of findings, then one line for each, most important first; at most `lines` lines unless that is 0.
 
-    Empty where there are none; no line end after the last, since kpt would count a line more.
+    Empty without findings. The last line has no line end, which kpt would count as another line.
     """
     if not found:
         return ""
@@ -34,34 +31,37 @@ def summary(found: Sequence[Result], lines: int = 0) -> str:
 
 
 def count(found: Sequence[Result]) -> str:
-    """How many findings of each severity, in words: `2 errors, 1 note`."""
+    """The number of findings of each severity: `2 errors, 1 note`."""
     numbers = Counter(result.severity for result in found)
     return ", ".join(f"{numbers[each]} {noun}{'s' * (numbers[each] > 1)}" for each, noun in _NOUNS.items() if numbers[each])
 
 
 def entry(result: Result) -> str:
-    """One finding in one line: where, how bad, what, and in which resource."""
-    return _line(f"{_place(result)}{_NOUNS[result.severity]} {_said(result)}")
+    """One finding in one line: place, severity, code, field, message and resource."""
+    return " ".join(filter(None, (place(result), noun(result), what(result))))
+
+
+def place(result: Result) -> str:
+    """The place of a finding, with a colon at its end; empty if it is unknown."""
+    if result.line:
+        column = f":{result.column}" if result.column else ""
+        return printable(f"{result.file or '<stdin>'}:{result.line}{column}:")
+    return printable(f"{result.file}:") if result.file else ""
+
+
+def noun(result: Result) -> str:
+    """The severity of a finding as people read it."""
+    return _NOUNS[result.severity]
 
 
 def what(result: Result) -> str:
-    """One finding in one line, for those who show elsewhere where it is and how bad."""
-    return _line(_said(result))
+    """Code, field, message and resource of a finding in one line."""
+    return printable(f"{results.line(result)}{_resource(result)}")
 
 
-def _said(result: Result) -> str:
-    return f"{results.line(result)}{_resource(result)}"
-
-
-def _line(words: str) -> str:
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(words.split()))
-
-
-def _place(result: Result) -> str:
-    if result.line:
-        column = f":{result.column}" if result.column else ""
-        return f"{result.file or '<stdin>'}:{result.line}{column}: "
-    return f"{result.file}: " if result.file else ""
+def printable(text: str) -> str:
+    """The text in one line, with escapes for characters that control a terminal."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(text.split()))
 
 
 def _resource(result: Result) -> str:

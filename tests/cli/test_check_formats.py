@@ -251,6 +251,14 @@ def test_a_github_command_reads_as_documented():
     )
 
 
+def test_github_escapes_what_moves_the_cursor_everywhere():
+    """A log shows what is printed, and a name of a file or resource may hold anything."""
+    ref = REF._replace(name="cha\x1bt")
+    out = write("github", results.error("DYN021", "is \x1b[31mred\x7f", ref, ("a\x9b",), file="\x1b]0;a\x07\nb.yaml", line=3))
+    assert out.startswith("::error file=\\x1b]0;a\\x07%0Ab.yaml,line=3,title=")
+    assert not [character for character in out[:-1] if not character.isprintable()]
+
+
 def test_junit_has_a_case_for_every_resource(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in (("a", GRAPH), ("b", LABELLED), ("c", MISSPELT.replace("name: chat", "name: third")), ("d", "a: [\n")):

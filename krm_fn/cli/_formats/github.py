@@ -32,4 +32,5 @@ def _command(result: Result) -> str:
 
 
 def _escaped(text: str, forms: dict[str, str]) -> str:
-    return "".join(forms.get(character, character) for character in text)
+    """The text with GitHub's escapes, and Python's for other characters that control a terminal, such as in the name of a file."""
+    return "".join(forms.get(each) or (each if each.isprintable() else repr(each)[1:-1]) for each in text)
