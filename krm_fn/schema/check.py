@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from krm_fn.schema.table import Schema
 
 CONFIG = "DynamoRender"
+_LATER = ("nvidia.com/v1beta1",)
+"""Versions of Dynamo that exist, but not here. Their fields differ from v1alpha1, so that another version is not the fix."""
+
+_PAGE = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors/DYN020.md"
 
 
 def resource(written: Resource, *, unknown: Severity = "error") -> Iterator[Result]:
@@ -70,7 +74,10 @@ def _pruned(value: Any) -> Any:
 def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Result]:
     """A resource that means to be ours and is not: a wrong version, or a kind that differs by a slip."""
     kind, version = written.get("kind"), written.get("apiVersion")
-    if versions is not None:
+    if versions is not None and version in _LATER:
+        text = f"{version} is not supported by this version of krm-fn yet; see {_PAGE}"
+        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version)
+    elif versions is not None:
         text = f"{values.shown(version)} is no version of {kind} that is known here; write {' or '.join(versions)}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):

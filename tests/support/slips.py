@@ -282,6 +282,13 @@ ADDRESSES = [
         "write nvidia.com/v1alpha1",
         proposed="nvidia.com/v1alpha1",
     ),
+    Case(
+        "a version that is not supported yet, and has other fields",
+        {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment"},
+        "DYN020",
+        ("apiVersion",),
+        "nvidia.com/v1beta1 is not supported by this version of krm-fn yet; see https://",
+    ),
     Case("no version", {"kind": "DynamoGraphDeployment"}, "DYN020", ("apiVersion",), "null", proposed="nvidia.com/v1alpha1"),
     Case(
         "a slip in the kind",
