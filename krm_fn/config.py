@@ -133,7 +133,7 @@ def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> 
     spec: dict[str, Any] = {}
     spelled: dict[results.Path, str] = {}
     for name, text in (data if isinstance(data, dict) else {}).items():
-        if not name.startswith(prefix) or name in labels.WRITTEN:
+        if not name.startswith(prefix) or name in labels.NOT_SETTINGS:
             continue
         steps = tuple(name.removeprefix(prefix).split("."))
         spelled[steps] = name

@@ -20,6 +20,7 @@ from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity
 from krm_fn.schema import check, readable
+from krm_fn.validation import suppressed
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
 _RESOLVERS = {"DynamoGraphDeployment": resolve.graph, "DynamoComponentDeployment": resolve.component}
@@ -56,7 +57,7 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in resources if _is_dynamo(resource)}
     placed, misplaced = ownership.place(kept, generated, present, home)
     said = [*found, *unreadable, *_twins(resources, config), *(result for item in items for result in item.results), *misplaced]
-    return Expansion(placed, sorted(_once(said), key=results.order))
+    return Expansion(placed, sorted(suppressed.without(_once(said), resources), key=results.order))
 
 
 def _twins(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -123,7 +124,7 @@ def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[R
     """Pods carry their namespace in their environment, so it must be known now."""
     address = results.ref(resource)
     if not address.namespace and not config.namespace:
-        message = f"is not set and counts as {namespace}; set it here, in the layer that holds the function, or in the configuration"
+        message = f"no namespace is set, using {namespace}; set it here, in the layer of the function or in the configuration, or use -n"
         yield results.warning("DYN057", message, address, ("metadata", "namespace"))
     if not fields.DNS_LABEL.fullmatch(namespace):
         message = f"{namespace!r} is no name of a namespace; use lower-case letters, digits and dashes, at most 63"

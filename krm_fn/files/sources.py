@@ -139,7 +139,7 @@ def _distinct(configs: Sequence[Source]) -> list[Source]:
 def _configures_itself(source: Source) -> bool:
     """Whether a Dynamo resource is a functionConfig with settings on it (kustomize `generators:`)."""
     notes = labels.notes(source.value) if source.address.kind else {}
-    settings = [name for name in notes if name.startswith(labels.PREFIX) and name not in labels.WRITTEN]
+    settings = [name for name in notes if name.startswith(labels.PREFIX) and name not in labels.NOT_SETTINGS]
     return source.address.api_version.startswith(f"{config.DYNAMO_GROUP}/") and labels.FUNCTION in notes and bool(settings)
 
 

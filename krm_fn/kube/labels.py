@@ -54,7 +54,8 @@ SUMMARY = PREFIX + "summary"
 SPEC_HASH = PREFIX + "spec-hash"
 ORCHESTRATOR = PREFIX + "orchestrator"
 RENDERED_BY = PREFIX + "rendered-by"
-WRITTEN = (OWNER, WORKLOADS, SUMMARY, SPEC_HASH, RENDERED_BY)
+IGNORE = PREFIX + "ignore"  # written by users: codes of findings to leave out
+NOT_SETTINGS = (OWNER, WORKLOADS, SUMMARY, SPEC_HASH, RENDERED_BY, IGNORE)
 MANAGER = "krm-fn"
 
 # orchestrators of KRM functions

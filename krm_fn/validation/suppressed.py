@@ -1,0 +1,39 @@
+"""Leaves out warnings and notes whose codes the user chose to ignore. Errors always stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Ref, Result
+
+
+def codes(text: str) -> frozenset[str]:
+    """The codes of a list that commas or blanks separate.
+
+    >>> sorted(codes("DYN114, dyn153"))
+    ['DYN114', 'DYN153']
+    """
+    return frozenset(text.upper().replace(",", " ").split())
+
+
+def without(found: Iterable[Result], resources: Sequence[Resource], everywhere: Collection[str] = ()) -> list[Result]:
+    """The findings, without warnings and notes that `everywhere` or the annotation `dynamo.krm-fn.io/ignore` of their resource names."""
+    listed = list(found)
+    ignored = _annotated(resources) if listed else {}
+    return [
+        result
+        for result in listed
+        if result.severity == "error" or not (result.code in everywhere or (result.ref and result.code in ignored.get(result.ref, ())))
+    ]
+
+
+def _annotated(resources: Iterable[Resource]) -> dict[Ref, frozenset[str]]:
+    texts = ((resource, labels.notes(resource).get(labels.IGNORE)) for resource in resources)
+    return {results.ref(resource): codes(text) for resource, text in texts if isinstance(text, str)}
