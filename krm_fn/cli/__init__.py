@@ -1,11 +1,11 @@
-"""The commands people type: a file here is a verb, its `COMMAND` is what click runs.
+"""The commands people type: each file here is a verb, and click runs its `COMMAND`. A verb loads, calls the core and prints.
 
-Not its business: being a KRM function, which `krm-fn` without arguments is and which imports nothing from here. The verbs are thin:
-they load, call the core and print.
+`krm-fn` without arguments is the KRM function, which imports nothing from here.
 """
 
 from __future__ import annotations
 
+import difflib
 import sys
 import traceback
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ COMPLETE_VARIABLE = "_KRM_FN_COMPLETE"
 
 
 class _Verbs(click.Group):
-    """The files of this folder; only the one that runs is imported, and `--help` imports all."""
+    """The files of this folder. Only the verb that runs is imported; `--help` imports all."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(registry.entries(sys.modules[__name__]))
@@ -34,19 +34,24 @@ class _Verbs(click.Group):
         command: click.Command = registry.get(sys.modules[__name__], cmd_name).COMMAND
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+        if near and near[0] != args[0]:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=_Verbs, invoke_without_command=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(krm_fn.__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def group() -> None:
-    """Turn NVIDIA Dynamo graphs into the native Kubernetes objects they stand for.
+    """Expand NVIDIA Dynamo graphs to native Kubernetes objects.
 
-    Without a command, krm-fn is a KRM function: it reads a ResourceList on stdin and writes one to stdout, for
-    kustomize, kpt and whatever else speaks the KRM Functions Specification. A graph becomes Deployments,
-    Services, ServiceAccounts, Ingresses and so on, the same that the Dynamo operator would have made; every
-    other item passes through as it came.
+    Without a command, krm-fn is a KRM function for kustomize and kpt: it reads a ResourceList from stdin and writes one to stdout. A graph
+    expands to Deployments, Services, ServiceAccounts, Ingresses and other objects, the same that the Dynamo operator makes. Other items
+    stay as they are.
 
     \b
-    In kustomize, list it in the outermost layer that sets a namespace or a name prefix:
+    In kustomize, add it to the outermost layer that sets a namespace or a name prefix:
       # kustomization.yaml
       namespace: prod
       resources: [graph.yaml]
@@ -68,19 +73,23 @@ def group() -> None:
     In kpt:
       kpt fn eval PACKAGE --exec krm-fn -- natsAddress=nats://nats:4222
     \b
-    Without either:
+    On the command line:
       krm-fn render graph.yaml | kubectl apply -f -
       krm-fn check graph.yaml
     """  # noqa: D301 - click reads the backspace
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one verb and exit: 0, 1 where a finding is an error, 2 on wrong usage. A mistake of our own is an error too."""
+    """Runs one verb and exits: 0 for success, 1 if a finding is an error, 2 for wrong usage.
+
+    Raises OSError for a stream that cannot be written (`krm_fn.__main__` reports it). Any other exception is a bug and becomes DYN019.
+    """
     try:
         group.main(args=arguments, prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
-    except Exception as problem:  # noqa: BLE001 - whatever it is, people get a sentence
+    except Exception as problem:
+        if isinstance(problem, OSError) and problem.filename is None:
+            raise
         place = traceback.extract_tb(problem.__traceback__)[-1]
         said = f"{type(problem).__name__}: {problem} ({place.name}, line {place.lineno})"
-        advice = f"this is a mistake in {PROGRAM} {krm_fn.__version__}, please report it with the input"
-        click.echo(f"error DYN019 {said}; {advice}", err=True)
+        click.echo(f"error DYN019 {said}; this is a bug in {PROGRAM} {krm_fn.__version__}, please report it with the input", err=True)
         sys.exit(1)

@@ -1,6 +1,6 @@
-"""`krm-fn check`: what is wrong with resources, without rendering them for anybody.
+"""`krm-fn check`: finds mistakes in resources and in changes, and prints no objects.
 
-Not its business: the rules, which are those of a render, for finished builds those of `krm_fn.builds`, and for changes those of
+The rules live elsewhere: those of a render in `krm_fn.expand`, of finished builds in `krm_fn.builds`, of changes in
 `krm_fn.validation.updates`.
 """
 
@@ -11,79 +11,70 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import builds, expand, report, results
-from krm_fn.cli import _formats
-from krm_fn.files import locations, revisions, sources
+from krm_fn import builds, expand, report
+from krm_fn.cli import _formats, _options, _output
+from krm_fn.files import locations, revisions
 from krm_fn.resolve import cluster
 from krm_fn.validation import updates
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from krm_fn.cli._options import Inputs
+    from krm_fn.cli._policy import Policy
     from krm_fn.files.revisions import Earlier
     from krm_fn.files.sources import Sources
-    from krm_fn.results import Result
+    from krm_fn.results import Result, Severity
 
 _ORPHAN = "DYN053"
+_NO_NAMESPACE = "DYN057"
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162")
-"""What a render needs and an API server does not ask for. Without a configuration nobody says how this is rendered, or whether it is."""
+"""Rules of a render that an API server does not have. Without a configuration, `check` does not know how the resources are rendered."""
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
-@click.option(
-    "--config", "config_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The DynamoRender, or a ConfigMap."
-)
-@click.option(
-    "--old",
-    metavar="OLD",
-    help="What was there before, a file, a folder or a git revision of the PATHs: names every change that a cluster would refuse.",
-)
-@click.option("--allow-topology", is_flag=True, help="With --old: services that come or go are warnings, for clusters that let them.")
+@_options.inputs
+@click.option("--old", metavar="OLD", help="Earlier state: a file, a folder or a git revision. Finds changes that a cluster refuses.")
+@click.option("--fixed-services", is_flag=True, help="With --old: added and removed services are errors, not warnings.")
 @click.option(
     "--root",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Where the build was made: finds the lines of the files that kustomize notes with originAnnotations, and kpt always.",
+    help="The folder of the build: finds the lines of the files that kustomize (originAnnotations) or kpt names.",
 )
-@click.option("--format", "style", type=click.Choice(_formats.names()), default="text", show_default=True, help="How findings are printed.")
+@click.option("-o", "--output", "--format", "style", type=click.Choice(_formats.names()), default="text", help="Format; text by default.")
+@_options.policy
 @click.pass_context
-def check(  # noqa: PLR0913, PLR0917 - one for each option
-    ctx: click.Context,
-    paths: tuple[str, ...],
-    config_file: str | None,
-    old: str | None,
-    allow_topology: bool,
-    root: Path | None,
-    style: str,
+def check(  # noqa: PLR0913 - one for each option
+    ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, fixed_services: bool, root: Path | None, style: str
 ) -> None:
-    """Print findings about files, folders and stdin (-), and nothing else.
+    """Find mistakes in resources.
 
-    In folders, *.yaml, *.yml and *.json are read; a Kustomization there is not built. On the output of a build it also finds
-    generated objects over which a later layer laid a namespace, a name prefix or a label, so that they name what is not there.
+    PATH is a file, a folder or stdin (-). In a folder, *.yaml, *.yml and *.json are read; a Kustomization in it is not built. In the
+    output of a build, check also finds namespaces, name prefixes and labels that a later layer changed on generated objects.
 
-    Without a configuration, in a --config or among the PATHs, what only some renders need is a warning.
+    Without a configuration, from --config or among the PATHs, rules that apply to some configurations only are warnings.
 
-    Exits with 0 where nothing is an error, 1 where something is, and 2 on wrong usage.
+    The exit code is 0 without errors, 1 with errors, and 2 for wrong usage.
 
     \b
       krm-fn check graph.yaml
       krm-fn check --config render.yaml base/ overlay/graph.yaml
       krm-fn check --old main graphs/
-      kustomize build --enable-alpha-plugins --enable-exec overlay | krm-fn check --format json -
+      kustomize build --enable-alpha-plugins --enable-exec overlay | krm-fn check -o json -
     """  # noqa: D301 - click reads the backspace
-    if allow_topology and old is None:
-        raise click.UsageError("--allow-topology goes with --old")
-    before = _before(old, paths)
-    loaded = sources.load(paths, config_file)
-    lenient = (*(() if loaded.configs else _BY_SETTINGS), *((updates.SERVICES,) if allow_topology else ()))
-    found = list(_eased([*_judged(loaded), *_changed(before, loaded)], lenient))
-    found = locations.of([*loaded.results, *found, *(before.results if before else ())], loaded.resources, root)
-    checked = _formats.Checked(loaded.resources, found, loaded.stdin)
-    click.echo(_formats.write(style, checked).encode(errors="backslashreplace"), nl=False)
-    if style == "text":
+    if fixed_services and old is None:
+        raise click.UsageError("--fixed-services needs --old")
+    before = _before(old, given.paths)
+    loaded = given.load()
+    weighed = _weighed([*_judged(loaded), *_changed(before, loaded)], _severities(loaded, fixed_services=fixed_services))
+    located = locations.of([*loaded.results, *weighed, *(before.results if before else ())], loaded.resources, root)
+    found = policy.kept(located, loaded.values)
+    checked = _formats.Checked(loaded.resources, policy.shown(found), loaded.stdin, colour=_output.colours())
+    _output.write(_formats.write(style, checked))
+    if style == "text" and not policy.quiet:
         click.echo(f"{_count(loaded, before, old)}: {report.count(found) or 'no findings'}", err=True)
-    ctx.exit(int(results.failed(found)))
+    ctx.exit(int(bool(policy.failing(found))))
 
 
 def _before(old: str | None, paths: tuple[str, ...]) -> Earlier | None:
@@ -94,7 +85,7 @@ def _before(old: str | None, paths: tuple[str, ...]) -> Earlier | None:
 
 
 def _judged(loaded: Sources) -> Iterator[Result]:
-    """What is wrong with what is there now. Where a later layer moved a whole build, nobody need hear that owners are missing."""
+    """Findings about the resources as they are now, without a missing owner where a mismatch with a later layer explains it."""
     mismatches = list(builds.check(loaded.values))
     known = {mismatch.ref for mismatch in mismatches}
     for result in expand.expand(loaded.values, loaded.config).results:
@@ -112,10 +103,18 @@ def _home(loaded: Sources) -> str:
     return loaded.config.namespace or cluster.NAMESPACE
 
 
-def _eased(found: Iterable[Result], lenient: Container[str]) -> Iterator[Result]:
-    """Findings, those of some codes as warnings."""
+def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]:
+    """The severity of codes whose rules do not apply to everybody."""
+    severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
+    if not loaded.configs:
+        severities |= dict.fromkeys(_BY_SETTINGS, "warning")
+        severities[_NO_NAMESPACE] = "info"
+    return severities
+
+
+def _weighed(found: Iterable[Result], severities: Mapping[str, Severity]) -> Iterator[Result]:
     for result in found:
-        yield result._replace(severity="warning") if result.code in lenient else result
+        yield result._replace(severity=severities.get(result.code, result.severity))
 
 
 def _count(loaded: Sources, before: Earlier | None, old: str | None) -> str:

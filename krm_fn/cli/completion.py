@@ -1,7 +1,4 @@
-"""`krm-fn completion`: prints the script with which a shell completes verbs, options and files.
-
-Not its business: the completion itself, which is click's.
-"""
+"""`krm-fn completion`: the script with which a shell completes verbs, options and files. click does the completion."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ import click
 from click import shell_completion
 
 from krm_fn import cli
+from krm_fn.cli import _output
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -26,7 +24,7 @@ def completion(shell: str) -> None:
     """  # noqa: D301 - click reads the backspace
     kind = shell_completion.get_completion_class(shell)
     assert kind  # noqa: S101 - the argument's choices are click's own shells
-    click.echo(kind(cli.group, {}, cli.PROGRAM, cli.COMPLETE_VARIABLE).source())
+    _output.write(kind(cli.group, {}, cli.PROGRAM, cli.COMPLETE_VARIABLE).source() + "\n")
 
 
 COMMAND = completion

@@ -1,7 +1,4 @@
-"""`krm-fn install`: the program and all it runs on, copied into a folder from which it runs where there is no Python.
-
-Not its business: what has to be copied (`krm_fn.cli._bundle`).
-"""
+"""`krm-fn install`: copies the program and its Python into a folder, from which it runs without Python. `krm_fn.cli._bundle` copies."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from krm_fn.cli import _bundle
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def install(folder: Path) -> None:
-    """Copy krm-fn, with the Python it runs on, into DIR; made if missing.
+    """Copy krm-fn and the Python it runs on into DIR.
 
-    What is written, the program krm-fn and its folder krm-fn.d, runs on any Linux of the same processor that has a shell, Python or
-    not, and may be moved. An init container copies it into a volume for a container that lacks it, such as Argo CD's repo server;
-    an earlier copy is replaced.
+    DIR is made if missing, and an earlier copy is replaced. The copy is the program krm-fn and its folder krm-fn.d. It runs on any Linux
+    with the same processor and a shell, with or without Python, and can be moved. An init container can copy it into a volume for a
+    container without Python, such as Argo CD's repo server.
 
     \b
       krm-fn install /custom-tools

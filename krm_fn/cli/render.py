@@ -1,70 +1,74 @@
-"""`krm-fn render`: the native objects that Dynamo resources stand for, on stdout or as files.
-
-Not its business: how they are made (`krm_fn.expand`) or written into a folder (`krm_fn.files.output`).
-"""
+"""`krm-fn render`: the native objects of Dynamo resources, on stdout or as files."""
 
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import expand, report, results
-from krm_fn.cli import _formats
-from krm_fn.files import locations, output, sources
+from krm_fn import expand, report
+from krm_fn.cli import _formats, _options, _output
+from krm_fn.files import locations, output
 from krm_fn.kube import labels, order
-from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krm_fn.cli._options import Inputs
+    from krm_fn.cli._policy import Policy
+    from krm_fn.files.sources import Sources
     from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
 
 _INTERNAL = ("internal.config.kubernetes.io/", "internal.config.k8s.io/", "config.k8s.io/", "kustomize.config.k8s.io/")
 _OURS_TO_DROP = (labels.FUNCTION, labels.LEGACY_PATH, labels.LEGACY_INDEX)
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(exists=True, allow_dash=True))
-@click.option(
-    "--config", "config_file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The DynamoRender, or a ConfigMap."
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write one file per object instead; made if missing.",
-)
-@click.option("--prune", is_flag=True, help="With -o: remove files of earlier renders that this one does not write.")
+@_options.inputs
+@click.option("-o", "--output", "style", type=click.Choice(_output.FORMATS), help="Format; yaml by default, json is one List.")
+@click.option("--output-dir", "folder", metavar="DIR", type=_options.Folder(), help="Write one YAML file per object; makes a missing DIR.")
+@click.option("--prune", is_flag=True, help="With --output-dir: remove files of earlier renders that this one does not write.")
+@_options.policy
 @click.pass_context
-def render(ctx: click.Context, paths: tuple[str, ...], config_file: str | None, output: Path | None, prune: bool) -> None:
-    """Print the native objects that Dynamo resources stand for, in the order of applying.
+def render(  # noqa: PLR0913 - one for each option
+    ctx: click.Context, *, given: Inputs, policy: Policy, style: str | None, folder: Path | None, prune: bool
+) -> None:
+    """Print the native objects that Dynamo resources expand to.
 
-    PATHs are files, folders and stdin (-), which may hold a ResourceList. In folders, *.yaml, *.yml and *.json are read; a
-    Kustomization there is not built. Resources that are not Dynamo's are printed too, and so are the Dynamo resources
-    themselves, unless the configuration says otherwise (source: drop). A DynamoRender among the inputs is the configuration.
+    PATH is a file, a folder or stdin (-), which may hold a ResourceList. In a folder, *.yaml, *.yml and *.json are read; a Kustomization
+    in it is not built. Objects are printed in the order in which they can be applied. Other resources are printed too, and so are the
+    Dynamo resources, unless the configuration sets source: drop. A DynamoRender among the PATHs is the configuration.
 
-    Findings go to stderr. With an error among them nothing is printed or written, and the exit code is 1.
+    Findings go to stderr. With an error, no object is printed or written, and the exit code is 1.
 
     \b
       krm-fn render graph.yaml | kubectl apply -f -
-      krm-fn render --config render.yaml graphs/ -o manifests --prune
+      krm-fn render --config render.yaml graphs/ --output-dir manifests --prune
     """  # noqa: D301 - click reads the backspace
-    if prune and output is None:
-        raise click.UsageError("--prune goes with --output")
-    loaded = sources.load(paths, config_file, without=output)
+    if prune and not folder:
+        raise click.UsageError("--prune needs --output-dir")
+    if folder and style == "json":
+        raise click.UsageError("--output-dir writes YAML; leave -o json out")
+    loaded = given.load(without=folder)
     expansion = expand.expand(loaded.values, loaded.config)
-    found = locations.of([*loaded.results, *expansion.results], loaded.resources)
-    click.echo(_formats.write("text", _formats.Checked(loaded.resources, found, loaded.stdin)).encode(), nl=False, err=True)
-    if results.failed(found):
-        click.echo(f"nothing is rendered: {report.count(found)}", err=True)
+    found = policy.kept(locations.of([*loaded.results, *expansion.results], loaded.resources), loaded.values)
+    _report(policy.shown(found), loaded)
+    if failing := policy.failing(found):
+        click.echo(f"nothing is rendered: {report.count(failing)}", err=True)
         ctx.exit(1)
     rendered = order.sort(_for_the_cluster(resource) for resource in expansion.resources if not _is_local(resource))
-    if output is None:
-        click.echo("---\n".join(emitter.text(resource) for resource in rendered).encode(), nl=False)
+    if folder:
+        said = _written(folder, rendered, prune=prune)
+        click.echo("" if policy.quiet else said, err=True, nl=False)
     else:
-        _write(output, rendered, prune=prune)
+        _output.write(_output.resources(rendered, style or "yaml"))
+
+
+def _report(found: list[Result], loaded: Sources) -> None:
+    checked = _formats.Checked(loaded.resources, found, loaded.stdin, colour=_output.colours(err=True))
+    _output.write(_formats.write("text", checked), err=True)
 
 
 def _is_local(resource: Resource) -> bool:
@@ -72,7 +76,7 @@ def _is_local(resource: Resource) -> bool:
 
 
 def _for_the_cluster(resource: Resource) -> Resource:
-    """The resource without what kustomize and kpt note on it for themselves."""
+    """The resource without the annotations that kustomize and kpt write for themselves."""
     notes = labels.notes(resource)
     kept = {key: value for key, value in notes.items() if key not in _OURS_TO_DROP and not key.startswith(_INTERNAL)}
     if len(kept) == len(notes):
@@ -81,7 +85,8 @@ def _for_the_cluster(resource: Resource) -> Resource:
     return {**resource, "metadata": {**metadata, "annotations": kept} if kept else metadata}
 
 
-def _write(folder: Path, rendered: list[Resource], *, prune: bool) -> None:
+def _written(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
+    """Writes the files and returns what was done. Raises click.ClickException if a file cannot be written."""
     files = output.names(rendered)
     try:
         if strange := output.foreign(folder, files):
@@ -91,10 +96,10 @@ def _write(folder: Path, rendered: list[Resource], *, prune: bool) -> None:
         output.remove(folder, stale if prune else [])
     except OSError as problem:
         raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
-    click.echo(f"{len(files)} files in {folder}", err=True)
+    done = f"{len(files)} files in {folder}\n"
     if stale:
-        said = "removed, as they are" if prune else "left from an earlier render, --prune removes what is"
-        click.echo(f"{said} not rendered any more: {shlex.join(stale)}", err=True)
+        done += f"{'removed' if prune else 'no longer rendered, --prune removes them'}: {shlex.join(stale)}\n"
+    return done
 
 
 COMMAND = render

@@ -1,7 +1,4 @@
-"""`krm-fn schema`: what the kinds look like, for editors and for kustomize.
-
-Not its business: what the schemas say (`krm_fn.generate`).
-"""
+"""`krm-fn schema`: the schemas of Dynamo's kinds for editors and for kustomize. `krm_fn.generate` makes them."""
 
 from __future__ import annotations
 
@@ -11,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krm_fn import results
-from krm_fn.cli import _formats
+from krm_fn.cli import _formats, _output
 from krm_fn.config import Config
 from krm_fn.files import sources
-from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,20 +24,23 @@ if TYPE_CHECKING:
     type=click.Choice(["editor", "kustomize", "names"]),
     default="editor",
     show_default=True,
-    help="Who reads it: an editor, kustomize's openapi field, or its configurations field.",
+    help="The reader: an editor, kustomize's field openapi, or its field configurations.",
 )
-def schema(paths: tuple[str, ...], reader: str) -> None:
-    """Print a schema of Dynamo's kinds and of the function's settings.
+@click.option("-o", "--output", "style", type=click.Choice(_output.FORMATS), help="Format; by default yaml for names, otherwise json.")
+def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
+    """Print a schema for editors or for kustomize.
 
-    For editors it is a JSON Schema: editors with the YAML language server complete fields and show mistakes in files that begin with
+    It describes Dynamo's kinds and the function's settings. For an editor it is a JSON Schema. Editors with the YAML language server
+    complete and check files that begin with
 
     \b
       # yaml-language-server: $schema=dynamo.schema.json
 
-    For kustomize it says which lists patches merge by name (env, envs, pvcs, volumeMounts, containers) instead of replacing
-    them. It replaces the schema that kustomize brings along, so Kubernetes' own kinds are in it. As names, it says where Dynamo's
-    kinds name other objects, so that prefixes and the hashes of generated names reach them; since kustomize's paths have to
-    spell the services of a graph, hand it the graphs, and write it anew when a service comes.
+    For kustomize it says which lists a patch merges by name (env, envs, pvcs, volumeMounts, containers) instead of replacing them. It
+    replaces the schema built into kustomize, so it includes Kubernetes' own kinds.
+
+    For names it says which fields hold names of other objects, so that kustomize changes them with name prefixes and with the hashes of
+    generated names. The paths contain the names of services: pass the graphs, and print it again when you add a service.
 
     \b
       krm-fn schema > dynamo.schema.json
@@ -49,31 +48,35 @@ def schema(paths: tuple[str, ...], reader: str) -> None:
       krm-fn schema --for names graph.yaml > names.yaml   # configurations: [names.yaml]
     """  # noqa: D301 - click reads the backspace
     if paths and reader != "names":
-        raise click.UsageError("GRAPHs are read with --for names only")
-    click.echo((_names(paths) if reader == "names" else _schema(reader)).encode(), nl=False)
+        raise click.UsageError("GRAPH needs --for names")
+    if reader == "names":
+        _output.write(_output.value(_names(paths), style or "yaml"))
+    else:
+        _output.write(_schema(reader, style or "json"))
 
 
-def _schema(reader: str) -> str:
+def _schema(reader: str, style: str) -> str:
     from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
     from krm_fn.generate import editor, kustomize_merge  # noqa: PLC0415
 
-    return generate.text(kustomize_merge.schema() if reader == "kustomize" else editor.schema())
+    made = kustomize_merge.schema() if reader == "kustomize" else editor.schema()
+    return generate.text(made) if style == "json" else _output.value(made, style)
 
 
-def _names(paths: tuple[str, ...]) -> str:
-    """The references, those in the services of graphs too. Ends the program where the files cannot be read."""
+def _names(paths: tuple[str, ...]) -> Any:
+    """The references, with those in the services of the graphs. Ends the program if a file cannot be read."""
     from krm_fn.generate import kustomize_names  # noqa: PLC0415
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
     if results.failed(loaded.results):
-        checked = _formats.Checked(loaded.resources, loaded.results, loaded.stdin)
-        click.echo(_formats.write("text", checked).encode(errors="backslashreplace"), nl=False, err=True)
+        checked = _formats.Checked(loaded.resources, loaded.results, loaded.stdin, colour=_output.colours(err=True))
+        _output.write(_formats.write("text", checked), err=True)
         sys.exit(1)
-    return emitter.text(kustomize_names.references(sorted({*_services(loaded.values)})))
+    return kustomize_names.references(sorted({*_services(loaded.values)}))
 
 
 def _services(resources: Iterable[Any]) -> Iterator[str]:
-    """The keys under which graphs list their services, of whatever can be read."""
+    """The keys of `spec.services` of the graphs, as far as they can be read."""
     for resource in resources:
         spec = resource.get("spec") if resource.get("kind") == "DynamoGraphDeployment" else None
         services = spec.get("services") if isinstance(spec, dict) else None

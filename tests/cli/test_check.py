@@ -46,7 +46,7 @@ EXITS = [
     ("an empty file", ["empty.yaml"], 1),
     ("no path", [], 2),
     ("a path that is not there", ["nowhere.yaml"], 2),
-    ("an unknown option", ["--strict", "graph.yaml"], 2),
+    ("an unknown option", ["--stricter", "graph.yaml"], 2),
     ("an unknown format", ["--format", "xml", "graph.yaml"], 2),
     ("a configuration that is not there", ["--config", "nowhere.yaml", "graph.yaml"], 2),
     ("a root that is a file", ["--root", "graph.yaml", "graph.yaml"], 2),

@@ -79,19 +79,19 @@ def test_finished_builds_compare_too(tmp_path):
     write(tmp_path, before=before)
     done = console.run("check", "--format", "json", "--old", tmp_path / "before.yaml", "-", stdin=after)
     assert {row[:3] for row in found(done)} == {
-        ("error", "DYN402", "spec.services.Decode"),
-        ("error", "DYN402", "spec.services"),
+        ("warning", "DYN402", "spec.services.Decode"),
+        ("warning", "DYN402", "spec.services"),
     }
 
 
-def test_services_may_come_and_go_where_the_cluster_lets_them(tmp_path):
+def test_services_may_come_and_go_unless_they_are_fixed(tmp_path):
     write(tmp_path, before=GRAPH, after=GRAPH.replace("    Worker:", "    Decode:"))
     arguments = ("check", "--format", "json", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
-    assert (refused := console.run(*arguments)).code == 1
-    assert (allowed := console.run(*arguments, "--allow-topology")).code == 0
+    assert (allowed := console.run(*arguments)).code == 0
+    assert (refused := console.run(*arguments, "--fixed-services")).code == 1
     rows = [("DYN402", "spec.services.Decode", 12), ("DYN402", "spec.services", 7)]
-    assert sorted(found(refused)) == sorted(("error", *row) for row in rows)
     assert sorted(found(allowed)) == sorted(("warning", *row) for row in rows)
+    assert sorted(found(refused)) == sorted(("error", *row) for row in rows)
 
 
 def test_the_namespace_of_the_configuration_tells_what_is_one_resource(tmp_path):
@@ -257,9 +257,9 @@ def test_a_path_wins_over_a_revision_of_its_name(clone, monkeypatch):
     assert "DYN401" not in console.run("check", "--old", "refs/heads/main", "graph.yaml").out
 
 
-def test_allowing_changes_without_an_old_state_is_wrong_usage(tmp_path):
+def test_fixed_services_without_an_old_state_is_wrong_usage(tmp_path):
     write(tmp_path, graph=GRAPH)
-    assert console.run("check", "--allow-topology", tmp_path / "graph.yaml").code == 2
+    assert console.run("check", "--fixed-services", tmp_path / "graph.yaml").code == 2
 
 
 def test_nothing_of_the_users_git_is_needed(clone, tmp_path):

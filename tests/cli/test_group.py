@@ -35,7 +35,7 @@ def test_help_comes_before_stdin_is_read(option):
         assert said in text
 
 
-@pytest.mark.parametrize("verb", ["render", "check", "completion"])
+@pytest.mark.parametrize("verb", ["render", "check", "explain", "completion"])
 def test_every_verb_has_a_help_with_an_example(verb):
     done = console.run(verb, "--help")
     assert done.code == 0
@@ -59,6 +59,20 @@ def test_wrong_usage_is_exit_code_2_with_words_on_stderr(reason, arguments):
     assert "Traceback" not in done.err
 
 
+SLIPS = [("rendr", "render"), ("chek", "check"), ("expalin", "explain"), ("schemas", "schema")]
+
+
+@pytest.mark.parametrize(("typed", "meant"), SLIPS)
+def test_a_misspelt_verb_is_answered_with_the_nearest_one(typed, meant):
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in console.run(typed).err
+
+
+def test_a_verb_like_no_other_gets_no_suggestion():
+    done = console.run("xyzzy")
+    assert done.code == 2
+    assert "Did you mean" not in done.err
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script_that_asks_the_program(shell):
     done = console.run("completion", shell)
@@ -70,6 +84,7 @@ ASKED = [
     ("verbs", "krm-fn re", "1", "render"),
     ("options", "krm-fn check --fo", "2", "--format"),
     ("choices", "krm-fn check --format j", "3", "json"),
+    ("codes", "krm-fn explain dyn40", "2", "DYN402"),
 ]
 
 
@@ -90,9 +105,9 @@ def test_the_bash_script_is_bash():
 def test_a_mistake_of_our_own_is_a_sentence_and_no_traceback(tmp_path):
     """A broken installation stands for whatever nobody thought of: the table of the schema is gone."""
     copy = shutil.copytree(programs.ROOT / "krm_fn", tmp_path / "krm_fn")
-    (copy / "api" / "schema.json").write_text("{}")
+    (copy / "schema" / "schema.json").write_text("{}")
     done = console.program("check", "-", stdin=console.GRAPH, folder=tmp_path, PYTHONPATH=str(tmp_path))
     assert done.code == 1
     assert done.err.startswith("error DYN019 ")
-    assert f"mistake in krm-fn {krm_fn.__version__}" in done.err
+    assert f"bug in krm-fn {krm_fn.__version__}" in done.err
     assert "Traceback" not in done.err

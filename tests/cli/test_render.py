@@ -177,7 +177,7 @@ def test_an_error_prints_findings_only_and_writes_nothing(reason, text, tmp_path
     assert (done.code, done.out) == (1, "")
     assert "error DYN" in done.err
     assert "nothing is rendered: 1 error" in done.err
-    assert console.run("render", "-", "-o", tmp_path / "out", stdin=text).code == 1
+    assert console.run("render", "-", "--output-dir", tmp_path / "out", stdin=text).code == 1
     assert not (tmp_path / "out").exists()
 
 
@@ -194,7 +194,7 @@ def files(folder):
 
 def test_one_file_for_each_object(tmp_path):
     out = tmp_path / "a" / "b"
-    done = console.run("render", "-", "-o", out, stdin=GRAPH)
+    done = console.run("render", "-", "--output-dir", out, stdin=GRAPH)
     assert (done.code, done.out, done.err) == (0, "", f"8 files in {out}\n")
     assert set(files(out)) == {
         *("serviceaccount_chat-k8s-service-discovery.yaml", "role_chat-k8s-service-discovery-role.yaml"),
@@ -206,45 +206,45 @@ def test_one_file_for_each_object(tmp_path):
 
 
 def test_a_second_render_writes_the_same_files(tmp_path):
-    console.run("render", "-", "-o", tmp_path, stdin=GRAPH)
+    console.run("render", "-", "--output-dir", tmp_path, stdin=GRAPH)
     before = files(tmp_path)
-    assert console.run("render", "-", "-o", tmp_path, stdin=GRAPH).code == 0
+    assert console.run("render", "-", "--output-dir", tmp_path, stdin=GRAPH).code == 0
     assert files(tmp_path) == before
 
 
 def test_the_output_folder_below_the_input_is_not_read(tmp_path):
     (tmp_path / "graph.yaml").write_text(GRAPH)
     for _ in range(2):
-        assert console.run("render", tmp_path, "-o", tmp_path / "out").code == 0
+        assert console.run("render", tmp_path, "--output-dir", tmp_path / "out").code == 0
     assert len(files(tmp_path / "out")) == 8
 
 
 def test_a_rendered_folder_passes_the_check(tmp_path):
-    console.run("render", "-", "-o", tmp_path, stdin=GRAPH)
+    console.run("render", "-", "--output-dir", tmp_path, stdin=GRAPH)
     assert console.run("check", tmp_path).code == 0
 
 
 def test_files_of_others_stay_and_are_never_written_over(tmp_path):
     (tmp_path / "README.md").write_text("ours")
     (tmp_path / "service_other.yaml").write_text("kind: Service\n")
-    assert console.run("render", "-", "-o", tmp_path, "--prune", stdin=GRAPH).code == 0
+    assert console.run("render", "-", "--output-dir", tmp_path, "--prune", stdin=GRAPH).code == 0
     assert files(tmp_path)["README.md"] == "ours"
     assert files(tmp_path)["service_other.yaml"] == "kind: Service\n"
     (tmp_path / "service_chat-worker.yaml").write_text("kind: Service\n")
     before = files(tmp_path)
-    done = console.run("render", "-", "-o", tmp_path, stdin=GRAPH.replace("front:1", "front:2"))
+    done = console.run("render", "-", "--output-dir", tmp_path, stdin=GRAPH.replace("front:1", "front:2"))
     assert done.code == 1
     assert f"{tmp_path}/service_chat-worker.yaml was not written by krm-fn" in done.err
     assert files(tmp_path) == before
 
 
 def test_files_of_an_earlier_render_are_named_and_pruned_on_request(tmp_path):
-    console.run("render", "-", "-o", tmp_path, stdin=GRAPH.replace("Worker:", "Engine:"))
-    left = console.run("render", "-", "-o", tmp_path, stdin=GRAPH)
-    assert "left from an earlier render" in left.err
+    console.run("render", "-", "--output-dir", tmp_path, stdin=GRAPH.replace("Worker:", "Engine:"))
+    left = console.run("render", "-", "--output-dir", tmp_path, stdin=GRAPH)
+    assert "no longer rendered, --prune removes them" in left.err
     assert "deployment_chat-engine.yaml service_chat-engine.yaml" in left.err
     assert "deployment_chat-engine.yaml" in files(tmp_path)
-    gone = console.run("render", "-", "-o", tmp_path, "--prune", stdin=GRAPH)
+    gone = console.run("render", "-", "--output-dir", tmp_path, "--prune", stdin=GRAPH)
     assert "removed" in gone.err
     assert len(files(tmp_path)) == 8
 
@@ -252,7 +252,7 @@ def test_files_of_an_earlier_render_are_named_and_pruned_on_request(tmp_path):
 @pytest.mark.parametrize(("reason", "path", "code"), [("a file", "file", 2), ("below a file", "file/out", 1)])
 def test_a_folder_that_cannot_be_written(reason, path, code, tmp_path):
     (tmp_path / "file").write_text("")
-    done = console.run("render", "-", "-o", tmp_path / path, stdin=GRAPH)
+    done = console.run("render", "-", "--output-dir", tmp_path / path, stdin=GRAPH)
     assert done.code == code
     assert "file" in done.err
 

@@ -56,7 +56,7 @@ def test_a_graph_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("reason", "arguments", "says"),
     [
-        ("graphs are for names", ["schema", "-"], "GRAPHs are read with --for names only"),
+        ("graphs are for names", ["schema", "-"], "GRAPH needs --for names"),
         ("an unknown reader", ["schema", "--for", "me"], "'me' is not one of"),
         ("a file that is not there", ["schema", "--for", "names", "nowhere.yaml"], "does not exist"),
         ("definitions take nothing", ["crds", "more"], "unexpected extra argument"),
@@ -74,3 +74,21 @@ def test_help_does_not_wait_for_the_models():
     program = "import sys; from krm_fn import cli; [cli.group.get_command(None, verb) for verb in cli.group.list_commands(None)]; "
     asked = [sys.executable, "-c", f"{program}print('krm_fn.cli.schema' in sys.modules, 'pydantic' in sys.modules)"]
     assert subprocess.run(asked, cwd=programs.ROOT, capture_output=True, text=True, check=True).stdout == "True False\n"
+
+
+FORMATS = [
+    ("crds", ["crds"], "yaml"),
+    ("the editor's", ["schema"], "json"),
+    ("kustomize's lists", ["schema", "--for", "kustomize"], "json"),
+    ("kustomize's names", ["schema", "--for", "names"], "yaml"),
+]
+
+
+@pytest.mark.parametrize(("reason", "arguments", "default"), FORMATS, ids=[row[0] for row in FORMATS])
+def test_output_is_a_format_everywhere(reason, arguments, default):
+    """YAML and JSON are the same values; JSON holds several objects as one List."""
+    printed = {style: console.run(*arguments, "-o", style).out for style in ("yaml", "json")}
+    assert printed[default] == console.run(*arguments).out
+    documents = list(yaml.safe_load_all(printed["yaml"]))
+    value = json.loads(printed["json"])
+    assert documents == (value["items"] if arguments == ["crds"] else [value])

@@ -133,8 +133,8 @@ def test_the_action_annotates_lines(runner, repository):
 
 def test_the_action_compares_with_a_revision(runner, repository):
     (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("Frontend:", "Front:"))
-    refused = check(runner, repository, old="HEAD", paths="graphs")
-    allowed = check(runner, repository, old="HEAD", paths="graphs", allow_topology="true")
+    allowed = check(runner, repository, old="HEAD", paths="graphs")
+    refused = check(runner, repository, old="HEAD", paths="graphs", fixed_services="true")
     assert (refused.returncode, allowed.returncode) == (1, 0)
     assert "title=DYN402" in refused.stdout
     assert allowed.stdout.count("::warning ") == 2

@@ -1,6 +1,6 @@
-"""How findings are printed: a file here is a format, its `write` makes the text.
+"""Formats of findings for people and programs: each file here is one, and its `write` makes the text.
 
-Not its business: the short form that orchestrators of functions show (`krm_fn.report`).
+The short form that kustomize and kpt show is in `krm_fn.report`.
 """
 
 from __future__ import annotations
@@ -21,26 +21,30 @@ if TYPE_CHECKING:
 
 
 class Checked(NamedTuple):
-    """What was read, and what there is to say about it, in the order in which it is shown. `stdin` is what was read there."""
+    """The resources that were read, and the findings in the order in which they are shown.
+
+    `stdin` is the text that was read there; `colour` says that a terminal shows the text.
+    """
 
     resources: Sequence[Source]
     results: Sequence[Result]
     stdin: str = ""
+    colour: bool = False
 
 
 def names() -> tuple[str, ...]:
-    """All formats."""
+    """The names of all formats."""
     return registry.entries(sys.modules[__name__])
 
 
 def write(style: str, checked: Checked) -> str:
-    """Findings in a format. Raises KeyError for one that there is not."""
+    """Findings in a format. Raises KeyError if the format does not exist."""
     text: str = registry.get(sys.modules[__name__], style).write(checked)
     return text
 
 
 def place(result: Result) -> tuple[str, int, int]:
-    """File, line and column for programs: the file as seen from the working directory, empty for stdin; 0 for what is not known."""
+    """File, line and column for programs. The file is relative to the working directory and empty for stdin; unknown numbers are 0."""
     if not result.file or result.file == reading.STDIN_NAME:
         return "", 0, 0
     path, here = Path(normpath(result.file)), Path.cwd()

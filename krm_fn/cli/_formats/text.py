@@ -1,10 +1,12 @@
-"""Findings for people: `file:line:column: error DYN014 field: message`, and below it the line with a caret, where it is known."""
+"""Findings for people: `file:line:column: error DYN014 field: message`, and below it the line with a caret, if it is known."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 from krm_fn import report
 from krm_fn.files import reading
@@ -13,28 +15,39 @@ if TYPE_CHECKING:
     from krm_fn.cli._formats import Checked
     from krm_fn.results import Result
 
+_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may be one line of megabytes
 
 
 def write(checked: Checked) -> str:
     """Each finding with its line."""
     stdin = checked.stdin.split("\n")
-    return "".join(f"{_printable(report.entry(result))}\n{_excerpt(result, stdin)}" for result in checked.results)
+    return "".join(f"{_head(result, colour=checked.colour)}\n{_excerpt(result, stdin, checked.colour)}" for result in checked.results)
 
 
-def _excerpt(result: Result, stdin: list[str]) -> str:
+def _head(result: Result, *, colour: bool) -> str:
+    if not colour:
+        return report.entry(result)
+    place = [click.style(report.place(result), bold=True)] if report.place(result) else []
+    return " ".join([*place, click.style(report.noun(result), fg=_COLOURS[result.severity], bold=True), report.what(result)])
+
+
+def _excerpt(result: Result, stdin: list[str], colour: bool) -> str:
     lines = (stdin if result.file == reading.STDIN_NAME else _lines(result.file)) if result.line else []
     if result.line > len(lines) or not lines:
         return ""
     line = lines[result.line - 1]
     start = max(0, result.column - _BEFORE) if len(line) > _WIDTH else 0
-    caret = " " * (result.column - 1 - start) + "^" if result.column else ""
-    return f"    {_printable(line[start : start + _WIDTH])}\n    {caret}".rstrip() + "\n"
+    shown = f"    {_printable(line[start : start + _WIDTH])}".rstrip()
+    if not result.column:
+        return f"{shown}\n"
+    caret = click.style("^", fg=_COLOURS[result.severity], bold=True) if colour else "^"
+    return f"{shown}\n    {' ' * (result.column - 1 - start)}{caret}\n"
 
 
 @cache
 def _lines(file: str) -> list[str]:
-    """The lines of a file, none where it is not there (orchestrators name files relative to what they know)."""
+    """The lines of a file; empty if it does not exist, since orchestrators name files relative to other folders."""
     try:
         return Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
     except (OSError, ValueError):
@@ -42,5 +55,5 @@ def _lines(file: str) -> list[str]:
 
 
 def _printable(text: str) -> str:
-    """One line, in which nothing moves the cursor."""
+    """The line with blanks for characters that move the cursor, so that columns stay."""
     return "".join(character if character.isprintable() else " " for character in text)

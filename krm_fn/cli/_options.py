@@ -1,0 +1,98 @@
+"""Options that several verbs share. Each group reaches the verb as one value."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from krm_fn import codes
+from krm_fn.cli._policy import Policy
+from krm_fn.files import sources
+from krm_fn.kube.admission import fields
+from krm_fn.validation import suppressed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krm_fn.files.sources import Sources
+
+_INPUT = click.Path(exists=True, allow_dash=True)
+
+
+class Inputs(NamedTuple):
+    """What to read, and settings that win over the configuration that is read."""
+
+    paths: tuple[str, ...]
+    config: str | None
+    namespace: str | None
+
+    def load(self, without: Path | None = None) -> Sources:
+        """Reads the paths, but not the folder `without`."""
+        loaded = sources.load(self.paths, self.config, without=without)
+        return loaded._replace(config=loaded.config._replace(namespace=self.namespace)) if self.namespace else loaded
+
+
+class Folder(click.Path):
+    """A folder that may be missing. An empty name, such as an unset variable gives, is wrong usage and not the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The folder as a path. Raises click.BadParameter for an empty name and for a file."""
+        return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
+
+
+def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds PATH..., -f, --config and -n, which reach the verb as `given`."""
+
+    @click.argument("paths", metavar="[PATH...]", nargs=-1, type=_INPUT)
+    @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH; can be repeated.")
+    @click.option(
+        "--config", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The configuration: a DynamoRender or a ConfigMap."
+    )
+    @click.option("-n", "--namespace", metavar="NAME", callback=_namespace, help="Namespace of Dynamo resources that do not set one.")
+    @functools.wraps(verb)
+    def wrapped(
+        *args: Any, paths: tuple[str, ...], filenames: tuple[str, ...], config: str | None, namespace: str | None, **more: Any
+    ) -> Any:
+        if not paths and not filenames:
+            raise click.UsageError("Missing argument 'PATH...'.")
+        return verb(*args, given=Inputs((*paths, *filenames), config, namespace), **more)
+
+    return wrapped
+
+
+def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --ignore, --strict and --quiet, which reach the verb as `policy`."""
+
+    @click.option(
+        "--ignore", "ignored", metavar="CODE", multiple=True, callback=_codes, help="Leave out warnings and notes of this code; repeatable."
+    )
+    @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print only the findings that make the command fail.")
+    @functools.wraps(verb)
+    def wrapped(*args: Any, ignored: frozenset[str], strict: bool, quiet: bool, **more: Any) -> Any:
+        return verb(*args, policy=Policy(ignored, strict, quiet), **more)
+
+    return wrapped
+
+
+def code(text: str) -> str:
+    """A code as it is listed. Raises click.BadParameter if it is not one."""
+    if text.upper() not in codes.TITLES:
+        raise click.BadParameter(f"{text!r} is not the code of a finding, such as DYN021.")
+    return text.upper()
+
+
+def _codes(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(code(each) for text in texts for each in suppressed.codes(text))
+
+
+def _namespace(_ctx: click.Context, _param: click.Parameter, name: str | None) -> str | None:
+    if name is not None and not fields.DNS_LABEL.fullmatch(name):
+        raise click.BadParameter(f"{name!r} is not a namespace; use at most 63 lower-case letters, digits and dashes.")
+    return name

@@ -1,0 +1,74 @@
+"""Findings have colours on a terminal, unless the user or the terminal does without, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli import console
+from tests.cli.console import GRAPH, MISSPELT
+from tests.testbed import programs
+
+CODES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def terminal(*arguments, **environment):
+    """What a verb prints on a terminal: its stdout and stderr."""
+    reading, writing = pty.openpty()
+    command = [sys.executable, "-m", "krm_fn", *arguments]
+    settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(programs.ROOT), "TERM": "xterm", **environment}
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=writing, stderr=writing, env=settings) as running:
+        os.close(writing)
+        shown = b""
+        try:
+            while part := os.read(reading, 65536):
+                shown += part
+        except OSError:  # Linux: the program has closed the terminal
+            pass
+        os.close(reading)
+        running.wait(timeout=20)
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.fixture
+def misspelt(tmp_path):
+    (tmp_path / "graph.yaml").write_text(MISSPELT)
+    return tmp_path / "graph.yaml"
+
+
+@pytest.mark.parametrize("verb", ["check", "render"])
+def test_a_terminal_gets_colours_and_the_same_words(verb, misspelt):
+    shown = terminal(verb, str(misspelt))
+    done = console.run(verb, misspelt)
+    assert "\x1b[31m\x1b[1merror\x1b[0m DYN023" in shown
+    assert CODES.sub("", shown) == done.out + done.err
+
+
+WITHOUT = [
+    ("the user has NO_COLOR set", {"NO_COLOR": "1"}),
+    ("the terminal is dumb", {"TERM": "dumb"}),
+]
+
+
+@pytest.mark.parametrize(("reason", "environment"), WITHOUT, ids=[row[0] for row in WITHOUT])
+def test_a_terminal_without_colours(reason, environment, misspelt):
+    assert "\x1b" not in terminal("check", str(misspelt), **environment)
+
+
+def test_an_empty_no_color_says_nothing(misspelt):
+    assert "\x1b" in terminal("check", str(misspelt), NO_COLOR="")
+
+
+@pytest.mark.parametrize("style", ["json", "github"])
+def test_formats_for_programs_have_no_colours(style, misspelt):
+    assert "\x1b" not in terminal("check", "-o", style, str(misspelt))
+
+
+def test_objects_have_no_colours(tmp_path):
+    (tmp_path / "graph.yaml").write_text(GRAPH)
+    assert "\x1b" not in terminal("render", str(tmp_path / "graph.yaml"))
