@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Field = Literal[
         "component",
         "annotations",
-        "envs",
+        "variables",
         "gpus",
         "gpus.request",
         "ingress",

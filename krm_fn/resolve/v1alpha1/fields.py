@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 COMPONENT: Mapping[Field, Path] = {
     "component": (),
     "annotations": ("annotations",),
-    "envs": ("envs",),
+    "variables": ("envs",),
     "gpus": ("resources", "limits", "gpu"),
     "gpus.request": ("resources", "requests", "gpu"),
     "ingress": ("ingress",),
