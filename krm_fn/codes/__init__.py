@@ -131,6 +131,7 @@ TITLES = {
     "DYN170": "An adapter without a source",
     "DYN171": "An adapter from a source that cannot be loaded",
     "DYN172": "Keys for ssh that sshd does not find",
+    "DYN173": "An image that needs etcd without an address of etcd",
     "DYN180": "A setting for profiling that is overwritten",
     "DYN181": "GPU discovery without a role for it",
     # 200-299: pods

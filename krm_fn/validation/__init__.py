@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.manifests import components as kinds
 from krm_fn.manifests import workloads
-from krm_fn.validation import components, graphs, models, pods, requests
+from krm_fn.validation import components, discovery, graphs, models, pods, requests
 
 if TYPE_CHECKING:
     from krm_fn.config import Config
@@ -31,6 +31,7 @@ _RULES = (
     pods.check_pods,
     pods.check_engine,
     pods.check_metadata,
+    discovery.check_store,
 )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-RECORD = programs.ROOT / "tests" / "templates.json"
+RECORD = programs.ROOT / "tests" / "support" / "templates.json"
 CHANGES = programs.ROOT / "CHANGELOG.md"
 _RELEASES = re.compile(r"^## (\d+\.\d+\.\d+)(, unreleased)?$", re.MULTILINE)
 

@@ -566,6 +566,9 @@ SEVERAL_NODES = [
         "root with the home of root",
         nodes(main={"args": ["python3 -m dynamo.trtllm"], "securityContext": {"runAsUser": 0}}, envs=[{"name": "HOME", "value": "/root"}]),
     ),
+    fires("DYN173", f"{_MAIN}.image", "a runtime before 1.0 without a store", worker(main={"image": "example.org/dynamo:0.9.1"})),
+    quiet("a runtime before 1.0 with an etcd", worker(main={"image": "example.org/dynamo:0.9.1"}), etcd_address="etcd:2379"),
+    quiet("a runtime of 1.0", worker(main={"image": "example.org/dynamo:1.0.0"})),
     fires(
         "DYN167",
         "spec.services.B.extraPodSpec.schedulerName",
