@@ -138,7 +138,7 @@ def test_sets_without_an_empty_strategy():
 
 
 def test_address_of_the_leader_in_a_list_of_words():
-    says("as `$(LWS_LEADER_ADDRESS)`, which Kubernetes expands")
+    says("passes `$(LWS_LEADER_ADDRESS)`, which Kubernetes expands")
     made = leader(args=["--model", "m", "--data-parallel-size", "16"])
     words = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert "$(LWS_LEADER_ADDRESS)" in words
@@ -146,14 +146,14 @@ def test_address_of_the_leader_in_a_list_of_words():
 
 
 def test_quotes_of_a_shell_form_survive_ray():
-    says("loses that command's quotes")
+    says("loses the quotes of that command")
     made = leader(command=["/bin/sh", "-c"], args=['echo "a  b"; python3 -m dynamo.vllm --tensor-parallel-size 16'])
     (line,) = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert """/bin/sh -c 'echo "a  b"; python3""" in line
 
 
 def test_quotes_of_a_tensorrt_command_are_escaped():
-    says("a quote in the command breaks")
+    says("a single quote in the command ends them")
     made = leader(command=["sh", "-c"], args=["python3 -m dynamo.trtllm --name 'a b'"])
     (line,) = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert line.endswith("""'trtllm-llmapi-launch python3 -m dynamo.trtllm --name '"'"'a b'"'"''""")

@@ -146,7 +146,7 @@ def test_the_table_of_the_front_page_names_every_object():
     page = (programs.ROOT / "README.md").read_text()
     graph = markdown.files(page)["graph.yaml"]
     assert len(graph.splitlines()) <= 12
-    expanded = expand.expand(truth.read(graph), config.Config())
+    expanded = expand.expand(truth.read(graph), config.Config(namespace="prod"))
     assert expanded.results == []
     assert named(programs.ROOT / "README.md") == sorted(f"{each['kind']} {each['metadata']['name']}" for each in expanded.resources)
     truth.assert_fit(expanded.resources)
