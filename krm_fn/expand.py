@@ -93,14 +93,15 @@ def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: l
     checked = [*notes, *check.resource(resource, unknown=_unknown(config))]
     broken, kept = readable.broken(checked), readable.usable(check.without_nulls(resource), checked)
     plan, unreadable = _RESOLVERS[resource["kind"]](kept, config, around)
-    judged = [*validation.graph(plan, around), *_namespace(resource, plan.namespace, config)]
+    made = graph.pods(plan)
+    judged = [*validation.graph(plan, made, around), *_namespace(resource, plan.namespace, config)]
     found = [*checked, *readable.news([*unreadable, *judged], broken)]
     if results.failed(found):
         return _Expanded([resource], [], found)
     placed = _in_namespace(resource, plan.namespace)
-    made = [*graph.render(plan), *components_inventory.components(plan)]
+    generated = [*graph.render(plan, made), *components_inventory.components(plan)]
     sources = ownership.source(placed, graph.notes(plan, resource.get("spec")), config.source)
-    return _Expanded(list(sources), [Generated(placed, entry) for entry in made], found)
+    return _Expanded(list(sources), [Generated(placed, entry) for entry in generated], found)
 
 
 def _passing(resource: Resource, config: Config) -> Iterator[Result]:

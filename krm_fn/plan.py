@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from krm_fn import results
 from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
-from krm_fn.kube.types import Container, EnvVar, Labels, PodSpec, Probe, Role
+from krm_fn.kube.types import Container, EnvVar, Labels, PodSpec, Probe, Resources, Role
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class PodFacts(NamedTuple):
     env_from_secret: str
     liveness: Probe | None
     readiness: Probe | None
-    resources: dict[str, Any]
+    resources: Resources
     gpus: GPUs
     mounts: tuple[Mount, ...]
     shared_memory: str
@@ -280,13 +280,6 @@ class GraphPlan(NamedTuple):
     def word(self, field: GraphField) -> str:
         """The name of a field in the user's version, as a message says it: the last step of its path."""
         return str(self.fields[field][-1])
-
-    def carried(self) -> dict[str, list[ComponentPlan]]:
-        """The components by what carries them, in the order of the spec."""
-        found: dict[str, list[ComponentPlan]] = {}
-        for component in self.components:
-            found.setdefault(component.placement.workload, []).append(component)
-        return found
 
 
 def _filled(pattern: Path, rest: tuple[str | int, ...]) -> Path:

@@ -13,6 +13,8 @@ from krm_fn import registry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from krm_fn.kube.types import ProbeName
+
 
 class Ports(NamedTuple):
     """The ports on which components listen."""
@@ -42,7 +44,7 @@ class TypeFigures(NamedTuple):
 
     ports: tuple[tuple[str, int], ...] = ()
     env: tuple[tuple[str, str], ...] = ()
-    probes: tuple[tuple[str, ProbeFigures], ...] = ()
+    probes: tuple[tuple[ProbeName, ProbeFigures], ...] = ()
     grace_period: int = 60
 
 

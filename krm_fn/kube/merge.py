@@ -1,78 +1,110 @@
 """Layering: a user's values over defaults, always in a new object.
 
-Not its business: which defaults there are. The rules are those of the reference's merge library for Go structs
-(mergo with override, used by `internal/dynamo/graph.go` GenerateBasePodSpec).
+The rules are those of the reference's merge library for Go structs (mergo with override, used by `internal/dynamo/graph.go`
+GenerateBasePodSpec).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from krm_fn.kube.types import Container, EnvVar, Probe
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Container, EnvVar, HandlerName, Probe, ProbeName, Resources
 
-HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-_WHOLE = ("env", "startupProbe")
+Fields = TypeVar("Fields", bound=Mapping[str, Any])
+
+HANDLERS: tuple[HandlerName, ...] = ("exec", "httpGet", "tcpSocket", "grpc")
+PROBES: tuple[ProbeName, ...] = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
 def some(**values: Any) -> dict[str, Any]:
-    """A dict without the keys whose value is None; zero, empty and false stay."""
+    """A dict without the keys whose value is None. Zero, the empty string and false stay."""
     return {key: value for key, value in values.items() if value is not None}
 
 
-def overlay(base: dict[str, Any], user: dict[str, Any]) -> dict[str, Any]:
+def without(written: Fields, *names: str) -> Fields:
+    """A copy of an object without the fields of these names."""
+    return cast("Fields", {key: value for key, value in written.items() if key not in names})
+
+
+def overlay(base: Fields, user: Fields) -> Fields:
     """`user` over `base`, as Go structs merge.
 
-    An empty user value never overrides what the base has, lists are replaced whole, structs merge field by field.
+    An empty user value never overrides a value of the base, lists are replaced whole, structs merge field by field.
 
     >>> overlay({"a": 1, "b": {"c": 2}, "l": [1]}, {"a": 0, "b": {"d": 3}, "l": [], "e": 0})
     {'a': 1, 'b': {'c': 2, 'd': 3}, 'l': [1], 'e': 0}
     """
-    merged = dict(base)
+    merged: dict[str, Any] = {**base}
     for key, value in user.items():
-        if key not in base:
+        if key not in merged:
             merged[key] = value
-        elif isinstance(value, dict) and isinstance(base[key], dict):
-            merged[key] = overlay(base[key], value)
+        elif isinstance(value, dict) and isinstance(merged[key], dict):
+            merged[key] = overlay(merged[key], value)
         elif value:
             merged[key] = value
+    return cast("Fields", merged)
+
+
+def added(base: Fields, upper: Fields) -> Fields:
+    """`upper` added to `base`: lists are appended, resources add up, and any other value replaces. Variables merge by name."""
+    merged: dict[str, Any] = {**base}
+    for key, value in upper.items():
+        if key == "env":
+            merged[key] = envs(merged.get(key) or (), value)
+        elif key == "resources":
+            merged[key] = _resources(merged.get(key, {}), value)
+        elif isinstance(value, list):
+            merged[key] = [*(merged.get(key) or ()), *value]
+        else:
+            merged[key] = value
+    return cast("Fields", merged)
+
+
+def _resources(base: Resources, over: Resources) -> Resources:
+    """Limits and requests merge by name; claims are appended."""
+    merged = overlay(base, without(over, "claims"))
+    if claims := [*(base.get("claims") or ()), *(over.get("claims") or ())]:
+        merged["claims"] = claims
     return merged
 
 
 def container(base: Container, user: Container) -> Container:
     """The user's main container over the default one.
 
-    `env` merges by name and a `startupProbe` replaces the default's; everything else is `overlay`, save that a probe
-    handler of another type replaces the default's instead of standing beside it.
+    `env` merges by name. A `startupProbe` replaces the default's. All other fields merge as in `overlay`, except that a probe handler of
+    another type replaces the default's handler: the API server refuses a probe with two handlers.
     """
-    merged = overlay(base, {key: value for key, value in user.items() if key not in (*_WHOLE, *PROBES)})
+    merged = overlay(base, without(user, "env", *PROBES))
     if "env" in base or "env" in user:
         merged["env"] = envs(base.get("env") or (), user.get("env") or ())
     for name in PROBES:
         default, written = base.get(name), user.get(name)
-        if written is None:
-            continue
-        replaces = default is None or name in _WHOLE
-        merged[name] = written if replaces else probe(default or {}, written)
+        if written is not None:
+            merged[name] = written if default is None or name == "startupProbe" else probe(default, written)
     return merged
 
 
 def probe(default: Probe, user: Probe) -> Probe:
     """The user's probe over the default one.
 
-    A number never overrides a port that the default names, as in the reference, whose int-or-string counts as empty then.
+    A number never overrides a port that the default names: the reference's int-or-string counts as empty then.
     """
-    handler = {key for key in HANDLERS if user.get(key) is not None}
-    base = {key: value for key, value in default.items() if key not in HANDLERS or not handler or key in handler}
-    merged = overlay(base, user)
+    replaced = [name for name in HANDLERS if user.get(name) is None] if has_handler(user) else []
+    merged = overlay(without(default, *replaced), user)
     if keeps_named_port(default, user):
         merged["httpGet"] = {**merged["httpGet"], "port": default["httpGet"]["port"]}
     return merged
 
 
+def has_handler(probe: Probe) -> bool:
+    """True if a probe names a handler, even an empty one."""
+    return any(probe.get(name) is not None for name in HANDLERS)
+
+
 def keeps_named_port(default: Probe, user: Probe) -> bool:
-    """Whether the user wrote a numeric httpGet port that the default's name outlives."""
+    """True if the user wrote a number for the `httpGet` port and the default has a name there, which stays."""
     mine, theirs = (user.get("httpGet") or {}).get("port"), (default.get("httpGet") or {}).get("port")
     return isinstance(theirs, str) and isinstance(mine, int)
 

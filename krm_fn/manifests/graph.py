@@ -7,26 +7,32 @@ Not its business: who owns them and how they meet the input (`krm_fn.expand`). F
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import krm_fn
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.manifests import components, ingress, model_services, rbac, scaling_adapters, services, volumes, workloads
+from krm_fn.manifests import components, ingress, model_services, pod, rbac, scaling_adapters, services, volumes, workloads
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
+    from krm_fn.manifests.pod import Pods
     from krm_fn.plan import GraphPlan
 
 
-def render(plan: GraphPlan) -> Iterator[Resource]:
-    """Everything the graph stands for, in the order of the spec."""
+def pods(plan: GraphPlan) -> list[Pods]:
+    """The pods of each component, in the order of the spec. They are made once, to be checked and to be rendered."""
+    return [pod.pods(component, workloads.get(component.placement.workload).roles(component)) for component in plan.components]
+
+
+def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
+    """Everything the graph stands for, in the order of the spec. `made` holds the pods of each component."""
     if not plan.standalone:
         yield from _shared(plan)
-    for workload, carried in plan.carried().items():
-        yield from workloads.get(workload).render(plan, carried)
+    for workload, carried in workloads.carried(made).items():
+        yield from workload.render(plan, carried)
     for component in plan.components:
         port = components.get(component.who.type).service_port(component)
         yield from services.for_component(component, port, workloads.get(component.placement.workload).face(component))

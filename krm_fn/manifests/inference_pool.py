@@ -12,7 +12,7 @@ from krm_fn.kube import labels, names
 from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Labels, Resource
+    from krm_fn.kube.types import Labels, Resource, Volume
     from krm_fn.plan import ComponentPlan
 
 CONFIG_VOLUME = "epp-config"
@@ -27,7 +27,7 @@ def args(plan: ComponentPlan) -> list[str]:
     return [word.format(pool=names.pool(plan.who.graph), namespace=plan.who.namespace) for word in plan.behaviour.picker_args]
 
 
-def volume(plan: ComponentPlan) -> dict[str, Any]:
+def volume(plan: ComponentPlan) -> Volume:
     """The configuration as a volume; the file has one name, whatever the key of the user's ConfigMap."""
     own = not plan.edge.picker.by_reference
     name = names.epp_config(plan.who.graph) if own else plan.edge.picker.config_map

@@ -1,104 +1,72 @@
-"""The pod template of one role: defaults < user < enforced.
+"""The pods of a component, made once: rules check them, and the workload kind writes them.
 
-The order of the layers is the reference's (`internal/dynamo/graph.go` GenerateBasePodSpec,
-`controller/dynamocomponentdeployment_controller.go` generatePodTemplateSpec).
+Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec and `controller/dynamocomponentdeployment_controller.go`
+generatePodTemplateSpec.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from krm_fn.kube import labels, merge, names
-from krm_fn.manifests import backends, components, env, services, volumes
+from krm_fn.kube import labels
+from krm_fn.manifests import backends, services, strata
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, Labels, PodSpec, PodTemplate
+    from collections.abc import Iterable
+
+    from krm_fn.kube.types import Container, Labels, Metadata, PodSpec, PodTemplate
+    from krm_fn.manifests.strata import Stratum
     from krm_fn.plan import ComponentPlan, RolePlan
 
-MAIN = "main"
-_FS_GROUP = 1000  # what the images' cache folders belong to
+
+class Pod(NamedTuple):
+    """The pod of one role."""
+
+    role: RolePlan
+    spec: PodSpec
+
+    @property
+    def main(self) -> Container:
+        """The container that runs Dynamo, which is the last."""
+        return self.spec["containers"][-1]
 
 
-def template(role: RolePlan) -> PodTemplate:
-    """The pods of one role as a component carries them. Later layers win."""
-    plan, written = role.component, spec(role)
-    if role.debug or plan.says(labels.DEBUG):
-        written = _with_debugger(written, plan.config.debugger_image)
-    written.setdefault("serviceAccountName", plan.pod.fallback_account)
-    return {"metadata": merge.some(labels=_labels(role), annotations=notes(plan) or None), "spec": written}
+class Pods(NamedTuple):
+    """The pods of one component, one for each role. `main` is their main container before the engine changes it."""
+
+    plan: ComponentPlan
+    strata: tuple[Stratum, ...]
+    main: Container
+    roles: tuple[Pod, ...]
 
 
-def spec(role: RolePlan) -> PodSpec:
-    """The pod of one role, whatever carries it."""
-    plan, backend = role.component, backends.get(role.component.placement.backend)
-    return backend.pod(_pod(plan, backend.container(container(plan), role)), role)
+def pods(plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
+    """The pods of one component in these roles."""
+    layers, backend = strata.layers(plan), backends.get(plan.placement.backend)
+    around, main = strata.joined(layers)
+    made = []
+    for role in roles:
+        spec: PodSpec = {**around, "containers": [*around["containers"], backend.container(main, role)]}
+        made.append(Pod(role, backend.pod(spec, role)))
+    return Pods(plan, layers, main, tuple(made))
 
 
-def main_container(template: PodTemplate) -> Container:
-    """The container that runs Dynamo: the last of those that are not the debugger."""
-    found = [entry for entry in template["spec"]["containers"] if entry != _debugger(entry.get("image", ""))]
-    main: Container = found[-1]
-    return main
-
-
-def container(plan: ComponentPlan) -> Container:
-    """The main container, before the engine changes it."""
-    component, cache_dir = components.get(plan.who.type), backends.get(plan.placement.backend).cache_dir
-    default = component.container(plan)
-    default = {"name": MAIN, **default, "env": merge.envs(env.common(plan), default.get("env") or ())}
-    merged = merge.container(default, plan.pod.container)
-    merged["env"] = merge.envs(env.platform(plan.config), merged["env"], plan.pod.envs)
-    _replace(merged, "livenessProbe", plan.pod.liveness)
-    _replace(merged, "readinessProbe", plan.pod.readiness)
-    _replace(merged, "resources", _resources(merged.get("resources") or {}, plan.pod.resources) or None)
-    if plan.pod.env_from_secret:
-        merged["envFrom"] = [*(merged.get("envFrom") or ()), {"secretRef": {"name": plan.pod.env_from_secret}}]
-    if found := [*(merged.get("volumeMounts") or ()), *volumes.mounts(plan, cache_dir)]:
-        merged["volumeMounts"] = found
-    return merged
-
-
-def _pod(plan: ComponentPlan, main: Container) -> PodSpec:
-    """The pod around the main container, which comes after the user's own containers."""
-    component = components.get(plan.who.type)
-    pod = merge.overlay(component.pod(plan), {key: value for key, value in plan.pod.spec.items() if key != "containers"})
-    if pod.get("securityContext") is None:
-        pod["securityContext"] = {"fsGroup": _FS_GROUP}
-    pod.update(plan.pod.enforced)
-    if not pod.get("serviceAccountName"):
-        pod.pop("serviceAccountName", None)
-        if plan.placement.discovery == "kubernetes" and plan.who.graph:
-            pod["serviceAccountName"] = names.discovery(plan.who.graph)
-    pod["containers"] = [*(plan.pod.spec.get("containers") or ()), main]
-    if found := [*(pod.get("volumes") or ()), *volumes.pod_volumes(plan)]:
-        pod["volumes"] = found
-    return _with_pull_secrets(pod, plan.pod.pull_secrets)
-
-
-def _replace(holder: dict[str, Any], key: str, value: Any) -> None:
-    """Set a key of an object that is still being written, where there is something to set."""
-    if value is not None:
-        holder[key] = value
-
-
-def _resources(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """The component's resources over the container's, key by key; claims add up."""
-    merged = merge.overlay(base, {key: over[key] for key in ("limits", "requests") if over.get(key)})
-    if claims := [*(base.get("claims") or ()), *(over.get("claims") or ())]:
-        merged["claims"] = claims
-    return merged
-
-
-def _with_pull_secrets(spec: PodSpec, found: tuple[str, ...]) -> PodSpec:
-    """The user's pull secrets as written, then those found that are not among them."""
-    written = spec.get("imagePullSecrets") or []
-    known = {entry.get("name") for entry in written}
-    added = [{"name": name} for name in found if name not in known]
-    return {**spec, "imagePullSecrets": [*written, *added]} if added else spec
+def template(pod: Pod) -> PodTemplate:
+    """The pod template of one role, as workloads other than Grove carry it."""
+    plan, spec = pod.role.component, pod.spec
+    if pod.role.debug or plan.says(labels.DEBUG):
+        debugger = _debugger(plan.config.debugger_image)
+        spec = {**spec, "containers": [*spec["containers"], debugger], "shareProcessNamespace": True}
+    if "serviceAccountName" not in spec:
+        spec = {**spec, "serviceAccountName": plan.pod.fallback_account}
+    metadata: Metadata = {"labels": _labels(pod.role)}
+    if found := pod_annotations(plan):
+        metadata["annotations"] = found
+    return {"metadata": metadata, "spec": spec}
 
 
 def _labels(role: RolePlan) -> Labels:
-    """Labels of the pods; what the user adds can override all of them, and `krm_fn.validation` says where that breaks something."""
+    """The labels of a pod. The user's labels win; `krm_fn.validation` reports those that break a selector."""
     plan = role.component
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
     who = {labels.GRAPH: plan.who.graph_label, labels.SELECTOR: role.target}
@@ -106,26 +74,23 @@ def _labels(role: RolePlan) -> Labels:
 
 
 def kind_labels(plan: ComponentPlan) -> Labels:
-    """What kind of pods these are, where there is something to say."""
-    said = {
+    """Labels for the type of a component and for its metrics; empty values are left out."""
+    found = {
         labels.METRICS_ENABLED: "true" if plan.who.metrics else "",
         labels.COMPONENT_TYPE: plan.who.type,
         labels.SUB_COMPONENT_TYPE: plan.who.sub_type,
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in found.items() if value}
 
 
-def notes(plan: ComponentPlan) -> Labels:
-    """The user's, and the restart that was asked for; no other annotation of a service reaches its pods."""
-    return {**plan.pod.annotations, **{key: plan.who.annotations[key] for key in (labels.RESTART_AT,) if key in plan.who.annotations}}
-
-
-def _with_debugger(spec: PodSpec, image: str) -> PodSpec:
-    return {**spec, "containers": [*spec["containers"], _debugger(image)], "shareProcessNamespace": True}
+def pod_annotations(plan: ComponentPlan) -> Labels:
+    """The annotations of a pod: the user's, and the requested restart. No other annotation of a service reaches its pods."""
+    restart = plan.who.annotations.get(labels.RESTART_AT)
+    return {**plan.pod.annotations, **({} if restart is None else {labels.RESTART_AT: restart})}
 
 
 def _debugger(image: str) -> Container:
-    """A container that sees the main one's processes."""
+    """A container that sees the processes of the main container."""
     return {
         "name": "debugger",
         "image": image,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import merge
-
 if TYPE_CHECKING:
     from krm_fn.behaviours import ProbeFigures
     from krm_fn.kube.types import Container, Probe
@@ -16,15 +14,17 @@ _SLACK = 300  # seconds to schedule a pod and pull its image
 
 def written(figures: ProbeFigures) -> Probe:
     """A default probe as Kubernetes takes it."""
-    grpc = figures.handler == "grpc"
-    handler = {"port": figures.port, "service": figures.target} if grpc else {"path": figures.target, "port": figures.port}
-    return merge.some(
-        **{"grpc" if grpc else "httpGet": handler},
-        initialDelaySeconds=figures.delay,
-        periodSeconds=figures.period,
-        timeoutSeconds=figures.timeout,
-        failureThreshold=figures.failures,
-    )
+    probe: Probe = {"httpGet": {"path": figures.target, "port": figures.port}}
+    if figures.handler == "grpc":
+        probe = {"grpc": {"port": int(figures.port), "service": figures.target}}
+    if figures.delay is not None:
+        probe["initialDelaySeconds"] = figures.delay
+    probe["periodSeconds"] = figures.period
+    if figures.timeout is not None:
+        probe["timeoutSeconds"] = figures.timeout
+    if figures.failures is not None:
+        probe["failureThreshold"] = figures.failures
+    return probe
 
 
 def progress_deadline(container: Container) -> int:

@@ -1,25 +1,25 @@
-"""Claims, the volumes that mount them, and shared memory.
+"""PersistentVolumeClaims, the volumes that mount them, and shared memory.
 
-Not its business: volumes the user wrote. Follows the reference's `internal/controller/common.go` constructPVC and
-`internal/dynamo/graph.go` (GenerateBasePodSpec, applySharedMemory).
+Follows the reference's `internal/controller/common.go` constructPVC and `internal/dynamo/graph.go` (GenerateBasePodSpec,
+applySharedMemory).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels, merge
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
+    from krm_fn.kube.types import Container, PodSpec, Resource, Volume, VolumeMount
     from krm_fn.plan import ComponentPlan, GraphPlan
 
 SHARED_MEMORY = "shared-memory"
 
 
 def claims(plan: GraphPlan) -> Iterator[Resource]:
-    """The PersistentVolumeClaims the graph creates; the others are taken to exist."""
+    """The PersistentVolumeClaims that the graph creates. All others must exist in the cluster."""
     for claim in plan.claims:
         if claim.create:
             yield {
@@ -38,17 +38,17 @@ def claims(plan: GraphPlan) -> Iterator[Resource]:
             }
 
 
-def pod_volumes(plan: ComponentPlan) -> list[dict[str, Any]]:
-    """One volume per mounted claim, then shared memory."""
-    found = [{"name": mount.name, "persistentVolumeClaim": {"claimName": mount.name}} for mount in plan.pod.mounts]
-    if plan.pod.shared_memory:
-        found.append({"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": plan.pod.shared_memory}})
-    return found
+def of_claims(plan: ComponentPlan) -> list[Volume]:
+    """One volume for each mounted claim."""
+    return [{"name": mount.name, "persistentVolumeClaim": {"claimName": mount.name}} for mount in plan.pod.mounts]
 
 
-def mounts(plan: ComponentPlan, cache_dir: str) -> list[dict[str, Any]]:
-    """Where the main container sees them. `cache_dir` is the engine's own place for compiled kernels."""
-    found = [{"name": mount.name, "mountPath": mount.path or cache_dir} for mount in plan.pod.mounts]
-    if plan.pod.shared_memory:
-        found.append({"name": SHARED_MEMORY, "mountPath": "/dev/shm"})  # noqa: S108 - the kernel's name for it
-    return found
+def mounts(plan: ComponentPlan, cache_dir: str) -> list[VolumeMount]:
+    """Where the main container sees the claims. `cache_dir` is the folder in which the engine keeps compiled kernels."""
+    return [{"name": mount.name, "mountPath": mount.path or cache_dir} for mount in plan.pod.mounts]
+
+
+def shared_memory(size: str) -> tuple[PodSpec, Container]:
+    """The volume for shared memory, and its mount in the main container. `size` is a canonical quantity."""
+    volume: Volume = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
+    return {"volumes": [volume]}, {"volumeMounts": [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]}  # noqa: S108 - the kernel's name

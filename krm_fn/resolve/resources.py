@@ -6,16 +6,17 @@ from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import quantity
+from krm_fn.kube.types import Resources, ResourceSide
 from krm_fn.results import Path, Ref, Result
 
 _GPU = "nvidia.com/gpu"
+_SIDES: tuple[ResourceSide, ...] = ("limits", "requests")
 
 
-def native(written: dict[str, Any], ref: Ref, path: Path, found: list[Result]) -> dict[str, Any]:
+def native(written: dict[str, Any], ref: Ref, path: Path, found: list[Result]) -> Resources:
     """Limits, requests and claims; what is no quantity goes to `found`."""
-    sides: dict[str, Any] = {}
-    for side in ("limits", "requests"):
-        sides[side] = {}
+    sides: Resources = {"limits": {}, "requests": {}}
+    for side in _SIDES:
         for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():
             try:
                 sides[side][name] = quantity.parse(amount).text
@@ -32,7 +33,7 @@ def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return {**written, **{side: {**(written.get(side) or {}), **over} for side in ("limits", "requests")}}
 
 
-def gpus(written: dict[str, Any], merged: dict[str, Any]) -> int:
+def gpus(written: dict[str, Any], merged: Resources) -> int:
     """How many GPUs one pod asks for, whoever asks. `merged` are the main container's native resources."""
     name = (written.get("limits") or {}).get("gpuType") or _GPU
     return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT

@@ -6,7 +6,7 @@ Follows the reference's `internal/webhook/validation/shared.go` and `dynamograph
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from krm_fn import results
@@ -17,7 +17,8 @@ from krm_fn.validation import components, discovery, graphs, models, pods, reque
 if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
-    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.manifests.pod import Pods
+    from krm_fn.plan import GraphPlan
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result
 
@@ -28,23 +29,21 @@ _RULES = (
     components.check_ingress,
     components.check_selector,
     components.check_probes,
-    pods.check_pods,
-    pods.check_engine,
     pods.check_metadata,
     discovery.check_store,
 )
 
 
-def graph(plan: GraphPlan, cluster: ClusterFacts) -> Iterator[Result]:
-    """All findings about a graph or a standalone component, not only the first."""
+def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Iterator[Result]:
+    """All findings about a graph or a standalone component, not only the first. `made` holds the pods of each component."""
     if not plan.standalone:
         yield from graphs.check_services(plan)
         yield from graphs.check_claims(plan)
         yield from graphs.check_restart(plan)
-    for component in plan.components:
+    for component in made:
         yield from _component(component, cluster)
-    for workload, carried in plan.carried().items():
-        yield from workloads.get(workload).check_together(carried)
+    for workload, carried in workloads.carried(made).items():
+        yield from workload.check_together([component.plan for component in carried])
 
 
 def other(resource: Resource, config: Config) -> Iterator[Result]:
@@ -56,9 +55,12 @@ def other(resource: Resource, config: Config) -> Iterator[Result]:
         yield from requests.check_request(spec, address, config)
 
 
-def _component(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result]:
+def _component(made: Pods, cluster: ClusterFacts) -> Iterator[Result]:
+    plan = made.plan
     yield from kinds.get(plan.who.type).check(plan)
-    yield from workloads.get(plan.placement.workload).check(plan)
+    yield from workloads.get(plan.placement.workload).check(made)
     for rule in _RULES:
         yield from rule(plan)
+    yield from pods.check_pods(made)
+    yield from pods.check_engine(made)
     yield from components.check_account(plan, cluster)

@@ -1,91 +1,90 @@
-"""Where in the user's resource a field of a finished pod comes from.
-
-Not its business: what is wrong with it (`krm_fn.kube.admission.pod`).
-"""
+"""The field of the user's resource from which a field of a finished pod comes, read from the strata of the pod."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from krm_fn.manifests import backends, components
+from krm_fn.manifests import strata
 
 if TYPE_CHECKING:
-    from krm_fn.kube.admission.fields import Fault
+    from krm_fn.kube.admission import Refusal
     from krm_fn.kube.types import PodSpec
-    from krm_fn.plan import ComponentPlan
+    from krm_fn.manifests.pod import Pods
     from krm_fn.results import Path
 
-Source = Literal["user", "type", "claim", "memory", "engine"]
+
+def path(pods: Pods, spec: PodSpec, refusal: Refusal) -> Path | None:
+    """The field that the user can fix; None only if another rule reports the same problem at that field."""
+    plan = pods.plan
+    match refusal.path:
+        case ("volumes", int(index), *_):
+            return _of_volume(pods, index, spec["volumes"][index].get("name"), refusal)
+        case ("containers", int(index), *rest) if _is_main(pods, index):
+            return _of_main(pods, spec, tuple(rest), refusal)
+    return plan.at("pod", *refusal.path)
 
 
-def of(plan: ComponentPlan, spec: PodSpec, fault: Fault) -> Path | None:
-    """The field to mend; None only where a rule over that field has said the same."""
-    extra, path = (*plan.path, "extraPodSpec"), fault.path
-    if path[:1] == ("volumes",):
-        return _of_volume(plan, path, spec["volumes"][path[1]].get("name"), fault.code)
-    if path[:2] != ("containers", len(plan.pod.spec.get("containers") or ())):
-        return (*extra, *path)
-    rest = path[2:]
-    if (rest[:1] == ("livenessProbe",) and plan.pod.liveness is not None) or (
-        rest[:1] == ("readinessProbe",) and plan.pod.readiness is not None
-    ):
-        return (*plan.path, *rest)
-    if rest[:1] == ("resources",) and not plan.pod.container.get("resources"):
-        return (*plan.path, *rest)
-    if rest[:1] == ("env",):
-        return (*plan.path, "envs")
-    if rest[:1] == ("volumeMounts",):
-        return _of_mount(plan, rest, spec["containers"][path[1]]["volumeMounts"][rest[1]].get("mountPath"), fault.code)
-    return (*extra, "mainContainer", *rest)
+def is_shared_memory(pods: Pods, refusal: Refusal) -> bool:
+    """True if a refusal is about the mount of the default shared memory."""
+    match refusal.path:
+        case ("containers", int(index), "volumeMounts", int(mount), *_) if _is_main(pods, index):
+            return strata.entry(pods.strata, "container", "volumeMounts", mount).origin == "shared memory"
+    return False
 
 
-def _of_volume(plan: ComponentPlan, path: Path, name: Any, code: str) -> Path | None:
-    """A generated volume that has another one's name is mended there; a claim's is judged where it is mounted."""
-    at = (*plan.path, "extraPodSpec", "volumes")
-    source, place = _source(plan, plan.pod.spec.get("volumes"), components.get(plan.who.type).pod(plan).get("volumes"), path[1])
-    written, claims = [volume.get("name") for volume in plan.pod.spec.get("volumes") or ()], [mount.name for mount in plan.pod.mounts]
-    if source == "user":
-        return (*plan.path, "extraPodSpec", *path)
-    if code == "DYN207" and source != "claim" and name in written and name not in claims:
-        return (*at, written.index(name), "name")
-    if code == "DYN207" and source == "engine" and name in claims:
-        return (*plan.path, "volumeMounts", claims.index(name), "name")
-    if source == "claim":
-        return (*plan.path, "volumeMounts", place, "name") if name and code != "DYN207" else None
-    if source == "memory":
-        return (*plan.path, "sharedMemory", "size") if code != "DYN207" else None
-    return at if source == "engine" else None
+def _is_main(pods: Pods, index: int) -> bool:
+    """True if a container is the main container, which follows the containers of the strata."""
+    return strata.entry(pods.strata, "pod", "containers", index).origin == "engine"
 
 
-def _of_mount(plan: ComponentPlan, path: Path, place: Any, code: str) -> Path | None:
-    """The same of mounts; those of the type lose their volumes to the user's."""
-    main = (*plan.path, "extraPodSpec", "mainContainer")
-    source, index = _source(
-        plan, plan.pod.container.get("volumeMounts"), components.get(plan.who.type).container(plan).get("volumeMounts"), path[1]
-    )
+def _of_volume(pods: Pods, index: int, name: str | None, refusal: Refusal) -> Path | None:
+    """The field for a volume. If a generated volume has the name of a user's volume, it is that volume's name."""
+    plan, twice = pods.plan, refusal.code == "DYN207"
+    origin, place = strata.entry(pods.strata, "pod", "volumes", index)
+    written = [volume.get("name") for volume in plan.pod.spec.get("volumes") or ()]
+    claims = [mount.name for mount in plan.pod.mounts]
+    if origin == "user":
+        return plan.at("pod", *refusal.path)
+    if twice and origin != "claims" and name in written and name not in claims:
+        return plan.at("pod", "volumes", written.index(name), "name")
+    if twice and origin == "engine" and name in claims:
+        return plan.at("mount.name", claims.index(name))
+    if origin == "claims":
+        return plan.at("mount.name", place) if name and not twice else None
+    if origin == "shared memory":
+        return None if twice else plan.at("shared_memory.size")
+    return plan.at("pod", "volumes") if origin == "engine" else None
+
+
+def _of_main(pods: Pods, spec: PodSpec, rest: Path, refusal: Refusal) -> Path | None:
+    """The field for a field of the main container: the topmost stratum that sets it."""
+    plan, beside = pods.plan, strata.get(pods.strata, "component").container
+    match rest:
+        case ("livenessProbe", *below) if "livenessProbe" in beside:
+            return plan.at("liveness", *below)
+        case ("readinessProbe", *below) if "readinessProbe" in beside:
+            return plan.at("readiness", *below)
+        case ("resources", *below) if not plan.pod.container.get("resources"):
+            return plan.at("resources", *below)
+        case ("env", *_):
+            return plan.at("envs")
+        case ("volumeMounts", int(index), *_):
+            return _of_mount(pods, index, rest, spec["containers"][-1]["volumeMounts"][index].get("mountPath"), refusal.code)
+    return plan.at("main", *rest)
+
+
+def _of_mount(pods: Pods, index: int, rest: Path, folder: str | None, code: str) -> Path | None:
+    """The field for a mount. If a generated mount has the folder of a user's mount, it is that mount's folder."""
+    plan = pods.plan
+    origin, place = strata.entry(pods.strata, "container", "volumeMounts", index)
     written = [mount.get("mountPath") for mount in plan.pod.container.get("volumeMounts") or ()]
-    claims = [mount.path or backends.get(plan.placement.backend).cache_dir for mount in plan.pod.mounts]
-    if source == "user":
-        return (*main, *path)
-    if code == "DYN209" and place in claims:
-        return (*plan.path, "volumeMounts", len(claims) - 1 - claims[::-1].index(place), "mountPoint")
-    if code == "DYN209" and place in written:
-        return (*main, "volumeMounts", written.index(place), "mountPath")
-    if source == "claim":
-        return (*plan.path, "volumeMounts", index, "mountPoint") if claims[index] else None
-    return (*plan.path, "extraPodSpec", "volumes") if source == "type" else (*main, "volumeMounts")
-
-
-def _source(plan: ComponentPlan, written: Any, default: Any, index: Any) -> tuple[Source, int]:
-    """Whose an entry of a list is, and its place among theirs: the user's or else the type's come first, then these."""
-    parts: list[tuple[Source, int]] = [
-        ("user", len(written or ())),
-        ("type", 0 if written else len(default or ())),
-        ("claim", len(plan.pod.mounts)),
-        ("memory", 1 if plan.pod.shared_memory else 0),
-    ]
-    for source, length in parts:
-        if index < length:
-            return source, index
-        index -= length
-    return "engine", index
+    claims = [mount.get("mountPath") for mount in strata.get(pods.strata, "claims").container.get("volumeMounts") or ()]
+    if origin == "user":
+        return plan.at("main", *rest)
+    if code == "DYN209" and folder in claims:
+        return plan.at("mount.path", len(claims) - 1 - claims[::-1].index(folder))
+    if code == "DYN209" and folder in written:
+        return plan.at("main", "volumeMounts", written.index(folder), "mountPath")
+    if origin == "claims":
+        return plan.at("mount.path", place) if claims[place] else None
+    return plan.at("pod", "volumes") if origin == "defaults" else plan.at("main", "volumeMounts")

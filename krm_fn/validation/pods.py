@@ -1,4 +1,4 @@
-"""What an API server would refuse in the pods, at the field where the user can mend it."""
+"""What an API server would refuse in the pods, reported at the field that the user wrote."""
 
 from __future__ import annotations
 
@@ -6,49 +6,59 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import results
+from krm_fn.kube.admission import metadata
 from krm_fn.kube.admission import pod as admission
-from krm_fn.manifests import backends, pod, workloads
+from krm_fn.manifests import backends, workloads
 from krm_fn.validation import field_origin
 
 if TYPE_CHECKING:
+    from krm_fn.kube.admission import Refusal
+    from krm_fn.manifests.pod import Pods
     from krm_fn.plan import ComponentPlan
-    from krm_fn.results import Path, Result
+    from krm_fn.results import Result
 
 
-def check_pods(plan: ComponentPlan) -> Iterator[Result]:
-    """What an API server would refuse in the pods, at the field where the user can mend it."""
-    carrier = workloads.get(plan.placement.workload)
-    for role in carrier.roles(plan):
-        spec = pod.spec(role)
-        for fault in admission.pod(spec):
-            at = field_origin.of(plan, spec, fault)
+def check_pods(pods: Pods) -> Iterator[Result]:
+    """Pods that an API server would refuse, or that the workload cannot restart."""
+    plan = pods.plan
+    always_restarts = workloads.get(plan.placement.workload).always_restarts
+    for pod in pods.roles:
+        for refusal in admission.refusals(pod.spec, plan.word("pod")):
+            at = field_origin.path(pods, pod.spec, refusal)
             if at is not None:
-                yield results.error(fault.code, fault.message, plan.ref, at)
-        policy = spec.get("restartPolicy")
-        if carrier.always_restarts and policy != "Always":
-            message = f"{policy!r} does not fit pods that are to stay; write Always, or remove it"
-            yield results.error("DYN223", message, plan.ref, (*plan.path, "extraPodSpec", "restartPolicy"))
+                yield results.error(refusal.code, _message(pods, refusal), plan.ref, at)
+        policy = pod.spec.get("restartPolicy")
+        if always_restarts and policy != "Always":
+            message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"
+            yield results.error("DYN223", message, plan.ref, plan.at("pod", "restartPolicy"))
 
 
-def check_engine(plan: ComponentPlan) -> Iterator[Result]:
-    """What the engine finds in the main container, for each of its roles."""
-    container = pod.container(plan)
-    for role in workloads.get(plan.placement.workload).roles(plan):
-        yield from backends.get(plan.placement.backend).check(container, role)
+def check_engine(pods: Pods) -> Iterator[Result]:
+    """Findings of the engine about the main container, for each role."""
+    backend = backends.get(pods.plan.placement.backend)
+    for pod in pods.roles:
+        yield from backend.check(pods.main, pod.role)
 
 
 def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
-    """Labels and annotations that Kubernetes would not take."""
-    where: Path = (*plan.path, "extraPodMetadata")
+    """Labels and annotations that an API server refuses."""
     checks = (
-        (admission.labels(plan.pod.labels), (*where, "labels")),
-        (admission.annotation_keys(plan.pod.annotations), (*where, "annotations")),
-        (admission.annotation_keys(plan.who.annotations), (*plan.path, "annotations")),
-        (admission.labels(plan.who.service_labels), (*plan.path, "labels")),
-        (admission.labels({"componentType": plan.who.type, "subComponentType": plan.who.sub_type}), plan.path),
-        (admission.labels(plan.edge.ingress.labels or {}), (*plan.path, "ingress", "labels")),
-        (admission.annotation_keys(plan.edge.ingress.annotations or {}), (*plan.path, "ingress", "annotations")),
+        (metadata.labels(plan.pod.labels), plan.at("pod.labels")),
+        (metadata.annotation_keys(plan.pod.annotations), plan.at("pod.annotations")),
+        (metadata.annotation_keys(plan.who.annotations), plan.at("annotations")),
+        (metadata.labels(plan.who.service_labels), plan.at("labels")),
+        (metadata.labels({"componentType": plan.who.type, "subComponentType": plan.who.sub_type}), plan.at("component")),
+        (metadata.labels(plan.edge.ingress.labels or {}), plan.at("ingress.labels")),
+        (metadata.annotation_keys(plan.edge.ingress.annotations or {}), plan.at("ingress.annotations")),
     )
-    for faults, at in checks:
-        for fault in faults:
-            yield results.error(fault.code, fault.message, plan.ref, (*at, *fault.path))
+    for refusals, at in checks:
+        for refusal in refusals:
+            yield results.error(refusal.code, refusal.message, plan.ref, (*at, *refusal.path))
+
+
+def _message(pods: Pods, refusal: Refusal) -> str:
+    """The message of a refusal. A mount that collides with the default shared memory is told how to do without the default."""
+    if refusal.code != "DYN209" or not field_origin.is_shared_memory(pods, refusal):
+        return refusal.message
+    off = pods.plan.word("shared_memory.off")
+    return f"{refusal.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or set {off}: true"

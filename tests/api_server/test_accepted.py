@@ -86,7 +86,7 @@ def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
     resolved = resolve.component if case.items[0]["kind"] == "DynamoComponentDeployment" else resolve.graph
     settings = config.Config(**case.settings)
     plan = resolved(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
-    assert refused(control_plane, [marked(found) for found in graph.render(plan)])
+    assert refused(control_plane, [marked(found) for found in graph.render(plan, graph.pods(plan))])
 
 
 def marked(made):

@@ -52,6 +52,6 @@ def test_what_leaves_without_an_error_is_accepted(plane, items, config):
 @budget
 @drawn(oddities.pods())
 def test_pods_are_refused_early_exactly_if_the_server_refuses_them(plane, spec):
-    found = list(pod.pod(spec))
+    found = list(pod.refusals(spec))
     answer = oddities.sent(plane, spec)
     assert answer.ok == (not found), answer.message or found

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+from typing import TYPE_CHECKING
 
 import pytest
 
 from krm_fn.kube import canonical
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import PodSpec
 
 ODD, PLAIN = "2000m", "2"
 
@@ -64,5 +68,5 @@ def test_everything_else_stays_as_written(written):
 
 
 def test_a_pod_without_quantities_is_not_copied():
-    written = {"nodeSelector": {"a": "b"}}
+    written: PodSpec = {"nodeSelector": {"a": "b"}}
     assert canonical.spec(written) is written

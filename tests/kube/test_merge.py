@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn.kube import merge
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import EnvVar
 
 OVERLAYS = [
     ("a value replaces the base's", {"a": 1}, {"a": 2}, {"a": 2}),
@@ -135,7 +139,7 @@ def test_container(base, user, merged):
 
 def test_variables_are_replaced_as_a_whole_and_sorted_by_bytes():
     """Reference: MergeEnvs. Value and source never mix; capitals come before the underscore, the underscore before small letters."""
-    source = {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    source: EnvVar = {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     assert merge.envs(env(a="1", B="2"), [source], env(A_="3", AA="4")) == [*env(AA="4", A_="3"), source, *env(a="1")]
 
 

@@ -7,7 +7,7 @@ import pytest
 from krm_fn import config
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from krm_fn.manifests import pod
+from krm_fn.manifests import graph
 from tests.support import faults, given
 
 TYPES = ["", "frontend", "worker", "prefill", "decode", "planner", "epp"]
@@ -549,10 +549,11 @@ def test_debug_mode_adds_a_container_that_sees_the_main_ones_processes():
     assert len(given.pod(given.service("worker", annotations={labels.DEBUG: "yes"}))["containers"]) == 1
 
 
-def test_the_main_container_is_found_beside_sidecars_and_the_debugger():
+def test_the_main_container_is_the_last_beside_sidecars():
     written = given.service("worker", pod={"containers": [{"name": "side", "image": "s"}]}, annotations={labels.DEBUG: "true"})
-    found = given.deployment(written)["spec"]["template"]
-    assert pod.main_container(found)["name"] == "main"
+    plan, _ = given.plan(given.graph({"Worker": written}))
+    (made,) = graph.pods(plan)
+    assert [each.main["name"] for each in made.roles] == ["main"]
 
 
 def test_settings_of_one_service_do_not_reach_another():

@@ -143,10 +143,10 @@ _POD: Mapping[str, SearchStrategy[Any]] = {
 
 
 @st.composite
-def pods(draw: DrawFn) -> PodSpec:
+def pods(draw: DrawFn) -> dict[str, Any]:
     """A pod with something odd, perhaps, in one or two of its fields."""
     main: dict[str, Any] = {"name": "main", "image": "a:1"}
-    found: PodSpec = {"containers": [main], "volumes": [{"name": "own", "emptyDir": {}}]}
+    found: dict[str, Any] = {"containers": [main], "volumes": [{"name": "own", "emptyDir": {}}]}
     choices = [(main, key, strategy) for key, strategy in _CONTAINER.items()] + [(found, key, strategy) for key, strategy in _POD.items()]
     for holder, key, strategy in draw(st.lists(st.sampled_from(choices), min_size=1, max_size=2, unique_by=lambda choice: choice[1])):
         holder[key] = draw(strategy)

@@ -18,3 +18,22 @@ def test_a_finding_says_what_is_wrong_and_how_to_mend_it(case):
     for finding in given.expanded(*case.items, **case.settings).results:
         assert finding.ref in [results.ref(item) for item in case.items]
         assert "; " in finding.message or finding.severity != "error"
+
+
+def test_a_mount_over_the_default_shared_memory_is_told_how_to_leave_the_default_out():
+    """The user wrote one mount, so the message names the second."""
+    mounted = {"volumeMounts": [{"name": "a", "mountPath": "/dev/shm"}]}  # noqa: S108 - the kernel's name for it
+    written = given.service("worker", main=mounted, pod={"volumes": [{"name": "a", "emptyDir": {}}]})
+    (found,) = given.expanded(given.graph({"Worker": written})).results
+    problem, _, mend = found.message.partition("; ")
+    assert (found.code, problem) == ("DYN209", "two volumes are mounted at /dev/shm, and the second is the default shared memory")
+    assert mend == "remove this mount, or set sharedMemory.disabled: true"
+
+
+def test_a_claim_at_the_place_of_another_mount_is_told_nothing_of_shared_memory():
+    main = {"volumeMounts": [{"name": "a", "mountPath": "/data"}]}
+    written = given.service(
+        "worker", main=main, pod={"volumes": [{"name": "a", "emptyDir": {}}]}, volumeMounts=[{"name": "b", "mountPoint": "/data"}]
+    )
+    (found,) = given.expanded(given.graph({"Worker": written})).results
+    assert (found.code, found.message) == ("DYN209", "two volumes are mounted at /data; mount one of them elsewhere")

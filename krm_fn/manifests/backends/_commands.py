@@ -81,7 +81,7 @@ def nested(container: Container) -> str:
 
 def without_probes(container: Container) -> Container:
     """The container without probes, for a follower, which serves no requests."""
-    return {key: value for key, value in container.items() if key not in merge.PROBES}
+    return merge.without(container, *merge.PROBES)
 
 
 def integer(text: str) -> int | None:

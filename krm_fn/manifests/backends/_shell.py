@@ -16,11 +16,11 @@ from krm_fn import results
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.types import Container, WordsField
     from krm_fn.plan import RolePlan
     from krm_fn.results import Result
 
-FIELDS = ("command", "args")
+FIELDS: tuple[WordsField, ...] = ("command", "args")
 
 _CHANGES = (
     (re.compile(r"\A\Z"), "drops this empty word"),
@@ -57,7 +57,7 @@ def change(word: str) -> str:
     return next((does for pattern, does in _CHANGES if pattern.search(word)), "")
 
 
-def check(container: Container, role: RolePlan, fields: Iterable[str] = FIELDS) -> Iterator[Result]:
+def check(container: Container, role: RolePlan, fields: Iterable[WordsField] = FIELDS) -> Iterator[Result]:
     """Reports the words in these fields that the shell of a role changes. Words that are JSON are quoted, so no shell changes them."""
     plan = role.component
     literals = {entry["name"]: entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.manifests import env
@@ -12,7 +12,7 @@ from krm_fn.manifests.backends import Backend, _commands, _shell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.kube.types import Container, PodSpec, Probe, Volume, WordsField
     from krm_fn.plan import ComponentPlan, Field, RolePlan
     from krm_fn.results import Result
 
@@ -35,7 +35,7 @@ _HANDED_ON = (
     *("LD_LIBRARY_PATH", "MODEL_PATH", "NCCL_DEBUG", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "PATH", "PYTHONPATH"),
     *("TENSORRT_LLM_CACHE_DIR", "TOKENIZERS_PARALLELISM", "TRANSFORMERS_CACHE", "TRTLLM_USE_UCX_KVCACHE", "USER"),
 )
-_SSHD_READY = {
+_SSHD_READY: Probe = {
     "tcpSocket": {"port": _SSH_PORT},
     "initialDelaySeconds": 20,
     "periodSeconds": 20,
@@ -56,7 +56,7 @@ class TensorRTLLM(Backend):
         if plan.placement.nodes == 1:
             return container
         secret = plan.config.mpi_secret_name
-        ready = {
+        ready: Container = {
             **container,
             "env": [*container["env"], env.value("OMPI_MCA_orte_keep_fqdn_hostnames", "1")],
             "volumeMounts": [*(container.get("volumeMounts") or ()), {"name": secret, "mountPath": _KEY_DIR, "readOnly": True}],
@@ -70,7 +70,7 @@ class TensorRTLLM(Backend):
         if role.component.placement.nodes == 1:
             return pod
         secret = role.component.config.mpi_secret_name
-        keys: dict[str, Any] = {"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}}
+        keys: Volume = {"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}}
         return {**pod, "volumes": [*(pod.get("volumes") or ()), keys]}
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
@@ -83,7 +83,7 @@ class TensorRTLLM(Backend):
 def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
     """The shell writes the keys to `~`, which is HOME; ssh and sshd look for `~` in /etc/passwd, where root has /root."""
     plan = role.component
-    of_pod, of_main = (holder.get("securityContext") or {} for holder in (plan.pod.spec, container))
+    of_pod, of_main = plan.pod.spec.get("securityContext") or {}, container.get("securityContext") or {}
     field: Field = "pod" if of_main.get("runAsUser") is None else "main"
     user = (of_pod if field == "pod" else of_main).get("runAsUser")
     home = next((entry for entry in container.get("env") or () if entry["name"] == "HOME"), None)
@@ -143,7 +143,7 @@ def _original(container: Container) -> str:
     return " ".join(container.get("args") or ())
 
 
-def _words_in_line(container: Container) -> tuple[str, ...]:
+def _words_in_line(container: Container) -> tuple[WordsField, ...]:
     """The fields of the user's command whose words become a line; none if the arguments are a line for a shell already."""
     if _commands.is_python(container) or not container.get("args"):
         return _shell.FIELDS

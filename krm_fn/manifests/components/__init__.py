@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
 from krm_fn.behaviours import TypeFigures
-from krm_fn.kube import merge
 from krm_fn.manifests import env, probes
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container, PodSpec, Resource
     from krm_fn.plan import ComponentPlan
     from krm_fn.results import Result
+
 _NEUTRAL = TypeFigures()
 
 
@@ -49,12 +50,7 @@ class Component:
 
     def standard(self, plan: ComponentPlan) -> Container:
         """The ports, variables and probes that the release gives to containers of this type."""
-        figures = plan.behaviour.types.get(self.figures, _NEUTRAL)
-        return merge.some(
-            ports=[{"name": name, "containerPort": number, "protocol": "TCP"} for name, number in figures.ports] or None,
-            env=[env.value(name, text) for name, text in figures.env] or None,
-            **{field: probes.written(probe) for field, probe in figures.probes},
-        )
+        return _standard(plan.behaviour.types.get(self.figures, _NEUTRAL))
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
         """The pod below the user's."""
@@ -68,6 +64,18 @@ class Component:
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """What is wrong with a component of this type."""
         yield from ()
+
+
+@lru_cache(maxsize=64)  # all components of a type share one value, which nothing changes: layering makes new objects
+def _standard(figures: TypeFigures) -> Container:
+    standard: Container = {}
+    if figures.ports:
+        standard["ports"] = [{"name": name, "containerPort": number, "protocol": "TCP"} for name, number in figures.ports]
+    if figures.env:
+        standard["env"] = [env.value(name, text) for name, text in figures.env]
+    for field, probe in figures.probes:
+        standard[field] = probes.written(probe)
+    return standard
 
 
 def get(name: str) -> Component:

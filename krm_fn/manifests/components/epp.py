@@ -12,7 +12,7 @@ from krm_fn.manifests.components import Component
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container, PodSpec, Resource
+    from krm_fn.kube.types import Container, PodSpec, Resource, VolumeMount
     from krm_fn.plan import ComponentPlan
     from krm_fn.results import Result
 
@@ -30,7 +30,7 @@ class EndpointPicker(Component):
 
     def container(self, plan: ComponentPlan) -> Container:
         """The image's own entry point with the extension's flags."""
-        mounts = [
+        mounts: list[VolumeMount] = [
             {"name": inference_pool.CONFIG_VOLUME, "mountPath": inference_pool.CONFIG_DIR, "readOnly": True},
             {"name": "hf-cache", "mountPath": "/home/nonroot/.cache"},
         ]

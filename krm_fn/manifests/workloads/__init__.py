@@ -14,10 +14,11 @@ from krm_fn.manifests.services import Face
 from krm_fn.plan import Addressing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from krm_fn.kube.templates import Place
     from krm_fn.kube.types import Labels, Resource
+    from krm_fn.manifests.pod import Pods
     from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
     from krm_fn.results import Result
     from krm_fn.workload_list import Entry
@@ -42,8 +43,8 @@ class Workload:
         """How the pods of a multinode group find each other."""
         return Addressing()
 
-    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
-        """The objects for these components of a graph."""
+    def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
+        """The objects for some components of a graph, out of their pods."""
         raise NotImplementedError
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
@@ -80,13 +81,21 @@ class Workload:
         """The annotations of the Services."""
         return services.workload_annotations(plan)
 
-    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+    def check(self, made: Pods) -> Iterator[Result]:
         """Findings about a component that this kind cannot run."""
         yield from ()
 
     def check_together(self, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
         """Findings about components that this kind cannot run side by side."""
         yield from ()
+
+
+def carried(made: Iterable[Pods]) -> dict[Workload, list[Pods]]:
+    """The pods of components by the workload kind that runs them, in the order of the spec."""
+    found: dict[Workload, list[Pods]] = {}
+    for component in made:
+        found.setdefault(get(component.plan.placement.workload), []).append(component)
+    return found
 
 
 def names() -> tuple[str, ...]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
+    from krm_fn.manifests.pod import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
@@ -34,12 +35,12 @@ class Deployment(Workload):
     kinds = ("Deployment",)
     templates = pod_templates.NATIVE
 
-    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
+    def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
         """The Deployment, and in stealing-traffic debug mode a second one with a debugger."""
-        for plan in plans:
-            for role in self.roles(plan):
-                owned = None if plan.placement.autoscaled else plan.placement.replicas
-                yield _deployment(role, 1 if role.debug else owned)
+        for component in made:
+            placement = component.plan.placement
+            for each in component.roles:
+                yield _deployment(each, 1 if each.role.debug else None if placement.autoscaled else placement.replicas)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
         """One pod template, in stealing-traffic debug mode two."""
@@ -47,8 +48,9 @@ class Deployment(Workload):
         if plan.says(labels.STEALING_DEBUG):
             yield RolePlan(plan, names.debug(plan.who.name), debug=True)
 
-    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+    def check(self, made: Pods) -> Iterator[Result]:
         """One pod is one node."""
+        plan = made.plan
         if plan.placement.nodes > 1:
             message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
             yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
@@ -60,8 +62,8 @@ class Deployment(Workload):
         yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.name, replicas)
 
 
-def _deployment(role: RolePlan, replicas: int | None) -> Resource:
-    plan, template = role.component, pod.template(role)
+def _deployment(made: Pod, replicas: int | None) -> Resource:
+    role, plan = made.role, made.role.component
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -75,8 +77,8 @@ def _deployment(role: RolePlan, replicas: int | None) -> Resource:
             replicas=replicas,
             selector={"matchLabels": {labels.SELECTOR: role.target}},
             strategy=_strategy(plan),
-            progressDeadlineSeconds=probes.progress_deadline(pod.main_container(template)),
-            template=template,
+            progressDeadlineSeconds=probes.progress_deadline(made.main),
+            template=pod.template(made),
         ),
     }
 

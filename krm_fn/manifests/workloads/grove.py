@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from krm_fn.kube.types import Labels, PodSpec, Resource
+    from krm_fn.manifests.pod import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
@@ -41,10 +42,10 @@ class Grove(Workload):
         workers = tuple(names.grove_host(plan.who.service, "worker", index) for index in range(plan.placement.nodes - 1))
         return Addressing(leader, leader, workers, "$((GROVE_PCLQ_POD_INDEX + 1))")
 
-    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
+    def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
         """One PodCliqueSet."""
-        cliques = [_clique(graph, role) for plan in plans for role in self.roles(plan)]
-        groups = [_scaling_group(plan) for plan in plans if plan.placement.nodes > 1]
+        cliques = [_clique(graph, each) for component in made for each in component.roles]
+        groups = [_scaling_group(component.plan) for component in made if component.plan.placement.nodes > 1]
         explicit = any(clique["spec"].get("startsAfter") for clique in cliques)
         template = merge.some(
             headlessServiceConfig={"publishNotReadyAddresses": True},
@@ -92,8 +93,9 @@ class Grove(Workload):
         """None."""
         return {}
 
-    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+    def check(self, made: Pods) -> Iterator[Result]:
         """What Grove's admission refuses."""
+        plan = made.plan
         length = names.grove_length(plan.who.graph, plan.who.service, multinode=plan.placement.nodes > 1)
         if length > names.GROVE_LIMIT:
             message = f"graph, group and clique names have {length} characters, Grove takes {names.GROVE_LIMIT}; {_shorter(plan, length)}"
@@ -130,16 +132,17 @@ def _shorter(plan: ComponentPlan, length: int) -> str:
     return f"shorten the graph's name by {over}, or the service's, which counts twice, by {(over + 1) // 2}"
 
 
-def _clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any]:
+def _clique(graph: GraphPlan, made: Pod) -> dict[str, Any]:
     """The clique of one role."""
-    plan, name = role.component, names.clique(role.component.who.service, role.role)
-    spec, queue = _scheduled(graph, plan, pod.spec(role))
+    role, plan = made.role, made.role.component
+    name = names.clique(plan.who.service, role.role)
+    spec, queue = _scheduled(graph, plan, made.spec)
     starts_last = backends.get(plan.placement.backend).leader_starts_last and role.role == "leader"
     counts = {"main": plan.placement.replicas_or_one, "leader": 1, "worker": plan.placement.nodes - 1}
     return merge.some(
         name=name,
         labels={**_labels(plan), **queue},
-        annotations={**plan.who.annotations, **pod.notes(plan)} or None,
+        annotations={**plan.who.annotations, **pod.pod_annotations(plan)} or None,
         spec=merge.some(
             roleName=name,
             replicas=counts[role.role],

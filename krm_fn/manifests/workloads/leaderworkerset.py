@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kube import labels, names
 from krm_fn.kube import templates as pod_templates
-from krm_fn.manifests import pod, services
+from krm_fn.manifests import pod, services, strata
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import Addressing, RolePlan
 from krm_fn.workload_list import Entry
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Labels, PodTemplate, Resource
+    from krm_fn.manifests.pod import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
@@ -46,12 +47,12 @@ class LeaderWorkerSet(Workload):
             waits_for_dns=True,
         )
 
-    def render(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Resource]:
+    def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
         """A PodGroup and a set per replica."""
-        for plan in plans:
-            for index in range(plan.placement.replicas_or_one):
-                yield _pod_group(plan, index)
-                yield _set(plan, index, *self.roles(plan))
+        for component in made:
+            for index in range(component.plan.placement.replicas_or_one):
+                yield _pod_group(component.plan, index)
+                yield _set(component.plan, index, *component.roles)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
         """The leader and its workers; a component with 0 replicas has no set and no pod."""
@@ -70,8 +71,9 @@ class LeaderWorkerSet(Workload):
         for index in range(plan.placement.replicas_or_one):
             yield Entry(plan.who.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.who.name, index), 1)
 
-    def check(self, plan: ComponentPlan) -> Iterator[Result]:
+    def check(self, made: Pods) -> Iterator[Result]:
         """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""
+        plan = made.plan
         if plan.placement.replicas_or_one == 0:
             return
         name = names.instance(plan.who.name, plan.placement.replicas_or_one - 1)
@@ -82,9 +84,9 @@ class LeaderWorkerSet(Workload):
             )
             yield results.error("DYN143", message, plan.ref, plan.path)
         where = (*plan.path, "extraPodSpec", "mainContainer")
-        main = pod.container(plan)
-        if main["name"] != pod.MAIN:
-            message = f"a LeaderWorkerSet looks for its main container by name; call it {pod.MAIN}, or leave the name out"
+        main = made.main
+        if main["name"] != strata.MAIN:
+            message = f"a LeaderWorkerSet looks for its main container by name; call it {strata.MAIN}, or leave the name out"
             yield results.error("DYN160", message, plan.ref, (*where, "name"))
         for field in ("command", "args"):
             if not main.get(field):
@@ -96,7 +98,7 @@ class LeaderWorkerSet(Workload):
             yield results.error("DYN162", message, plan.ref, (*plan.path, "resources", "limits", "gpu"))
 
 
-def _set(plan: ComponentPlan, index: int, leader: RolePlan, worker: RolePlan) -> Resource:
+def _set(plan: ComponentPlan, index: int, leader: Pod, worker: Pod) -> Resource:
     return {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
@@ -117,9 +119,9 @@ def _set(plan: ComponentPlan, index: int, leader: RolePlan, worker: RolePlan) ->
     }
 
 
-def _template(role: RolePlan, index: int) -> PodTemplate:
+def _template(made: Pod, index: int) -> PodTemplate:
     """The pods of one role. Identity labels override the user's, and Volcano schedules the group as one."""
-    plan, template = role.component, pod.template(role)
+    role, plan, template = made.role, made.role.component, pod.template(made)
     marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
     kept = {key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}
     notes = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.who.name, index)}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn.kube import canonical, labels, merge, quantity
-from krm_fn.kube.types import Container, EnvVar
+from krm_fn.kube.types import Container, EnvVar, Resources
 from krm_fn.manifests import components
 from krm_fn.plan import GPUs, Identity, Mount, PodFacts
 from krm_fn.resolve import pathway, resources
@@ -27,13 +27,15 @@ class Variables(NamedTuple):
 
 def facts(shared: Shared, who: Identity, path: Path, written: dict[str, Any], variables: Variables) -> PodFacts:
     """The facts of the pods of one component, which stands at `path` of its resource."""
-    extra, metadata = written.get("extraPodSpec") or {}, written.get("extraPodMetadata") or {}
-    container = canonical.container(extra.get("mainContainer") or {})
+    extra: Any = written.get("extraPodSpec") or {}
+    metadata = written.get("extraPodMetadata") or {}
+    main: Any = extra.get("mainContainer") or {}
+    container = canonical.container(main)
     amounts = resources.overridden(written.get("resources") or {}, variables.override.resources or {})
     native = resources.native(amounts, shared.ref, path, shared.found)
     without_secrets = who.annotations.get(labels.NO_PULL_SECRETS) == "true"
     return PodFacts(
-        spec=canonical.spec({key: value for key, value in extra.items() if key != "mainContainer"}),
+        spec=canonical.spec(merge.without(extra, "mainContainer")),
         container=container,
         enforced={} if who.standalone else pathway.enforced(shared, components.get(who.type)),
         labels=metadata.get("labels") or {},
@@ -51,7 +53,7 @@ def facts(shared: Shared, who: Identity, path: Path, written: dict[str, Any], va
     )
 
 
-def _gpus(amounts: dict[str, Any], container: Container, native: dict[str, Any]) -> GPUs:
+def _gpus(amounts: dict[str, Any], container: Container, native: Resources) -> GPUs:
     return GPUs(
         number=resources.gpus(amounts, merge.overlay(container.get("resources") or {}, native)),
         limit=(amounts.get("limits") or {}).get("gpu") or "",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from krm_fn.kube.admission import metadata
 from krm_fn.kube.admission import pod as admission
 from tests.support import oddities
 
@@ -280,7 +281,7 @@ ACCEPTED = [
 @pytest.mark.parametrize(("spec", "faults"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_refused(spec, faults, control_plane):
     before = copy.deepcopy(spec)
-    found = list(admission.pod(spec))
+    found = list(admission.refusals(spec))
     assert spec == before
     assert sorted((fault.code, fault.path) for fault in found) == sorted(faults)
     assert all("; " in fault.message for fault in found)
@@ -290,7 +291,7 @@ def test_refused(spec, faults, control_plane):
 
 @pytest.mark.parametrize("spec", [row[1] for row in ACCEPTED], ids=[row[0] for row in ACCEPTED])
 def test_accepted(spec, control_plane):
-    assert list(admission.pod(spec)) == []
+    assert list(admission.refusals(spec)) == []
     answer = oddities.sent(control_plane, spec)
     assert answer.ok, answer.message
 
@@ -315,8 +316,8 @@ LABELS = [
 @pytest.mark.parametrize(("written", "faults"), [row[1:] for row in LABELS], ids=[row[0] for row in LABELS])
 def test_labels(written, faults, control_plane):
     """The same keys fit labels and annotations, but that the case of a domain counts in labels only."""
-    assert [(fault.code, fault.path) for fault in admission.labels(written)] == faults
+    assert [(fault.code, fault.path) for fault in metadata.labels(written)] == faults
     assert oddities.sent(control_plane, GOOD, labels=written).ok == (not faults)
     of_keys = [(code, path) for code, path in faults if code == "DYN203" and path != ("Example.org/a",)]
-    assert [(fault.code, fault.path) for fault in admission.annotation_keys(written)] == of_keys
+    assert [(fault.code, fault.path) for fault in metadata.annotation_keys(written)] == of_keys
     assert oddities.sent(control_plane, GOOD, annotations=written).ok == (not of_keys)

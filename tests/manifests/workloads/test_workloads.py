@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels, paths, templates
-from krm_fn.manifests import workloads
+from krm_fn.manifests import pod, workloads
 from tests.support import given
 
 NODES = given.service("worker", main={"args": ["python3 -m dynamo.sglang"]}, multinode={}, resources={"limits": {"gpu": "4"}}, replicas=2)
@@ -70,6 +70,10 @@ def graphs():
 RUNS = list(graphs())
 
 
+def pods(workload, components):
+    return [pod.pods(component, workload.roles(component)) for component in components]
+
+
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
 def test_every_kind_of_a_listed_workload_is_one_of_the_kinds_that_the_workload_kind_names(workload, graph, components):
     """The status syncer knows from `kinds` whose status it must read."""
@@ -82,7 +86,7 @@ def test_every_kind_of_a_listed_workload_is_one_of_the_kinds_that_the_workload_k
 def test_the_pod_templates_of_every_workload_kind_are_found(workload, graph, components):
     """At the places that it names, which are among the places where readers of any build look."""
     assert set(workload.templates) <= set(templates.ALL)
-    for each in workload.render(graph, components):
+    for each in workload.render(graph, pods(workload, components)):
         found = [spec for place in workload.templates for _, spec in paths.each(each, [place.spec])]
         assert found == list(pod_specs(each))
         assert found or each["kind"] == "PodGroup"
@@ -99,18 +103,18 @@ def pod_specs(value):
 
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
 def test_the_services_of_every_workload_kind_select_pods_of_their_component(workload, graph, components):
-    objects = list(workload.render(graph, components))
-    pods = [found["labels"] for place in workload.templates for each in objects for _, found in paths.each(each, [place.metadata])]
+    objects = list(workload.render(graph, pods(workload, components)))
+    made = [found["labels"] for place in workload.templates for each in objects for _, found in paths.each(each, [place.metadata])]
     for component in components:
         face = workload.face(component)
         assert face.services
-        selected = [labels_ for labels_ in pods if face.selector.items() <= labels_.items()]
+        selected = [labels_ for labels_ in made if face.selector.items() <= labels_.items()]
         assert {labels_[labels.COMPONENT] for labels_ in selected} == {component.who.service}
 
 
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
 def test_a_workload_kind_has_nothing_against_a_graph_that_it_runs(workload, graph, components):
-    assert [found for component in components for found in workload.check(component)] == []
+    assert [found for made in pods(workload, components) for found in workload.check(made)] == []
     assert list(workload.check_together(components)) == []
 
 

@@ -1,0 +1,132 @@
+"""What the pods of one component are made of: the fields of each origin, from the defaults up to what is enforced.
+
+The order is the reference's (`internal/dynamo/graph.go` GenerateBasePodSpec). What the engine changes comes after all strata, because
+an engine may rewrite the whole pod.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from krm_fn.kube import merge, names
+from krm_fn.manifests import backends, components, env, volumes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.plan import ComponentPlan
+
+Origin = Literal["defaults", "user", "component", "account", "claims", "shared memory", "pull secrets", "engine"]
+
+MAIN = "main"
+_FS_GROUP = 1000  # the group of the cache folders in the images
+
+
+class Stratum(NamedTuple):
+    """The fields that one origin gives to a pod and to its main container.
+
+    `user` is the user's pod, `component` the fields beside it that describe its main container. An `enforced` stratum is added to those
+    below it (`merge.added`); the others merge as defaults and user do.
+    """
+
+    origin: Origin
+    pod: PodSpec
+    container: Container
+    enforced: bool = True
+
+
+class Entry(NamedTuple):
+    """The origin of one entry of a joined list, and its place in the list of that origin."""
+
+    origin: Origin
+    place: int
+
+
+def layers(plan: ComponentPlan) -> tuple[Stratum, ...]:
+    """The strata of a component's pods, lowest first. All roles of a component have the same."""
+    return (*_lower(plan), *_enforced(plan))
+
+
+def joined(strata: Sequence[Stratum]) -> tuple[PodSpec, Container]:
+    """A pod around its main container, and the main container. Later strata win."""
+    lowest, *others = strata
+    pod, container = lowest.pod, lowest.container
+    for stratum in others:
+        over_pod, over_container = (merge.added, merge.added) if stratum.enforced else (merge.overlay, merge.container)
+        pod, container = over_pod(pod, stratum.pod), over_container(container, stratum.container)
+    return pod, container
+
+
+def entry(strata: Sequence[Stratum], part: Literal["pod", "container"], field: str, index: int) -> Entry:
+    """Where an entry of a list comes from. A list of the user's replaces the default list; enforced strata append theirs."""
+    entries: list[Entry] = []
+    for stratum in strata:
+        holder: Mapping[str, object] = stratum.pod if part == "pod" else stratum.container
+        own = holder.get(field)
+        marks = [Entry(stratum.origin, place) for place in range(len(own))] if isinstance(own, list) else []
+        entries = [*entries, *marks] if stratum.enforced else marks or entries
+    return entries[index] if index < len(entries) else Entry("engine", index - len(entries))
+
+
+def get(strata: Sequence[Stratum], origin: Origin) -> Stratum:
+    """The first stratum of an origin, or one without fields."""
+    return next((stratum for stratum in strata if stratum.origin == origin), Stratum(origin, {}, {}))
+
+
+def _lower(plan: ComponentPlan) -> Iterator[Stratum]:
+    """The defaults, and the pod that the user wrote."""
+    kind, written = components.get(plan.who.type), plan.pod.spec
+    default = kind.container(plan)
+    variables = [*env.platform(plan.config), *env.common(plan), *(default.get("env") or ())]
+    yield Stratum("defaults", kind.pod(plan), {"name": MAIN, **default, "env": variables}, enforced=False)
+    unset = () if written.get("serviceAccountName") else ("serviceAccountName",)
+    yield Stratum("user", merge.without(written, "containers", *unset), plan.pod.container, enforced=False)
+
+
+def _enforced(plan: ComponentPlan) -> Iterator[Stratum]:
+    """What stands above the user's pod. The user's own containers come before the main container."""
+    yield Stratum("account", _account(plan), {})
+    yield Stratum("user", {"containers": plan.pod.spec.get("containers") or []}, {})
+    yield Stratum("component", {}, _component(plan))
+    if plan.pod.mounts:
+        cache = backends.get(plan.placement.backend).cache_dir
+        yield Stratum("claims", {"volumes": volumes.of_claims(plan)}, {"volumeMounts": volumes.mounts(plan, cache)})
+    if plan.pod.shared_memory:
+        yield Stratum("shared memory", *volumes.shared_memory(plan.pod.shared_memory))
+    known = {secret.get("name") for secret in plan.pod.spec.get("imagePullSecrets") or ()}
+    if found := [name for name in plan.pod.pull_secrets if name not in known]:
+        yield Stratum("pull secrets", {"imagePullSecrets": [{"name": name} for name in found]}, {})
+
+
+def _account(plan: ComponentPlan) -> PodSpec:
+    """The group and the service account of a pod if nothing below sets them, and the fields that the component type enforces."""
+    default, written = components.get(plan.who.type).pod(plan), plan.pod.spec
+    found: PodSpec = {}
+    if written.get("securityContext") is None and default.get("securityContext") is None:
+        found["securityContext"] = {"fsGroup": _FS_GROUP}
+    if not written.get("serviceAccountName") and not default.get("serviceAccountName") and _discovers(plan):
+        found["serviceAccountName"] = names.discovery(plan.who.graph)
+    return {**found, **plan.pod.enforced}
+
+
+def _discovers(plan: ComponentPlan) -> bool:
+    """True if the pods find each other through the Kubernetes API, for which the graph makes an account."""
+    return plan.placement.discovery == "kubernetes" and bool(plan.who.graph)
+
+
+def _component(plan: ComponentPlan) -> Container:
+    """Fields beside the user's pod that describe its main container."""
+    facts = plan.pod
+    found: Container = {}
+    if facts.envs:
+        found["env"] = list(facts.envs)
+    if facts.liveness is not None:
+        found["livenessProbe"] = facts.liveness
+    if facts.readiness is not None:
+        found["readinessProbe"] = facts.readiness
+    if any(facts.resources.values()):
+        found["resources"] = merge.without(facts.resources, *(side for side, amounts in facts.resources.items() if not amounts))
+    if facts.env_from_secret:
+        found["envFrom"] = [{"secretRef": {"name": facts.env_from_secret}}]
+    return found
