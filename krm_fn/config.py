@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn import results
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from krm_fn.results import Result
 from krm_fn.schema import check
 
 API_VERSION = f"{labels.PREFIX}v1alpha1"
 KIND = "DynamoRender"
-DYNAMO_GROUP = "nvidia.com"
+DYNAMO_GROUP = identity.DYNAMO_GROUP
 
 
 class LeaderWorkerSet(NamedTuple):

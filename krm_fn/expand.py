@@ -51,7 +51,7 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     around, found = cluster.read(resources, config)
     home = config.namespace or cluster.NAMESPACE
     images, unreadable = older_forms.images(resources, home)
-    items = [_item(resource, config, around, images) for resource in resources]
+    items = [_guarded(resource, config, around, images) for resource in resources]
     kept = [resource for item in items for resource in item.kept]
     generated = [entry for item in items for entry in item.generated]
     present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in resources if _is_dynamo(resource)}
@@ -76,16 +76,24 @@ def _is_dynamo(resource: Resource) -> bool:
     return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP
 
 
+def _guarded(resource: Resource, config: Config, around: ClusterFacts, images: older_forms.Images) -> _Expanded:
+    """Expands one item; an internal error about it becomes a finding, so that it hides no finding about the others."""
+    try:
+        return _item(resource, config, around, images)
+    except Exception as problem:  # noqa: BLE001 - as the docstring says
+        return _Expanded([resource], [], [results.internal(problem, results.ref(resource))])
+
+
 def _item(resource: Resource, config: Config, around: ClusterFacts, images: older_forms.Images) -> _Expanded:
-    """One item. Only graphs, and components that no graph of ours made, are expanded."""
+    """Expands one item: a graph, or a component that was not generated from a graph."""
     if not _is_dynamo(resource):
         return _Expanded([resource], [], [])
     address = results.ref(resource)
-    if address.api_version == API_VERSION and address.kind in _RESOLVERS and not ownership.owners(resource):
+    if address.api_version == API_VERSION and address.kind in _RESOLVERS and not ownership.is_generated(resource):
         converted, notes = older_forms.convert(resource, images)
         item = _expanded(converted, config, around, notes)
         return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
-    return _Expanded([resource], [], list(_passing(resource, config)))
+    return _passing(resource, config)
 
 
 def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: list[Result]) -> _Expanded:
@@ -98,22 +106,22 @@ def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: l
     found = [*checked, *readable.news([*unreadable, *judged], broken)]
     if results.failed(found):
         return _Expanded([resource], [], found)
-    placed = _in_namespace(resource, plan.namespace)
+    placed = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
     generated = [*graph.render(plan, made), *components_inventory.components(plan)]
-    sources = ownership.source(placed, graph.notes(plan, resource.get("spec")), config.source)
+    sources = ownership.source(placed, graph.notes(plan, placed.get("spec")), config.source)
     return _Expanded(list(sources), [Generated(placed, entry) for entry in generated], found)
 
 
-def _passing(resource: Resource, config: Config) -> Iterator[Result]:
-    """Kinds that are not expanded pass through; those with a schema are checked, other products' kinds of this group are not ours."""
+def _passing(resource: Resource, config: Config) -> _Expanded:
+    """Checks a resource of a kind that is not expanded, if the kind has a schema."""
     checked = list(check.resource(resource, unknown=_unknown(config)))
-    yield from checked
-    address = results.ref(resource)
+    address, found = results.ref(resource), [*checked]
     if address.api_version == API_VERSION:
         kept = readable.usable(check.without_nulls(resource), checked)
-        yield from readable.news(validation.other(kept, config), readable.broken(checked))
+        found.extend(readable.news(validation.other(kept, config), readable.broken(checked)))
     if address.kind == _REQUEST:
-        yield results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",))
+        found.append(results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",)))
+    return _Expanded([readable.without_nulls(resource, checked)], [], found)
 
 
 def _unknown(config: Config) -> Severity:

@@ -1,7 +1,6 @@
-"""Who owns a generated object, and how generated objects meet those that are there already.
+"""Marks generated objects with their owners, and joins generated objects with the items that are there already.
 
-Not its business: what is generated. The owner is an annotation, since a build knows no UIDs; it stands on the object only, never in pod
-templates or selectors.
+The owner is an annotation, because a build knows no UIDs. It is written on the object only, never in pod templates or selectors.
 """
 
 from __future__ import annotations
@@ -17,38 +16,69 @@ from krm_fn.results import Result
 
 Owner = tuple[str, str, str]
 
+_GENERATED = {
+    ("", "ConfigMap"),
+    ("", "PersistentVolumeClaim"),
+    ("", "Service"),
+    ("", "ServiceAccount"),
+    ("apps", "Deployment"),
+    ("grove.io", "PodCliqueSet"),
+    ("inference.networking.k8s.io", "InferencePool"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
+    ("networking.istio.io", "VirtualService"),
+    ("networking.k8s.io", "Ingress"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("scheduling.volcano.sh", "PodGroup"),
+    (identity.DYNAMO_GROUP, "DynamoComponentDeployment"),
+    (identity.DYNAMO_GROUP, "DynamoGraphDeploymentScalingAdapter"),
+}
+
 
 class Generated(NamedTuple):
-    """An object with the resource it stands for."""
+    """A generated object, and the Dynamo resource that it was generated from."""
 
     owner: Resource
     resource: Resource
 
 
 def owner(resource: Resource, namespace: str) -> Owner:
-    """What an owner is known by: kind, name and the namespace it counts for."""
+    """Returns the identity of an owner: kind, name and the namespace in which it is expanded."""
     address = results.ref(resource)
     return address.kind, address.name, namespace
 
 
 def owners(resource: Resource) -> list[str]:
-    """The owners of a resource as `<Kind>/<name>`; none where it is not ours."""
+    """Returns the owners of a resource as `<Kind>/<name>`; empty if it carries no owner annotation."""
     written = labels.notes(resource).get(labels.OWNER)
     return written.split(",") if isinstance(written, str) and written else []
+
+
+def is_generated(resource: Resource) -> bool:
+    """True if an earlier run generated this object: it is of a generated kind and carries both marks, label and annotation."""
+    key = identity.key(resource)
+    marked = labels.of(resource).get(labels.MANAGED_BY) == labels.MANAGER and bool(owners(resource))
+    return marked and (key.group, key.kind) in _GENERATED
+
+
+def is_prunable(resource: Resource) -> bool:
+    """True if the object may be removed when no owner wants it. Dynamo resources are never removed."""
+    return is_generated(resource) and not identity.is_dynamo(resource)
 
 
 def place(
     resources: Sequence[Resource], generated: Iterable[Generated], present: set[Owner], home: str
 ) -> tuple[list[Resource], list[Result]]:
-    """The items with the generated objects among them.
+    """Adds the generated objects to the items.
 
-    An object of ours that is there already is replaced where it stands, one that nobody wants any more is dropped, a foreign one in our
-    place is an error. `present` holds every owner among the items; objects of others stay. `home` is the namespace of items that carry
-    none.
+    An item with the owner annotation is replaced where it stands if it is generated again, and removed if no owner wants it any more and it
+    may be removed. An item without the annotation in the place of a generated object is an error. `present` holds every owner among the
+    items; objects of other owners stay. `home` is the namespace of items without one.
     """
     found: list[Result] = []
     wanted = _joined(generated, found)
     placed: list[Resource] = []
+    unwanted = _Unwanted(present, found, {})
     taken = {path for resource in resources if isinstance(path := labels.notes(resource).get(labels.PATH), str)}
     for resource in resources:
         mine = owners(resource)
@@ -58,14 +88,63 @@ def place(
             placed.append(resource)
         elif new is not None:
             placed.append(_renewed(resource, new.resource))
-        elif not mine or not _forgotten(resource, mine, present, found):
+        elif not mine or unwanted.stays(resource, mine):
             placed.append(resource)
+    found.extend(unwanted.left_behind())
     placed.extend(_located(new, taken) for new in wanted.values())
     return placed, found
 
 
+class _Unwanted(NamedTuple):
+    """Decides about objects that carry an owner annotation and are not generated again.
+
+    `moved` holds the objects of owners that changed their namespace, by owner and old namespace.
+    """
+
+    present: set[Owner]
+    found: list[Result]
+    moved: dict[tuple[str, str], list[Resource]]
+
+    def stays(self, resource: Resource, mine: list[str]) -> bool:
+        """False if the object is to be removed; reports each object that is removed or stays."""
+        address, names = results.ref(resource), ", ".join(mine)
+        absent = [name for name in mine if (*name.partition("/")[::2], address.namespace) not in self.present]
+        if absent and all(self._namespaces(name) for name in absent):
+            self.moved.setdefault((absent[0], address.namespace), []).append(resource)
+        elif absent:
+            message = f"the object stays, because its owner {', '.join(absent)} is not among the items; delete it if the owner is gone"
+            self.found.append(results.warning("DYN053", message, address))
+        elif is_prunable(resource):
+            message = f"the object is removed, because {names} no longer needs it; to keep it, remove its annotation {labels.OWNER}"
+            self.found.append(results.info("DYN056", message, address))
+        else:
+            message = f"the object stays, although {names} does not generate it; delete it, or remove its annotation {labels.OWNER}"
+            self.found.append(results.warning("DYN081", message, address))
+        return bool(absent) or not is_prunable(resource)
+
+    def left_behind(self) -> Iterator[Result]:
+        """Yields one warning for all objects that an owner left in its old namespace. Without an address it sorts before the others."""
+        for (name, namespace), resources in self.moved.items():
+            now = ", ".join(self._namespaces(name))
+            message = (
+                f"{name} is now in namespace {now}, but {len(resources)} objects that it generated in namespace {namespace or 'default'} "
+                f"are still here and run as a second set; delete {', '.join(map(_named, resources))}"
+            )
+            yield results.warning("DYN084", message)
+
+    def _namespaces(self, name: str) -> list[str]:
+        """Namespaces in which an owner of this kind and name is among the items."""
+        return sorted(namespace for *rest, namespace in self.present if "/".join(rest) == name)
+
+
+def _named(resource: Resource) -> str:
+    """Names an object by its file if an orchestrator told it."""
+    notes, address = labels.notes(resource), results.ref(resource)
+    return str(notes.get(labels.PATH) or notes.get(labels.LEGACY_PATH) or f"{address.kind} {address.name}")
+
+
 def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[ObjectKey, Generated]:
-    """Each object once, marked with all its owners; graphs may share one only if they want it equal."""
+    """Returns each object once, marked with all its owners. Graphs may share an object only if both generate it equal."""
     joined: dict[ObjectKey, Generated] = {}
     for owner, resource in generated:
         key, name = identity.key(resource), f"{owner['kind']}/{owner['metadata']['name']}"
@@ -75,9 +154,8 @@ def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[ObjectK
         elif _without_marks(before.resource) == _without_marks(_marked(resource, [])):
             joined[key] = Generated(before.owner, _marked(resource, sorted({*owners(before.resource), name})))
         else:
-            message = (
-                f"{key[1]} {key[3]} is also made by {owners(before.resource)[0]}, but differently; make it the same in both, or rename one"
-            )
+            other = owners(before.resource)[0]
+            message = f"{other} generates a different {key.kind} {key.name}; make it the same in both, or rename one"
             found.append(results.error("DYN051", message, results.ref(owner), ("metadata", "name")))
     return joined
 
@@ -103,29 +181,19 @@ def _without_marks(resource: Resource) -> Resource:
 
 def _collision(resource: Resource, new: Generated) -> Result:
     owner = results.ref(new.owner)
-    message = f"is in the place of an object that {owner.kind} {owner.name} stands for; rename it, or remove it if it is an older copy"
+    message = f"{owner.kind} {owner.name} generates an object of this name; rename this one, or delete it if it is an older copy"
     return results.error("DYN052", message, results.ref(resource), ("metadata", "name"))
 
 
 def _renewed(old: Resource, new: Resource) -> Resource:
-    """The new object with the notes that the orchestrator keeps on the old one; the old one itself where they are equal."""
+    """Returns the new object with the orchestrator's annotations of the old one, or the old object itself if they are equal."""
     kept = {key: value for key, value in labels.notes(old).items() if key.startswith(labels.INTERNAL)}
     merged = {**new, "metadata": {**new["metadata"], "annotations": {**labels.notes(new), **kept}}}
     return old if merged == old else merged
 
 
-def _forgotten(resource: Resource, mine: list[str], present: set[Owner], found: list[Result]) -> bool:
-    """Whether everybody who owned an object is here and no longer wants it."""
-    namespace = results.ref(resource).namespace
-    absent = [name for name in mine if (*name.partition("/")[::2], namespace) not in present]
-    if absent:
-        message = f"stays: its owner {', '.join(absent)} is not among the items; remove it by hand if the owner is gone for good"
-        found.append(results.warning("DYN053", message, results.ref(resource)))
-    return not absent
-
-
 def _located(new: Generated, taken: set[str]) -> Resource:
-    """Under kpt a new object gets a file beside its graph's; kustomize writes no files."""
+    """Under kpt, puts a new object into a file beside its graph's file. kustomize writes no files."""
     notes, resource = labels.notes(new.owner), new.resource
     beside = notes.get(labels.PATH) or notes.get(labels.LEGACY_PATH)
     if not beside:
@@ -145,10 +213,10 @@ def _annotated(resource: Resource, notes: dict[str, Any]) -> Resource:
 
 
 def source(resource: Resource, notes: dict[str, str], mode: str) -> Iterator[Resource]:
-    """What becomes of the Dynamo resource itself: kept with its notes, kept for the build only, or dropped.
+    """Yields the Dynamo resource itself as it leaves: with its annotations, marked as local to the build, or not at all.
 
-    kustomize marks a generator's own file as local and strips nothing else; a graph that is to reach the cluster loses both marks. Under
-    kpt dropping would delete the user's file, so there it stays local.
+    kustomize marks a generator's own file as local and removes nothing else; a graph that is to reach the cluster loses both marks. Under
+    kpt dropping would delete the user's file, so there the resource stays and is local.
     """
     written = labels.notes(resource)
     under_kpt = labels.PATH in written or labels.LEGACY_PATH in written

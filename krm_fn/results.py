@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+import krm_fn
+
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]
 
@@ -52,6 +54,16 @@ def warning(code: str, message: str, ref: Ref | None = None, path: Path = (), **
 def info(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
     """A note on what was done where the reference's output could not have worked."""
     return Result("info", code, message, ref, path, **more)
+
+
+def internal(problem: Exception, ref: Ref | None = None) -> Result:
+    """Returns the finding for an exception that no code expects, with the line of code that raised it."""
+    trace = problem.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    where = f" ({trace.tb_frame.f_code.co_qualname}, line {trace.tb_lineno})" if trace else ""
+    what = f"krm-fn {krm_fn.__version__} has an internal error, {type(problem).__name__}: {problem}{where}"
+    return error("DYN019", f"{what}; report it together with the input", ref)
 
 
 def ref(resource: dict[str, Any]) -> Ref:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn import results
+from krm_fn import expand, results
 from krm_fn.kube import labels
 from tests.support import faults, given
 
@@ -149,7 +149,7 @@ def test_findings_stand_in_order_whatever_the_order_of_items():
 # null, unknown fields, namespaces
 
 
-def test_null_counts_as_absent_and_stays_as_written_in_the_graph():
+def test_null_counts_as_absent_and_is_left_out_of_the_graph():
     fields = {"replicas": None, "livenessProbe": None, "multinode": None, "envs": None, "resources": {"limits": None}}
     written = given.graph(
         {"Worker": given.service("worker", main={"args": None}, pod={"volumes": None}, **fields)}, pvcs=None, restart=None
@@ -162,7 +162,11 @@ def test_null_counts_as_absent_and_stays_as_written_in_the_graph():
     plain = given.rendered(given.graph())
     assert leaving["Deployment/chat-worker"] == plain["Deployment/chat-worker"]
     assert written == before
-    assert leaving["DynamoGraphDeployment/chat"]["spec"] == before["spec"]
+    assert leaving["DynamoGraphDeployment/chat"]["spec"] == {
+        "services": {"Worker": given.service("worker", resources={})},
+    }
+    assert given.expanded(*found.resources).results == []
+    assert all(one is other for one, other in zip(found.resources, given.expanded(*found.resources).resources, strict=True))
 
 
 def test_a_service_that_is_null_is_not_there():
@@ -242,10 +246,12 @@ CHANGES = [
 def test_what_a_graph_no_longer_wants_goes(changed, gone):
     settings: dict[str, Any] = {"orchestrator": "grove"} if changed == given.graph(SERVICES) else {}
     found = given.expanded(changed, *made(given.graph(SERVICES)), **settings)
-    assert found.results == []
     left = set(given.by_address(found.resources))
     assert left == set(given.rendered(changed, **settings))
     assert not gone & left
+    removed = {f"{said.ref.kind}/{said.ref.name}" for said in found.results if said.ref}
+    assert removed == {f"{each['kind']}/{each['metadata']['name']}" for each in made(given.graph(SERVICES))} - left
+    assert {(said.severity, said.code) for said in found.results} == {("info", "DYN056")}
 
 
 def test_without_their_graph_objects_stay_with_a_warning_each():
@@ -344,3 +350,63 @@ TWINS = [
 def test_an_entry_that_stands_twice_is_one_finding(fields):
     found = given.expanded(given.graph({"Worker": given.service("worker", **fields)})).results
     assert [each.code for each in found] == ["DYN080"]
+
+
+ODD_METADATA = ["x", 5, [], ["x"], None, {}, {"name": 5}, {"name": "a", "ownerReferences": "x"}, {"name": "a", "ownerReferences": [5, {}]}]
+KINDS = ["DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel", "DynamoGraphDeploymentRequest"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("metadata", [*ODD_METADATA, "missing"], ids=repr)
+def test_odd_metadata_is_a_finding_and_hides_no_other(kind, metadata):
+    odd = {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "spec": {}, **({} if metadata == "missing" else {"metadata": metadata})}
+    wrong = given.graph({"Worker": given.service("worker", replicas="x")})
+    found = given.expanded(odd, wrong).results
+    assert "DYN019" not in {said.code for said in found}
+    assert [said.severity for said in found if said.ref and said.ref.kind == kind and said.ref.name != "chat"][:1] == ["error"]
+    assert ("DYN021", "spec.services.Worker.replicas") in given.findings(found)
+
+
+def test_an_internal_error_about_one_resource_hides_no_finding_about_another(monkeypatch):
+    def fail(*_):
+        raise KeyError("spec")
+
+    monkeypatch.setitem(expand._RESOLVERS, "DynamoComponentDeployment", fail)
+    alone = given.item("DynamoComponentDeployment", "alone", api="nvidia.com/v1alpha1", spec={})
+    found = given.expanded(alone, given.graph({"Worker": given.service("worker", replicas="x")}))
+    assert [(said.code, said.ref.name) for said in found.results if said.ref] == [("DYN019", "alone"), ("DYN021", "chat")]
+    assert found.resources[0] is alone
+
+
+OWN = {labels.OWNER: "DynamoGraphDeployment/chat"}
+
+
+@pytest.mark.parametrize("marks", [{}, {labels.MANAGED_BY: labels.MANAGER}], ids=["annotation", "annotation and label"])
+def test_a_graph_with_an_owner_annotation_is_expanded_and_stays(marks):
+    graph = given.graph(annotations=OWN)
+    graph["metadata"]["labels"] = marks
+    secret = given.item("Secret", "mine", annotations=OWN)
+    found = given.expanded(graph, secret)
+    assert {"DynamoGraphDeployment/chat", "Deployment/chat-worker", "Secret/mine"} <= set(given.by_address(found.resources))
+    assert [said.code for said in found.results] == ["DYN081", "DYN081"]
+
+
+def test_a_null_that_an_api_server_writes_stays():
+    graph = given.graph()
+    graph["metadata"]["creationTimestamp"] = None
+    assert given.by_address(given.expanded(graph).resources)["DynamoGraphDeployment/chat"]["metadata"]["creationTimestamp"] is None
+
+
+def test_nulls_leave_a_resource_that_is_not_expanded():
+    model = given.item("DynamoModel", "m", api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": "b", "source": None})
+    found = given.expanded(model)
+    assert [said.code for said in found.results] == ["DYN028"]
+    assert found.resources == [{**model, "spec": {"modelName": "a", "baseModelName": "b"}}]
+
+
+def test_a_changed_namespace_is_the_first_finding_of_all():
+    before = made(given.graph(SERVICES))
+    found = given.expanded(given.graph({**SERVICES, "Null": given.service("worker", replicas=None)}, namespace="new"), *before)
+    assert [said.code for said in found.results] == ["DYN084", "DYN028"]
+    for resource in before:
+        assert f"{resource['kind']} {resource['metadata']['name']}" in found.results[0].message

@@ -6,10 +6,10 @@ import copy
 
 import pytest
 
-from krm_fn import ownership
+from krm_fn import ownership, results
 from krm_fn.kube import identity, labels
 from krm_fn.ownership import Generated
-from tests.support import given
+from tests.support import given, golden, truth
 
 CHAT, BATCH = given.graph(name="chat"), given.graph(name="batch")
 PRESENT = {("DynamoGraphDeployment", name, "team") for name in ("chat", "batch")}
@@ -81,12 +81,74 @@ def test_other_notes_on_an_object_of_ours_go():
 
 
 def test_an_object_that_nobody_wants_any_more_goes():
-    assert place([owned(), CHAT, BATCH]) == ([CHAT, BATCH], [])
+    assert place([owned(), CHAT, BATCH]) == ([CHAT, BATCH], [("DYN056", "")])
+
+
+def without_label(item):
+    return {**item, "metadata": {key: value for key, value in item["metadata"].items() if key != "labels"}}
+
+
+def both_marks(item):
+    marks = {"labels": {labels.MANAGED_BY: labels.MANAGER}, "annotations": {labels.OWNER: "DynamoGraphDeployment/chat"}}
+    return {**item, "metadata": {**item["metadata"], **marks}}
+
+
+NOT_PRUNED = [
+    ("a graph that names itself as its owner", both_marks(CHAT)),
+    ("a graph that names another one", both_marks(BATCH)),
+    ("a component", both_marks(given.item("DynamoComponentDeployment", "a", api="nvidia.com/v1alpha1"))),
+    ("an adapter", both_marks(given.item("DynamoGraphDeploymentScalingAdapter", "a", api="nvidia.com/v1alpha1"))),
+    ("a model", both_marks(given.item("DynamoModel", "a", api="nvidia.com/v1alpha1"))),
+    ("a Secret, which is never generated", both_marks(given.item("Secret", "a"))),
+    ("a Deployment of another group", both_marks(given.item("Deployment", "a", api="extensions/v1beta1"))),
+    ("an object without the label", without_label(owned())),
+    ("an object that another tool manages", {**owned(), "metadata": {**owned()["metadata"], "labels": {labels.MANAGED_BY: "Helm"}}}),
+]
+
+
+@pytest.mark.parametrize("item", [row[1] for row in NOT_PRUNED], ids=[row[0] for row in NOT_PRUNED])
+def test_only_what_was_generated_goes(item):
+    placed, said = place([item])
+    assert placed == [item]
+    assert said == [("DYN081", "")]
+
+
+def test_the_generated_kinds_are_those_of_the_examples():
+    """Every kind in a recorded output that carries the owner annotation, and no other kind."""
+    files = [*golden.EXAMPLES.rglob("expected.yaml"), *golden.RENDERED.glob("*.yaml")]
+    found = [each for file in files for each in truth.read(file.read_text())]
+    assert {identity.key(each)[:2] for each in found if ownership.owners(each)} == ownership._GENERATED
+    assert all(ownership.is_generated(each) for each in found if ownership.owners(each))
+
+
+# a namespace that changes
+
+MOVED = {("DynamoGraphDeployment", "chat", "new"), ("DynamoGraphDeployment", "batch", "team")}
+
+
+def test_objects_in_the_old_namespace_are_one_finding_that_names_all_of_them():
+    items = [owned("a", annotations={PATH: "chat/service_a.yaml"}), owned("b")]
+    placed, said = ownership.place(items, [], MOVED, "")
+    assert placed == items
+    assert [found.code for found in said] == ["DYN084"]
+    assert "DynamoGraphDeployment/chat is now in namespace new" in said[0].message
+    assert "2 objects that it generated in namespace team" in said[0].message
+    assert said[0].message.endswith("; delete chat/service_a.yaml, Service b")
+
+
+def test_it_stands_before_all_other_warnings():
+    other = owned("c", owner="DynamoGraphDeployment/gone", annotations={PATH: "a.yaml"})
+    _, said = ownership.place([other, owned("a")], [], MOVED, "")
+    assert [found.code for found in sorted(said, key=results.order)] == ["DYN084", "DYN053"]
+
+
+def test_an_object_of_two_graphs_of_which_one_is_missing_only_stays():
+    both = owned(owner="DynamoGraphDeployment/chat,DynamoGraphDeployment/gone")
+    assert [found.code for found in ownership.place([both], [], MOVED, "")[1]] == ["DYN053"]
 
 
 STAYS = [
     ("its graph is not among the items", owned(owner="DynamoGraphDeployment/gone"), PRESENT),
-    ("its graph is in another namespace", owned(), {("DynamoGraphDeployment", "chat", "other")}),
     ("a resource of another kind has the graph's name", owned(), {("DynamoComponentDeployment", "chat", "team")}),
     ("one of its two graphs is not among the items", owned(owner="DynamoGraphDeployment/chat,DynamoGraphDeployment/gone"), PRESENT),
 ]

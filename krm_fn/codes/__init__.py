@@ -1,7 +1,8 @@
 """Every finding's code with its title: the one list that texts and documentation are made from.
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
-080-089 schema, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes, 400-499 changes.
+080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
+400-499 changes.
 A code is never reused for another meaning.
 """
 
@@ -59,6 +60,7 @@ TITLES = {
     "DYN052": "An object of the user's in the place of a generated one",
     "DYN053": "A generated object whose owner is not among the items",
     "DYN055": "A kind that is not expanded",
+    "DYN056": "Generated object that is removed",
     "DYN057": "No namespace",
     "DYN058": "Two Dynamo resources of one name in one namespace",
     "DYN059": "A namespace that is none",
@@ -71,8 +73,13 @@ TITLES = {
     "DYN071": "Kustomization that is not built",
     "DYN072": "File that holds no resource",
     "DYN073": "An earlier state that cannot be read",
-    # 080-089: the schema, continued
+    # 080-080: the schema, continued
     "DYN080": "Two entries of a list with one key",
+    # 081-089: items, continued
+    "DYN081": "Object with an owner annotation that was not generated",
+    "DYN082": "Dynamo resource inside a list",
+    "DYN083": "Path outside the package",
+    "DYN084": "Objects left behind in the old namespace",
     # 100-199: graphs
     "DYN100": "No services",
     "DYN101": "Two services that make the same objects",

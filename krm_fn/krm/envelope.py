@@ -1,7 +1,7 @@
-"""What makes a value a ResourceList, and its items resources.
+"""Checks that a value is a ResourceList, and that its items are resources.
 
-Not its business: what the resources say. Follows the KRM Functions Specification; like kpt, it wants of every item an apiVersion, a kind
-and a name, and like kustomize no two items of one identity.
+Follows the KRM Functions Specification. Like kpt, it requires apiVersion, kind and name of every item; like kustomize, it refuses two items
+of one identity.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 API_VERSIONS = ("config.kubernetes.io/v1", "config.kubernetes.io/v1beta1")
 KIND = "ResourceList"
-_PLAIN_FILES = "plain files go through `krm-fn render`"
+_PLAIN_FILES = "use `krm-fn render` for plain files"
 
 
 def around(value: Any) -> Iterator[Result]:
-    """What keeps a value from being a ResourceList. With an error here there is no list that could be given back."""
+    """Yields what keeps a value from being a ResourceList. With an error here there is no list that could be given back."""
     if not isinstance(value, dict):
-        what = "a list" if isinstance(value, list) else "a text or a number"
-        yield results.error("DYN012", f"the input is {what} and no {KIND}; {_PLAIN_FILES}")
+        what = "a list" if isinstance(value, list) else "a single value"
+        yield results.error("DYN012", f"the input is {what}, not a {KIND}; {_PLAIN_FILES}")
         return
     address = results.ref(value)
     if address.kind != KIND or address.api_version not in API_VERSIONS:
-        what = f"{address.kind or 'nameless kind'} of {address.api_version or 'no apiVersion'}"
-        yield results.error("DYN012", f"the input is a {what} and no {KIND} of {API_VERSIONS[0]}; {_PLAIN_FILES}")
+        what = f"{address.kind or '(no kind)'} of {address.api_version or '(no apiVersion)'}"
+        yield results.error("DYN012", f"the input is {what}, not a {KIND} of {API_VERSIONS[0]}; {_PLAIN_FILES}")
     elif not isinstance(value.get("items"), list):
-        what = "is no list" if value.get("items") is not None else "is missing"
-        yield results.error("DYN013", f"{what}; write `items: []` if there is nothing", path=("items",))
+        what = "the value is not a list" if value.get("items") is not None else "the list is missing"
+        yield results.error("DYN013", f"{what}; write `items: []` if there are no resources", path=("items",))
 
 
 class _Item(NamedTuple):
@@ -45,36 +45,76 @@ class _Item(NamedTuple):
 
 
 def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
-    """What is wrong with the parts of a ResourceList. `lines` has the line of each item by its identity in memory."""
+    """Yields what is wrong with the parts of a ResourceList. `lines` maps the id() of each item to its line, from 1."""
     config = fields.get("functionConfig")
     if config is not None and not isinstance(config, dict):
-        yield results.error("DYN018", "is no resource; write a mapping with apiVersion, kind and metadata", path=("functionConfig",))
+        message = "the functionConfig is not a resource; write a mapping with apiVersion, kind and metadata"
+        yield results.error("DYN018", message, path=("functionConfig",))
     seen: dict[identity.ObjectKey, _Item] = {}
     for number, value in enumerate(fields["items"]):
         if not isinstance(value, dict):
-            yield results.error("DYN014", "is no mapping; every item is a resource", path=("items", number))
+            yield results.error("DYN014", "the item is not a mapping; every item is a resource", path=("items", number))
             continue
         item = _Item(number, value, lines.get(id(value), 0))
         address = results.ref(value)
         if not all(address[:3]):
             yield from _nameless(item, address)
         elif not _local(value) and (other := seen.setdefault(identity.key(value), item)) is not item:
-            message = f"is the same object as {_where(other)}; rename or remove one of the two"
+            message = f"the item is the same object as {_where(other)}; rename or remove one of the two"
             yield results.error("DYN016", message, address, ("metadata", "name"), **origin.place(value, item.line))
+        if address.kind.endswith("List"):
+            yield from _held(item, address)
+        yield from _escaped(item, address)
 
 
 def _nameless(item: _Item, address: Ref) -> Iterator[Result]:
-    """An error for an item that lacks part of its address. Lists of resources need no name."""
+    """Yields an error for an item without a full address. A list of resources needs no name."""
     if address.api_version and address.kind.endswith("List") and isinstance(item.value.get("items"), list):
         return
     parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
     missing = " and no ".join(part for part, text in parts.items() if not text)
-    message = f"{address.kind or 'the item'} has no {missing}; every resource has all three, as texts"
+    message = f"{address.kind or 'the item'} has no {missing}; write all three as strings"
     yield results.error("DYN015", message, path=("items", item.number), **origin.place(item.value, item.line))
 
 
+def _held(item: _Item, address: Ref) -> Iterator[Result]:
+    """Yields an error for each Dynamo resource inside a list, because only items of the ResourceList itself are expanded."""
+    for inner in _listed(item.value):
+        found = results.ref(inner)
+        message = f"{address.kind} holds {found.kind} {found.name}, which is not expanded inside a list; write it as a resource of its own"
+        yield results.error("DYN082", message, path=("items", item.number), **origin.place(item.value, item.line))
+
+
+def _listed(value: Resource) -> Iterator[Resource]:
+    """Yields the Dynamo resources in a list of resources, and in the lists in it."""
+    listed = value.get("items")
+    for inner in listed if isinstance(listed, list) else ():
+        if isinstance(inner, dict):
+            yield from [inner] if identity.is_dynamo(inner) else _listed(inner)
+
+
+def _escaped(item: _Item, address: Ref) -> Iterator[Result]:
+    """Yields an error for a Dynamo resource whose path is outside the package: generated objects would get a path beside it."""
+    notes = labels.notes(item.value) if identity.is_dynamo(item.value) else {}
+    for key in (labels.PATH, labels.LEGACY_PATH):
+        path = notes.get(key)
+        if isinstance(path, str) and _leaves(path):
+            message = "the path is outside the package; write a path relative to the package, or remove the annotation"
+            yield results.error("DYN083", message, address, ("metadata", "annotations", key))
+
+
+def _leaves(path: str) -> bool:
+    """True for a path that is absolute or climbs above the folder that it is relative to."""
+    depth = 0
+    for step in path.replace("\\", "/").split("/"):
+        depth += -1 if step == ".." else step not in ("", ".")
+        if depth < 0:
+            return True
+    return path.startswith(("/", "\\"))
+
+
 def _local(item: Resource) -> bool:
-    """Whether an item never reaches a cluster."""
+    """True for an item that never reaches a cluster."""
     return labels.notes(item).get(labels.LOCAL_CONFIG) == "true"
 
 

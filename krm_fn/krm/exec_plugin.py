@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from krm_fn import config, report, results
 from krm_fn.krm import envelope, function, resourcelist
+from krm_fn.kube import identity
 from krm_fn.yamlio import emitter, reader
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int
     try:
         resources, found = _answer(settings, stdin.read())
     except Exception as problem:  # noqa: BLE001 - whatever it is, the user's resources must not be lost
-        resources, found = [], [function.internal(problem)]
+        resources, found = [], [results.internal(problem)]
     failed = results.failed(found)
     stderr.write(f"{report.summary(found)}\n" if found else "")
     stderr.flush()
@@ -41,7 +42,7 @@ def _answer(settings: str, data: bytes) -> tuple[list[Any], list[Result]]:
     own, unreadable = _settings(settings)
     text, undecodable = reader.decode(data)
     documents, broken = reader.read(text)
-    items = [document.value for document in documents] or ([own] if own and _is_dynamo(own) else [])
+    items = [document.value for document in documents] or ([own] if own and identity.is_dynamo(own) else [])
     found = [*unreadable, *undecodable, *broken]
     return function.judged(resourcelist.made(items, own, found or list(_around(items))))
 
@@ -58,10 +59,6 @@ def _settings(path: str) -> tuple[Resource | None, list[Result]]:
         return documents[0].value, [*undecodable, *broken]
     message = f"holds {len(documents)} documents; write one, with apiVersion, kind and metadata"
     return None, [*undecodable, *broken] or [results.error("DYN018", message, file=path)]
-
-
-def _is_dynamo(resource: Resource) -> bool:
-    return results.ref(resource).api_version.partition("/")[0] == config.DYNAMO_GROUP
 
 
 def _around(items: list[Any]) -> Iterator[Result]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 
-import krm_fn
 from krm_fn import config, expand, ownership, report, results
 from krm_fn.krm import origin, resourcelist
 from krm_fn.kube import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
 
     from krm_fn.config import Config
     from krm_fn.krm.resourcelist import ResourceList
@@ -44,7 +42,7 @@ def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     try:
         answer = _answer(resourcelist.parse(data))
     except Exception as problem:  # noqa: BLE001 - whatever it is, the user's items must not be lost
-        answer = _unchanged(data, internal(problem))
+        answer = _unchanged(data, results.internal(problem))
     failed = results.failed(answer.results)
     stderr.write(_said(answer, failed=failed))
     stderr.flush()
@@ -78,14 +76,13 @@ def judged(received: ResourceList) -> tuple[list[Any], list[Result]]:
 
 
 def _lost(before: list[Resource], after: list[Resource], settings: Config) -> Iterator[Result]:
-    """An error for every item that would be gone although it was not ours to remove."""
+    """Yields an error for every item that the output lacks although the function may not remove it."""
     unchanged = {id(resource) for resource in after}
     gone = [resource for resource in before if id(resource) not in unchanged]
     there = {name for resource in after for name in _names(resource)} if gone else set()
     for resource in gone:
-        dynamo = results.ref(resource).api_version.partition("/")[0] == config.DYNAMO_GROUP
-        ours = ownership.owners(resource) or (dynamo and settings.source == "drop")
-        if not ours and identity.key(resource) not in there:
+        removable = ownership.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
+        if not removable and identity.key(resource) not in there:
             message = "would be lost, which is a mistake in this function and not in the input; please report it with the input"
             yield results.error("DYN017", message, results.ref(resource))
 
@@ -119,16 +116,3 @@ def _unchanged(data: bytes, problem: Result) -> _Answer:
         return _Answer(output, found, origin.under_kpt(received.resources))
     except Exception:  # noqa: BLE001 - the first problem has been noted
         return _Answer(b"", [problem], under_kpt=False)
-
-
-def internal(problem: Exception) -> Result:
-    """What to say of a problem that nobody thought of."""
-    message = f"{type(problem).__name__}: {problem}{_where(problem.__traceback__)}"
-    return results.error("DYN019", f"{message}; this is a mistake in krm-fn {krm_fn.__version__}, please report it with the input")
-
-
-def _where(trace: TracebackType | None) -> str:
-    """Where in the code a problem arose, for whoever gets the report."""
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    return f" ({trace.tb_frame.f_code.co_qualname}, line {trace.tb_lineno})" if trace else ""

@@ -1,4 +1,4 @@
-"""What makes two resources one object in a cluster."""
+"""The identity of an object in a cluster, by which two resources are one object."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from krm_fn import results
 from krm_fn.kube.types import Resource
+
+DYNAMO_GROUP = "nvidia.com"
 
 
 class ObjectKey(NamedTuple):
@@ -18,6 +20,11 @@ class ObjectKey(NamedTuple):
 
 
 def key(resource: Resource, home: str = "") -> ObjectKey:
-    """The key of a resource. `home` is the namespace of resources that carry none."""
+    """Returns the key of a resource. `home` is the namespace of resources without one."""
     address = results.ref(resource)
     return ObjectKey(address.api_version.rpartition("/")[0], address.kind, address.namespace or home, address.name)
+
+
+def is_dynamo(resource: Resource) -> bool:
+    """True for a resource of Dynamo's API group, in any version."""
+    return results.ref(resource).api_version.partition("/")[0] == DYNAMO_GROUP

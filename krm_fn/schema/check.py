@@ -203,7 +203,7 @@ class _Walk:
             self._add("error", values.Fault("DYN023", f"unknown field; {mend}"), path)
 
     def _add_null(self, path: Path) -> None:
-        text = "null counts as absent; remove the line, because server-side apply refuses most nulls"
+        text = "null means absent, and the field is left out of the output; remove the line"
         self._add("warning", values.Fault("DYN028", text), path)
 
     def _add(self, severity: Severity, found: values.Fault, path: Path, current: Any = None) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from krm_fn.results import Path, Result
 
 _SERVICE = len(("spec", "services", "name"))
+_NULL = "DYN028"
 _TWINS = "DYN080"  # both entries are readable; without its key the second would look like another mistake
 
 
@@ -19,6 +20,11 @@ def broken(found: Iterable[Result]) -> list[Path]:
 def usable(value: Any, found: Iterable[Result]) -> Any:
     """Copies a resource without the fields that no rule can read."""
     return without(value, [result.path for result in found if result.severity == "error" and result.code != _TWINS])
+
+
+def without_nulls(value: Any, found: Iterable[Result]) -> Any:
+    """Copies a resource without the fields that were reported as null. Returns the resource itself if there are none."""
+    return without(value, [result.path for result in found if result.code == _NULL])
 
 
 def without(value: Any, broken: Iterable[Path]) -> Any:

@@ -197,9 +197,10 @@ def test_source_drop_drops_only_the_graph():
 def test_what_a_graph_no_longer_wants_goes():
     _, output, _ = run(HEAD + GRAPH)
     stale = output.replace("llm-frontend", "llm-gone")
-    code, output, _ = run(stale)
+    code, output, said = run(stale)
     assert code == 0
-    assert "llm-gone" not in output
+    assert "llm-gone" not in {item["metadata"]["name"] for item in items(output)}
+    assert "note DYN056 the object is removed" in said
 
 
 class Mistake:
@@ -234,7 +235,8 @@ def test_items_are_never_lost(change, stopped, monkeypatch):
 
 
 def test_what_we_own_may_go(monkeypatch):
-    ours = USER.replace("namespace: prod}", f"namespace: prod, annotations: {{{labels.OWNER}: DynamoGraphDeployment/x}}}}")
+    marks = f"annotations: {{{labels.OWNER}: DynamoGraphDeployment/x}}, labels: {{{labels.MANAGED_BY}: {labels.MANAGER}}}"
+    ours = USER.replace("namespace: prod}", f"namespace: prod, {marks}}}")
     monkeypatch.setattr(expand, "expand", Mistake(lambda resources: resources[1:]))
     assert run(HEAD + ours + GRAPH) == (0, HEAD + GRAPH, "")
 
@@ -264,7 +266,8 @@ def test_a_mistake_in_what_we_write_is_said(monkeypatch):
     code, output, said = run(HEAD + USER)
     assert code == 1
     assert output.startswith(HEAD + USER + "results:\n")
-    assert "DYN019 TypeError: set is no JSON value" in said
+    assert "DYN019 krm-fn" in said
+    assert "TypeError: set is no JSON value" in said
 
 
 def test_a_mistake_of_ours_hides_no_finding(monkeypatch):
@@ -279,7 +282,7 @@ def test_a_mistake_in_reading_is_said(monkeypatch):
     monkeypatch.setattr(resourcelist, "parse", _fail)
     code, output, said = run(HEAD + USER)
     assert (code, output) == (1, "")
-    assert "DYN019 ValueError: x" in said
+    assert "internal error, ValueError: x" in said
 
 
 def _fail(_data):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from krm_fn import results
 from krm_fn.krm import resourcelist
+from krm_fn.kube import labels
 from krm_fn.yamlio import emitter, reader
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
@@ -193,26 +194,26 @@ WRONG = [
     ("not UTF-8", b"a: \xff\n", ["DYN002"], "UTF-8", False),
     ("a text", "hello\n", ["DYN012"], "krm-fn render", False),
     ("a list", "- a\n", ["DYN012"], "krm-fn render", False),
-    ("a resource", A[2:].replace("\n  ", "\n"), ["DYN012"], "a ConfigMap of v1 and no ResourceList", False),
+    ("a resource", A[2:].replace("\n  ", "\n"), ["DYN012"], "ConfigMap of v1, not a ResourceList", False),
     ("a stream of resources", "a: 1\n---\nb: 1\n", ["DYN012"], "several documents", False),
     ("a second document behind the list", HEAD + "items: []\n---\n" + HEAD + "items: []\n", ["DYN012"], "several documents", False),
     ("another version", HEAD.replace("v1", "v2") + "items: []\n", ["DYN012"], "config.kubernetes.io/v1", False),
     ("no items", HEAD, ["DYN013"], "items: []", False),
     ("null items", HEAD + "items:\n", ["DYN013"], "items: []", False),
-    ("a mapping of items", HEAD + "items: {a: b}\n", ["DYN013"], "is no list", False),
-    ("an item that is a text", HEAD + "items:\n- a\n" + A, ["DYN014"], "is no mapping", True),
-    ("an empty item", HEAD + "items:\n-\n" + A, ["DYN014"], "is no mapping", True),
+    ("a mapping of items", HEAD + "items: {a: b}\n", ["DYN013"], "not a list", False),
+    ("an item that is a text", HEAD + "items:\n- a\n" + A, ["DYN014"], "is not a mapping", True),
+    ("an empty item", HEAD + "items:\n-\n" + A, ["DYN014"], "is not a mapping", True),
     ("an item without a kind", HEAD + "items:\n" + A.replace("kind: ConfigMap", "kin: ConfigMap"), ["DYN015"], "has no kind", True),
     ("an item without an apiVersion", HEAD + "items:\n" + A.replace("apiVersion", "apiversion"), ["DYN015"], "no apiVersion", True),
     ("an item without a name", HEAD + "items:\n" + A.replace("name: a", "labels: {}"), ["DYN015"], "no metadata.name", True),
-    ("an item whose name is a number", HEAD + "items:\n" + A.replace("name: a", "name: 1"), ["DYN015"], "as texts", True),
+    ("an item whose name is a number", HEAD + "items:\n" + A.replace("name: a", "name: 1"), ["DYN015"], "as strings", True),
     ("an item without anything", HEAD + "items:\n- {}\n", ["DYN015"], "no apiVersion and no kind and no metadata.name", True),
     ("a list whose kind only ends like one", HEAD + "items:\n- {apiVersion: v1, kind: PriceList}\n", ["DYN015"], "no metadata.name", True),
     ("an item twice", HEAD + "items:\n" + A + B + A, ["DYN016"], "is the same object as the one on line 4", True),
     ("an item in two versions", HEAD + "items:\n" + A.replace("v1", "a/v1") + A.replace("v1", "a/v2"), ["DYN016"], "line 4", True),
     ("an item three times", HEAD + "items:\n" + A + A + A, ["DYN016", "DYN016"], "line 4", True),
     ("an item twice in JSON", json.dumps(yaml.safe_load(HEAD + "items:\n" + A + A)), ["DYN016"], "items[0]", True),
-    ("a functionConfig that is a text", HEAD + "items:\n" + A + "functionConfig: x\n", ["DYN018"], "is no resource", True),
+    ("a functionConfig that is a text", HEAD + "items:\n" + A + "functionConfig: x\n", ["DYN018"], "is not a resource", True),
     ("a key twice in an item", HEAD + "items:\n" + A + "  kind: ConfigMap\n", ["DYN007"], "remove one", True),
     ("a key twice where there are no lines to give back", HEAD + "items: [{a: 1, a: 2}]\n", ["DYN007", "DYN015"], "remove one", False),
     ("items twice", HEAD + "items:\n" + A + "items:\n" + B, ["DYN007"], "remove one", False),
@@ -335,3 +336,48 @@ def test_no_input_raises(data):
     assert received.complete or results.failed(received.results)
     if received.complete:
         resourcelist.render(received, received.items, received.results)
+
+
+LIST = "- apiVersion: v1\n  kind: List\n  items:\n"
+INNER = "  - apiVersion: nvidia.com/v1alpha1\n    kind: DynamoGraphDeployment\n    metadata: {name: chat}\n"
+LISTED = [
+    # reason, text of the item, number of findings
+    ("a graph", LIST + INNER, 1),
+    ("two graphs", LIST + INNER + INNER.replace("chat", "batch"), 2),
+    ("a list with a name", LIST.replace("  items", "  metadata: {name: a}\n  items") + INNER, 1),
+    ("a list in a list", LIST + "  - {apiVersion: v1, kind: List, items: [{apiVersion: nvidia.com/v1, kind: DynamoModel}]}\n", 1),
+    ("native resources", LIST + "  - {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", 0),
+    ("entries that are no resources", LIST + "  - x\n  - [{apiVersion: nvidia.com/v1alpha1}]\n", 0),
+    (
+        "a kind with another field items",
+        "- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, items: [{apiVersion: nvidia.com/v1}]}\n",
+        0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "count"), [row[1:] for row in LISTED], ids=[row[0] for row in LISTED])
+def test_a_dynamo_resource_inside_a_list_is_an_error(text, count):
+    assert [found.code for found in parse(HEAD + "items:\n" + text).results] == ["DYN082"] * count
+
+
+PATHS = [
+    # reason, path, whether it is outside the package
+    ("above the package", "../x.yaml", True),
+    ("further above", "../../x", True),
+    ("absolute", "/etc/x.yaml", True),
+    ("down and up again", "a/../../x.yaml", True),
+    ("with backslashes", "..\\x.yaml", True),
+    ("up and down within the package", "a/../x.yaml", False),
+    ("in a folder", "a/b.yaml", False),
+    ("a name that begins with dots", "..a/x.yaml", False),
+]
+
+
+@pytest.mark.parametrize(("path", "outside"), [row[1:] for row in PATHS], ids=[row[0] for row in PATHS])
+@pytest.mark.parametrize("key", [labels.PATH, labels.LEGACY_PATH])
+def test_a_path_outside_the_package_is_an_error(path, outside, key):
+    graph = f"- apiVersion: nvidia.com/v1alpha1\n  kind: DynamoGraphDeployment\n  metadata: {{name: a, annotations: {{{key}: '{path}'}}}}\n"
+    assert [found.code for found in parse(HEAD + "items:\n" + graph).results] == ["DYN083"] * outside
+    native = graph.replace("nvidia.com/v1alpha1", "v1")
+    assert parse(HEAD + "items:\n" + native).results == []

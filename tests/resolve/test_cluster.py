@@ -88,10 +88,10 @@ LOOKUPS = [
         ("pull", "mine", "more"),
     ),
     (
-        "what an earlier run wrote does not count",
+        "one with a copied owner annotation, because no Secret is generated",
         [faults.secret({"registry.example": {}}, annotations={labels.OWNER: "DynamoGraphDeployment/chat"})],
         {},
-        (),
+        ("pull",),
     ),
 ]
 
@@ -148,13 +148,15 @@ def account(name, namespace="team", annotations=None, **marks):
 
 
 MARK = {labels.COMPONENT_POD: "true"}
+OWNED = {labels.OWNER: "DynamoGraphDeployment/chat"}
 ACCOUNTS = [
     ("an account without the mark", [account("a")], {}),
     ("an account with the mark", [account("a"), account("b", **MARK)], {"team": "b"}),
     ("the first by name", [account("c", **MARK), account("b", **MARK)], {"team": "b"}),
     ("one in each namespace", [account("c", **MARK), account("b", "other", **MARK)], {"team": "c", "other": "b"}),
     ("the mark must say true", [account("a", **{labels.COMPONENT_POD: "yes"})], {}),
-    ("what an earlier run wrote", [account("a", annotations={labels.OWNER: "DynamoGraphDeployment/chat"}, **MARK)], {}),
+    ("a copied owner annotation", [account("a", annotations=OWNED, **MARK)], {"team": "a"}),
+    ("what an earlier run generated", [account("a", annotations=OWNED, **MARK, **{labels.MANAGED_BY: labels.MANAGER})], {}),
 ]
 
 

@@ -88,7 +88,7 @@ def _selector(spec: dict[str, Any], own: Labels) -> Labels:
 
 def _parent(resource: Resource) -> str:
     """The graph that a component says it belongs to; the reference asks owner references only."""
-    for owner in resource["metadata"].get("ownerReferences") or ():
+    for owner in (resource.get("metadata") or {}).get("ownerReferences") or ():
         if owner.get("kind") == "DynamoGraphDeployment":
             return str(owner.get("name") or "")
     return ""

@@ -172,7 +172,8 @@ def test_grove_carries_graphs_only():
 
 
 def test_one_that_a_graph_of_ours_made_is_left_alone():
-    made = component(metadata={"annotations": {labels.OWNER: "DynamoGraphDeployment/chat"}})
+    marks = {"annotations": {labels.OWNER: "DynamoGraphDeployment/chat"}, "labels": {labels.MANAGED_BY: labels.MANAGER}}
+    made = component(metadata=marks)
     found = given.expanded(made, given.graph(name="other"))
     assert made in found.resources
     assert not [each for each in found.resources if each["metadata"]["name"] == "lone" and each["kind"] != KIND]
