@@ -17,6 +17,7 @@ Int32 = Annotated[int, Field(lt=2**31, json_schema_extra={"format": "int32"})]
 Generation = Annotated[int, Field(ge=0, lt=2**63, json_schema_extra={"format": "int64"})]
 Texts = dict[str, str]
 Anything = dict[str, Any]
+Schema = dict[str, JsonValue]
 
 
 class ByKey(NamedTuple):
@@ -54,9 +55,11 @@ EnvVars = Annotated[list[native.EnvVar], ByKey()]
 
 
 class Rule(NamedTuple):
-    """What must hold beyond types: CEL over the object that declares it, said of its field `at` with a code where it does not hold.
+    """A rule beyond types: `holds` is CEL over the object that declares it. The finding has the code and names the field `at`.
 
-    An API server refuses what breaks a rule when it is written; `krm_fn.validation` finds it before that.
+    An API server refuses a resource that breaks a rule; `krm_fn.validation` finds the same before that.
+    An API server leaves unchanged parts of a stored resource alone, but the root of a resource changes with every label. A rule of a root
+    therefore needs `lets_stored`: a stored resource that breaks the rule may keep breaking it.
     """
 
     code: str
@@ -64,17 +67,28 @@ class Rule(NamedTuple):
     message: str
     at: str = ""
     reason: Literal["Required", "Invalid", "Forbidden"] = "Invalid"
+    lets_stored: bool = False
+    editor: Schema | None = None
+    """The same in JSON Schema, for a rule that editors can judge."""
+
+    def written(self) -> Schema:
+        """The rule as a CustomResourceDefinition has it."""
+        out: Schema = {"rule": self.holds, "message": f"{self.code} {self.message}".strip()}
+        if self.lets_stored:
+            before = self.holds.replace("self", "oldSelf.value()")
+            out |= {"rule": f"{self.holds} || oldSelf.hasValue() && !({before})", "optionalOldSelf": True}
+        return out | {"reason": f"FieldValue{self.reason}"} | ({"fieldPath": f".{self.at}"} if self.at else {})
+
+
+SPEC = Rule("", "has(self.spec)", "is required; write spec", "spec", "Required", lets_stored=True)
+"""A kind with a required spec has this rule in its CustomResourceDefinition, where `required` would also hold for stored resources."""
 
 
 def rules(*found: Rule) -> ConfigDict:
     """The configuration of a model whose objects obey rules."""
-    return ConfigDict(json_schema_extra={"x-kubernetes-validations": [_written(rule) for rule in found]})
-
-
-def _written(rule: Rule) -> dict[str, JsonValue]:
-    """A rule as definitions of custom resources have it."""
-    where: dict[str, JsonValue] = {"fieldPath": f".{rule.at}"} if rule.at else {}
-    return {"rule": rule.holds, "message": f"{rule.code} {rule.message}".strip(), "reason": f"FieldValue{rule.reason}", **where}
+    for_editors = [rule.editor for rule in found if rule.editor]
+    extra: dict[str, Any] = {"x-kubernetes-validations": [rule.written() for rule in found]}
+    return ConfigDict(json_schema_extra=extra | ({"x-editor": for_editors} if for_editors else {}))
 
 
 class Column(NamedTuple):

@@ -14,7 +14,7 @@ from krm_fn.cli import _output
 def crds(style: str) -> None:
     """Print the CustomResourceDefinitions of Dynamo's kinds.
 
-    The API server then checks types, unknown fields and most rules without a webhook. They need Kubernetes 1.29 or newer and replace
+    The API server then checks types, unknown fields and most rules without a webhook. They need Kubernetes 1.30 or newer and replace
     those of the Dynamo operator, which have the same names.
 
     \b

@@ -1,7 +1,7 @@
 """CustomResourceDefinitions: the models as an API server takes them.
 
 Not its business: who writes them where (`krm_fn.generate`, `krm-fn crds`). The schemas are structural, native parts typed but not
-described; Kubernetes 1.29 or newer understands the rules. Follows the Kubernetes documentation, "Extend the Kubernetes API with
+described; Kubernetes 1.30 or newer understands the rules. Follows the Kubernetes documentation, "Extend the Kubernetes API with
 CustomResourceDefinitions".
 """
 
@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import generate
+from krm_fn.api import base
 from krm_fn.generate import structural
 from krm_fn.kube import labels
 
 if TYPE_CHECKING:
-    from krm_fn.api import base
     from krm_fn.kube.types import Resource
     from krm_fn.schema.table import Schema
 
@@ -25,7 +25,7 @@ _SCALE: Resource = {
     "labelSelectorPath": ".status.selector",
 }
 _ALTERNATIVES = [{"type": "integer"}, {"type": "string"}]
-_NOT_STRUCTURAL = ("x-native", "x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy")
+_NOT_STRUCTURAL = ("x-native", "x-editor", "x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy")
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
 
 
@@ -73,9 +73,9 @@ def root(schema: Schema, known: dict[str, Schema]) -> Schema:
     """A whole resource, without references to what is `known`; its address and metadata are the API server's business."""
     root = _inlined(schema, known)
     address = {key: {"description": root["properties"][key]["description"], "type": "string"} for key in ("apiVersion", "kind")}
-    required = [key for key in root.pop("required") if key not in address]
+    rules = [*root.pop("x-kubernetes-validations", ()), *([base.SPEC.written()] if "spec" in root.pop("required") else ())]
     properties = root["properties"] | address | {"metadata": {"type": "object"}}
-    return root | ({"required": required} if required else {}) | {"properties": properties}
+    return root | ({"x-kubernetes-validations": rules} if rules else {}) | {"properties": properties}
 
 
 def _inlined(schema: Schema, known: dict[str, Schema]) -> Schema:

@@ -56,6 +56,8 @@ def _for_editors(found: Schema) -> Schema:
         out |= {"minimum": out.get("minimum", -most), "maximum": most - 1}
     if found.get("x-kubernetes-list-type") == "set":
         out["uniqueItems"] = True
+    if "x-editor" in found:
+        out["allOf"] = found["x-editor"]
     if "items" in found:
         out["items"] = _for_editors(found["items"])
     if "additionalProperties" in found:

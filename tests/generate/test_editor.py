@@ -14,12 +14,18 @@ DEFINITIONS = SCHEMA["definitions"]
 OTHER = {"apiVersion": "v1", "kind": "Service", "metadata": 1, "anything": []}
 
 
+def claim(**fields):
+    """A graph with a claim to create; a field of None is left out."""
+    whole = {"name": "a", "create": True, "storageClass": "s", "size": "1Gi", "volumeAccessMode": "ReadWriteOnce", **fields}
+    return slips.graph({"services": {"Worker": {}}, "pvcs": [{key: word for key, word in whole.items() if word is not None}]})
+
+
 def test_it_is_a_schema():
     Draft7Validator.check_schema(SCHEMA)
 
 
 def test_it_has_no_words_that_editors_do_not_know():
-    known = {*editor._SAME, "$ref", "items", "properties", "additionalProperties", "maximum", "uniqueItems"}
+    known = {*editor._SAME, "$ref", "allOf", "items", "properties", "additionalProperties", "maximum", "uniqueItems"}
     assert [keyword for definition in DEFINITIONS.values() for keyword in keywords(definition) if keyword not in known] == []
 
 
@@ -49,6 +55,17 @@ def test_a_file_is_judged_by_its_kind(kind):
         ("another product's kind", OTHER, None),
         ("a graph in another version", {**slips.worker(), "apiVersion": "nvidia.com/v2"}, ["apiVersion"]),
         ("a slip deep down", slips.container(livenessProbe={"httpGet": {"prt": 80}}), ["spec", "services", "Worker", "extraPodSpec"]),
+        ("a claim that exists", slips.graph({"services": {"Worker": {}}, "pvcs": [{"name": "a", "size": "0Gi"}]}), None),
+        ("a claim that is not to be created", slips.graph({"services": {"Worker": {}}, "pvcs": [{"name": "a", "create": False}]}), None),
+        ("a claim to create", claim(), None),
+        ("a claim to create, of two bytes", claim(size=2), None),
+        ("a claim to create, of half a Gi", claim(size="0.5Gi"), None),
+        ("a claim to create without a size", claim(size=None), ["spec", "pvcs", 0]),
+        ("a claim to create, of no size", claim(size="0Gi"), ["spec", "pvcs", 0, "size"]),
+        ("a claim to create, of no bytes", claim(size=0), ["spec", "pvcs", 0, "size"]),
+        ("a claim to create without a class", claim(storageClass=None), ["spec", "pvcs", 0]),
+        ("a claim to create with an empty class", claim(storageClass=""), ["spec", "pvcs", 0, "storageClass"]),
+        ("a claim to create without a mode", claim(volumeAccessMode=None), ["spec", "pvcs", 0]),
         ("a number in quotes", slips.worker(replicas="2"), ["spec", "services", "Worker", "replicas"]),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from typing import Any
 
 import pytest
 import yaml
@@ -131,7 +132,7 @@ def test_kubectl_scales_an_adapter(dynamo):
     assert '"scaled" not found' in refused.value.stderr  # the graph is there, its scale is not
 
 
-STATUS = [
+STATUS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (slips.worker(), {"conditions": [READY], "state": "successful", "restart": {"observedID": "1", "phase": "Completed"}}),
     (COMPONENT, {"conditions": [READY], "podSelector": {"a": "b"}}),
     (slips.request(), {"conditions": [READY], "state": "Ready", "generatedDeployment": slips.worker(envs=[{"name": "A"}])}),

@@ -45,19 +45,33 @@ RULES = [
     Case("a service", graph()),
     Case("no service", graph(services={}), "DYN100", "spec.services"),
     Case("nothing at all", {key: part for key, part in graph().items() if key != "spec"}, "DYN100", "spec.services"),
+    Case("names that differ in nothing but case", graph(services={"Worker": {}, "Decode": {}, "worker": {}}), "DYN101", "spec.services"),
+    Case("names that begin alike", graph(services={"Worker": {}, "Workers": {}})),
     Case("a picker", epp(eppConfig={"config": PICKER})),
     Case("two pickers", graph(services={name: {**TYPED, "eppConfig": {"config": PICKER}} for name in "AB"}), "DYN102", "spec.services"),
     Case("a claim that is there", graph(pvcs=[{"name": "a"}])),
     Case("a claim without a name", graph(pvcs=[{"name": ""}]), "DYN103", "spec.pvcs[0].name"),
     Case("a claim to create", graph(pvcs=[CREATED])),
-    Case("with a size in bytes", graph(pvcs=[{**CREATED, "size": 1}])),
+    *(
+        Case(f"with a size of {size}", graph(pvcs=[{**CREATED, "size": size}]))
+        for size in (1, "1", "0.5Gi", "01Gi", "00.10", ".01Ti", "+1e3")
+    ),
+    Case("an existing claim of no size", graph(pvcs=[{"name": "a", "size": "0Gi"}])),
     *(
         Case(f"without {field}", graph(pvcs=[{key: CREATED[key] for key in CREATED if key != field}]), "DYN105", f"spec.pvcs[0].{field}")
         for field in ("storageClass", "size", "volumeAccessMode")
     ),
     *(
         Case(f"with {field} {empty!r}", graph(pvcs=[{**CREATED, field: empty}]), "DYN105", f"spec.pvcs[0].{field}")
-        for field, empty in (("storageClass", ""), ("size", "0"), ("size", 0), ("volumeAccessMode", ""))
+        for field, empty in (
+            ("storageClass", ""),
+            ("size", "0"),
+            ("size", "0Gi"),
+            ("size", "0.0e3"),
+            ("size", "-0m"),
+            ("size", 0),
+            ("volumeAccessMode", ""),
+        )
     ),
     Case("every service in its order", ordered("B", "A")),
     Case("no order", ordered()),

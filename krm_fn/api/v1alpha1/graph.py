@@ -14,6 +14,15 @@ _NO_ORDER = (
     "!has(self.restart) || !has(self.restart.strategy) || !has(self.restart.strategy.order)"
     ' || size(self.restart.strategy.order) == 0 || self.restart.strategy.?type.orValue("") == "Parallel"'
 )
+_ZEROS = [f"{sign}{digits}" for sign in ("", "+", "-") for digits in ("0", "00", "0.", ".0", "0.0", "0.00")]
+_UNITS = [*"numkKMGTPEe"]
+# A call of quantity() would be exact and, over 100 claims, cost more than an API server allows.
+_NO_SIZE = (
+    "type(self.size) == int ? self.size == 0 : "
+    f"{_ZEROS}.exists(zero, self.size == zero || {_UNITS}.exists(unit, self.size.startsWith(zero + unit)))"
+)
+_NO_SIZE_FOR_EDITORS: base.Schema = {"anyOf": [{"const": 0}, {"type": "string", "pattern": "^[+-]?[0.]+([A-Za-z].*)?$"}]}
+_EMPTY: base.Schema = {"const": ""}
 
 
 class PVC(base.Model):
@@ -28,11 +37,15 @@ class PVC(base.Model):
                 f"is required when create is true; set it, for example to {example}",
                 field,
                 "Required",
+                editor={
+                    "if": {"properties": {"create": {"const": True}}, "required": ["create"]},
+                    "then": {"properties": {field: {"not": empty}}, "required": [field]},
+                },
             )
-            for field, given, example in (
-                ("storageClass", 'self.storageClass != ""', "standard"),
-                ("size", 'self.size != 0 && self.size != "0"', "100Gi"),
-                ("volumeAccessMode", 'self.volumeAccessMode != ""', "ReadWriteMany"),
+            for field, given, empty, example in (
+                ("storageClass", 'self.storageClass != ""', _EMPTY, "standard"),
+                ("size", f"!({_NO_SIZE})", _NO_SIZE_FOR_EDITORS, "100Gi"),
+                ("volumeAccessMode", 'self.volumeAccessMode != ""', _EMPTY, "ReadWriteMany"),
             )
         ),
     )
@@ -87,6 +100,12 @@ class GraphSpec(base.Model):
     """What should run."""
 
     model_config = base.rules(
+        base.Rule(
+            "DYN101",
+            "!has(self.services) || self.services.all(name, self.services.exists_one(other, other.lowerAscii() == name.lowerAscii()))",
+            "two services make the same objects, since names are written in lower case; rename one of them",
+            "services",
+        ),
         base.Rule(
             "DYN102",
             '!has(self.services) || size(self.services.filter(name, self.services[name].?componentType.orValue("") == "epp")) < 2',
@@ -155,6 +174,7 @@ class DynamoGraphDeployment(base.Kind):
             "a graph needs at least one service; add one",
             "spec.services",
             "Required",
+            lets_stored=True,
         )
     )
     served: ClassVar = base.Served(
