@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-import yaml
 
+from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import programs, server
 
@@ -67,13 +67,13 @@ def controllers(control_plane: planes.ControlPlane) -> Iterator[server.Server]:
 @pytest.fixture(scope="session")
 def crds(control_plane: planes.ControlPlane) -> list[dict[str, Any]]:
     """The definitions of tests/crds, served by the control plane."""
-    definitions = [yaml.safe_load(file.read_text()) for file in sorted((programs.ROOT / "tests" / "crds").glob("*.yaml"))]
-    assert definitions
-    for definition in definitions:
+    found = definitions.every()
+    assert found
+    for definition in found:
         answer = control_plane.apply(definition, dry_run=False)
         assert answer.ok, answer.message
         server.eventually(lambda: _served(control_plane, definition))  # noqa: B023 - called before the next turn
-    return definitions
+    return found
 
 
 def _served(plane: planes.ControlPlane, definition: dict[str, Any]) -> bool:

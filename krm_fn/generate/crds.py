@@ -71,25 +71,25 @@ def _columns(how: base.Served) -> list[Resource]:
 
 def root(schema: Schema, known: dict[str, Schema]) -> Schema:
     """A whole resource, without references to what is `known`; its address and metadata are the API server's business."""
-    root = _inlined(schema, known)
+    root = inlined(schema, known)
     address = {key: {"description": root["properties"][key]["description"], "type": "string"} for key in ("apiVersion", "kind")}
     rules = [*root.pop("x-kubernetes-validations", ()), *([base.SPEC.written()] if "spec" in root.pop("required") else ())]
     properties = root["properties"] | address | {"metadata": {"type": "object"}}
     return root | ({"x-kubernetes-validations": rules} if rules else {}) | {"properties": properties}
 
 
-def _inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
+def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
     """A schema without references and without what only patches need."""
     if "$ref" in schema:
-        return _inlined(known[schema["$ref"]], known) | {key: text for key, text in schema.items() if key != "$ref"}
+        return inlined(known[schema["$ref"]], known) | {key: text for key, text in schema.items() if key != "$ref"}
     if "x-kubernetes-int-or-string" in schema:
         return _int_or_string(schema)
     out = {key: word for key, word in schema.items() if key not in _NOT_STRUCTURAL}
     for key in ("items", "additionalProperties"):
         if key in schema:
-            out[key] = _inlined(schema[key], known)
+            out[key] = inlined(schema[key], known)
     if "properties" in schema:
-        out["properties"] = {name: _inlined(field, known) for name, field in schema["properties"].items()}
+        out["properties"] = {name: inlined(field, known) for name, field in schema["properties"].items()}
     for key in schema.get("x-kubernetes-list-map-keys", ()):
         if key not in out["items"].get("required", ()):
             out["items"]["properties"][key].setdefault("default", "")  # or the API server takes no such key

@@ -35,7 +35,7 @@ def refused(plane, resources):
     said = []
     for found in native(resources):
         plane.namespace(found["metadata"]["namespace"])
-        answer = plane.apply(found)
+        answer = plane.judge(found)
         if not answer.ok:
             said.append(f"{found['kind']} {found['metadata']['name']}: {answer.message}")
     return said

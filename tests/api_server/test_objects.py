@@ -31,6 +31,6 @@ def test_accepted(file, control_plane, crds):
             assert each["apiVersion"] == truth.DYNAMO
             continue
         control_plane.namespace(each["metadata"]["namespace"])
-        answer = control_plane.apply(each)
+        answer = control_plane.judge(each)
         assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
         assert answer.warnings == ()

@@ -1,7 +1,8 @@
-"""Every code has one title, one meaning and one range, is used somewhere, and those of graphs can be brought about."""
+"""Every code has one title and one range, some module reports it, and some test expects it."""
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,21 +10,16 @@ import pytest
 
 import krm_fn
 from krm_fn import codes
-from tests.support import faults
+from tests.support import faults, slips
 
-SOURCES = sorted(Path(krm_fn.__file__).parent.rglob("*.py"))
-ABOUT = ("codes.py", "pages")  # these speak of codes and find nothing
-USED = {code for file in SOURCES if not {*file.parts} & {*ABOUT} for code in re.findall(r'"(DYN[0-9]{3})"', file.read_text())}
-TEXT = Path(codes.__file__).read_text()
-
-
-def test_there_are_sources_to_look_at():
-    assert len(SOURCES) > 50
-    assert len(USED) > 100
+TABLE = Path(codes.__file__)
+SOURCES = [file for file in sorted(Path(krm_fn.__file__).parent.rglob("*.py")) if TABLE.parent not in file.parents]
+REPORTED = {code for file in SOURCES for code in re.findall(r'"(DYN[0-9]{3})"', file.read_text())}
+TEXT = TABLE.read_text()
 
 
-def test_every_code_that_is_used_has_a_title_and_none_else_has():
-    assert set(codes.TITLES) == USED
+def test_the_codes_with_a_title_are_the_codes_that_modules_report():
+    assert set(codes.TITLES) == REPORTED
 
 
 def test_every_code_is_listed_once_in_its_order():
@@ -33,7 +29,7 @@ def test_every_code_is_listed_once_in_its_order():
 
 
 def test_every_code_stands_below_the_comment_of_its_range():
-    """The ranges are said twice: in the comments between the titles, and in the module's own sentence."""
+    """The comments between the titles give the ranges."""
     first = last = 0
     for line in TEXT.splitlines():
         if found := re.fullmatch(r"    # ([0-9]{3})-([0-9]{3}): .+", line):
@@ -49,20 +45,55 @@ def test_titles_are_short_capitalised_and_told_apart():
     assert all((title[0].isupper() or title.startswith("functionConfig")) and len(title) <= 90 and title[-1].isalnum() for title in titles)
 
 
-TESTS = "".join(file.read_text() for file in Path(__file__).parents[1].rglob("test_*.py") if file != Path(__file__))
+PRINTERS = {"test_codes.py", "test_results.py", "test_report.py", "test_check_formats.py"}
+"""These tests make findings themselves, to print or to compare them."""
+
 BY_RULES = {code for case in faults.ALL for code, _ in case.found}
+BY_SCHEMA = {case.code for case in slips.ALL}
+
+
+def expected(source):
+    """The codes that a test file expects: in an assertion, or in a table that parametrizes a test."""
+    tree = ast.parse(source)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    decorators = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "parametrize"]
+    named = names(decorators)
+    tables = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and names([node]) & named]
+    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    words = [node.value for part in (*asserts, *decorators, *tables) for node in ast.walk(part) if isinstance(node, ast.Constant)]
+    return {code for word in words if isinstance(word, str) for code in re.findall(r"\bDYN[0-9]{3}\b", word)}
+
+
+def names(parts):
+    """The variables that parts of a program use or set."""
+    return {node.id for part in parts for node in ast.walk(part) if isinstance(node, ast.Name)}
+
+
+FILES = [file for file in Path(__file__).parents[1].rglob("test_*.py") if file.name not in PRINTERS]
+ELSEWHERE = {code for file in FILES for code in expected(file.read_text("utf-8"))}
 
 
 @pytest.mark.parametrize("code", codes.TITLES)
-def test_every_finding_is_brought_about_by_some_test(code):
-    """Those about graphs by the table of faults, which is run elsewhere; the others where they are named."""
-    assert code in BY_RULES or code in TESTS
+def test_some_test_expects_each_code(code):
+    """The table of faults has the codes of graphs, the table of slips those of the schema; other tests run both."""
+    assert code in BY_RULES | BY_SCHEMA | ELSEWHERE
+
+
+@pytest.mark.parametrize(
+    ("reason", "source", "found"),
+    [
+        ("an assertion counts", "def test_a():\n    assert code == 'DYN001'", {"DYN001"}),
+        ("a row of a table counts", "ROWS = [('a', 'DYN001')]\n@pytest.mark.parametrize('row', ROWS)\ndef test_a(row): ...", {"DYN001"}),
+        ("a comment does not count", "# DYN001\nassert True", set()),
+        ("a docstring does not count", "def test_a():\n    'DYN001'\n    assert True", set()),
+        ("an input does not count", "def test_a():\n    found = results.error('DYN001')\n    assert found", set()),
+        ("a table of no test does not count", "EXCEPT = {'DYN001'}\nassert True", set()),
+    ],
+)
+def test_what_counts_as_expected(reason, source, found):
+    assert expected(source) == found
 
 
 @pytest.mark.parametrize("code", [code for code in codes.TITLES if "DYN100" <= code < "DYN170" or "DYN200" <= code < "DYN400"])
 def test_every_finding_about_graphs_stands_in_the_table(code):
     assert code in BY_RULES
-
-
-def test_rules_have_twins_that_do_not_fire():
-    assert sum(not case.found for case in faults.ALL) > 60

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 CONTROLLERS = ("deployment", "replicaset", "statefulset", "job", "endpoints", "endpointslice", "namespace", "garbage-collector")
 
 
+EXISTS = 409
+
+
 class Programs(NamedTuple):
     """The programs of a control plane."""
 
@@ -46,6 +49,17 @@ class ControlPlane(NamedTuple):
     def apply(self, resource: dict[str, Any], *, dry_run: bool = True) -> api.Answer:
         """See `api.Client.apply`."""
         return self.client.apply(resource, dry_run=dry_run)
+
+    def judge(self, resource: dict[str, Any]) -> api.Answer:
+        """What the server says of a resource by both ways in: server-side apply, then a plain create. Nothing is kept.
+
+        The answer is the first refusal, if there is one.
+        """
+        applied = self.client.apply(resource)
+        if not applied.ok:
+            return applied
+        created = self.client.create(resource)
+        return applied if created.status == EXISTS else created
 
     def namespace(self, name: str) -> str:
         """See `api.Client.namespace`."""

@@ -1,0 +1,85 @@
+"""The definitions of tests/crds as their controllers have them: their pod specs are whole, and closed to unknown fields.
+
+The files leave pod specs open. Here each is filled in from the native definitions that a real kube-apiserver gave.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from krm_fn.api import native
+from krm_fn.generate import crds
+from krm_fn.schema import table
+from tests.testbed import programs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Schema = dict[str, Any]
+
+FOLDER = programs.ROOT / "tests" / "crds"
+_OPEN = "x-kubernetes-preserve-unknown-fields"
+_TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
+_METADATA: dict[str, Schema] = {
+    # Metadata inside a custom resource is an object without fields, unless its makers asked controller-gen for embedded metadata.
+    "grove.io": {"type": "object"},
+    "leaderworkerset.x-k8s.io": {
+        "type": "object",
+        "properties": {
+            **dict.fromkeys(("annotations", "labels"), _TEXTS),
+            **{key: {"type": "string"} for key in ("name", "namespace")},
+            "finalizers": {"type": "array", "items": {"type": "string"}},
+        },
+    },
+}
+
+
+def every() -> list[Schema]:
+    """All definitions of the folder."""
+    return [read(file) for file in sorted(FOLDER.glob("*.yaml"))]
+
+
+def read(file: Path) -> Schema:
+    """One definition."""
+    definition: Schema = yaml.safe_load(file.read_text())
+    spec = definition["spec"]
+    for version in spec["versions"]:
+        version["schema"] = _closed(version["schema"], spec["group"])
+    return definition
+
+
+def left_open(schema: Any, path: str = "") -> Iterator[str]:
+    """Where a schema takes unknown fields."""
+    if isinstance(schema, dict):
+        if _OPEN in schema:
+            yield path
+        for key, inner in schema.items():
+            yield from left_open(inner, f"{path}.{key}")
+
+
+def _closed(schema: Any, group: str) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    if _OPEN in schema:
+        return _with_pod(schema, group)
+    return {key: _closed(inner, group) for key, inner in schema.items()}
+
+
+def _with_pod(schema: Schema, group: str) -> Schema:
+    """A pod spec with what the file says of it besides: rules, and keywords of single fields."""
+    known = table.load().definitions
+    pod = _without_words(crds.inlined(known[native.CORE + "PodSpec"], known))
+    volume = pod["properties"]["volumes"]["items"]["properties"]
+    volume["ephemeral"]["properties"]["volumeClaimTemplate"]["properties"]["metadata"] = _METADATA[group]
+    fields = {name: schema.get("properties", {}).get(name, {}) | field for name, field in pod["properties"].items()}
+    return {key: keyword for key, keyword in schema.items() if key != _OPEN} | pod | {"properties": fields}
+
+
+def _without_words(schema: Any) -> Any:
+    """Definitions made from Go types know no allowed values of native fields."""
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _without_words(inner) for key, inner in schema.items() if key != "enum" or not isinstance(inner, list)}
