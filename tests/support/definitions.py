@@ -71,7 +71,7 @@ def _closed(schema: Any, group: str) -> Any:
 def _with_pod(schema: Schema, group: str) -> Schema:
     """A pod spec with what the file says of it besides: rules, and keywords of single fields."""
     known = table.load().definitions
-    pod = _without_words(crds.inlined(known[native.CORE + "PodSpec"], known))
+    pod: Schema = _without_words(crds.inlined(known[native.CORE + "PodSpec"], known))
     volume = pod["properties"]["volumes"]["items"]["properties"]
     volume["ephemeral"]["properties"]["volumeClaimTemplate"]["properties"]["metadata"] = _METADATA[group]
     fields = {name: schema.get("properties", {}).get(name, {}) | field for name, field in pod["properties"].items()}
