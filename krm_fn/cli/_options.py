@@ -28,11 +28,11 @@ class Inputs(NamedTuple):
     paths: tuple[str, ...]
     config: str | None
     namespace: str | None
+    exclude: tuple[str, ...] = ()
 
-    def load(self, without: Path | None = None) -> Sources:
-        """Reads the paths, but not the folder `without`."""
-        loaded = sources.load(self.paths, self.config, without=without)
-        return loaded._replace(config=loaded.config._replace(namespace=self.namespace)) if self.namespace else loaded
+    def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
+        """Reads the paths, but not the folder `without`. `tolerant`: files of folders that name no Dynamo kind may hold anything."""
+        return sources.load(self.paths, self.config, without, self.exclude, namespace=self.namespace or "", tolerant=tolerant)
 
 
 class Folder(click.Path):
@@ -47,7 +47,7 @@ class Folder(click.Path):
 
 
 def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds PATH..., -f, --config and -n, which reach the verb as `given`."""
+    """Adds PATH..., -f, --config, -n and --exclude, which reach the verb as `given`."""
 
     @click.argument("paths", metavar="[PATH...]", nargs=-1, type=_INPUT)
     @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH; can be repeated.")
@@ -55,13 +55,20 @@ def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
         "--config", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The configuration: a DynamoRender or a ConfigMap."
     )
     @click.option("-n", "--namespace", metavar="NAME", callback=_namespace, help="Namespace of Dynamo resources that do not set one.")
+    @click.option("--exclude", metavar="GLOB", multiple=True, help="Files and folders in a folder PATH that are not read; can be repeated.")
     @functools.wraps(verb)
     def wrapped(
-        *args: Any, paths: tuple[str, ...], filenames: tuple[str, ...], config: str | None, namespace: str | None, **more: Any
+        *args: Any,
+        paths: tuple[str, ...],
+        filenames: tuple[str, ...],
+        config: str | None,
+        namespace: str | None,
+        exclude: tuple[str, ...],
+        **more: Any,
     ) -> Any:
         if not paths and not filenames:
             raise click.UsageError("Missing argument 'PATH...'.")
-        return verb(*args, given=Inputs((*paths, *filenames), config, namespace), **more)
+        return verb(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
 
     return wrapped
 

@@ -13,8 +13,7 @@ import click
 
 from krm_fn import builds, expand, report
 from krm_fn.cli import _formats, _options, _output
-from krm_fn.files import locations, revisions
-from krm_fn.resolve import cluster
+from krm_fn.files import locations, revisions, selection
 from krm_fn.validation import updates
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
     from krm_fn.cli._options import Inputs
     from krm_fn.cli._policy import Policy
+    from krm_fn.config import Config
+    from krm_fn.files.reading import Source
     from krm_fn.files.revisions import Earlier
     from krm_fn.files.sources import Sources
     from krm_fn.results import Result, Severity
@@ -65,42 +66,44 @@ def check(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     if fixed_services and old is None:
         raise click.UsageError("--fixed-services needs --old")
-    before = _before(old, given.paths)
-    loaded = given.load()
-    weighed = _weighed([*_judged(loaded), *_changed(before, loaded)], _severities(loaded, fixed_services=fixed_services))
-    located = locations.of([*loaded.results, *weighed, *(before.results if before else ())], loaded.resources, root)
+    before = _before(old, given)
+    loaded = given.load(tolerant=True)
+    pairs = revisions.pairs(before, loaded.resources, loaded.home) if before else []
+    severities = _severities(loaded, fixed_services=fixed_services)
+    judged = [(_judged(group, loaded.config), group) for group in loaded.groups]
+    judged += [(updates.check([pair.old], [pair.new.value], loaded.home), [pair.new]) for pair in pairs]
+    weighed = [result for each, group in judged for result in locations.of(_weighed(each, severities), group, root)]
+    located = locations.of([*loaded.results, *_once(weighed), *(before.results if before else ())], loaded.resources, root)
     found = policy.kept(located, loaded.values)
     checked = _formats.Checked(loaded.resources, policy.shown(found), loaded.stdin, colour=_output.colours())
     _output.write(_formats.write(style, checked))
     if style == "text" and not policy.quiet:
-        click.echo(f"{_count(loaded, before, old)}: {report.count(found) or 'no findings'}", err=True)
+        compared = f", {len(pairs)} compared with {old}" if before else ""
+        click.echo(f"{_count(loaded)}{compared}: {report.count(found) or 'no findings'}{_skipped(loaded)}", err=True)
     ctx.exit(int(bool(policy.failing(found))))
 
 
-def _before(old: str | None, paths: tuple[str, ...]) -> Earlier | None:
+def _before(old: str | None, given: Inputs) -> Earlier | None:
     try:
-        return None if old is None else revisions.read(old, paths)
+        return None if old is None else revisions.read(old, given.paths, given.exclude)
     except revisions.UnreadableError as problem:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
 
 
-def _judged(loaded: Sources) -> Iterator[Result]:
+def _judged(group: Iterable[Source], settings: Config) -> Iterator[Result]:
     """Findings about the resources as they are now, without a missing owner where a mismatch with a later layer explains it."""
-    mismatches = list(builds.check(loaded.values))
+    values = [source.value for source in group]
+    mismatches = list(builds.check(values))
     known = {mismatch.ref for mismatch in mismatches}
-    for result in expand.expand(loaded.values, loaded.config).results:
+    for result in expand.expand(values, settings).results:
         if not (result.code == _ORPHAN and result.ref in known):
             yield result
     yield from mismatches
 
 
-def _changed(before: Earlier | None, loaded: Sources) -> Iterator[Result]:
-    if before:
-        yield from updates.check(before.resources, loaded.values, _home(loaded))
-
-
-def _home(loaded: Sources) -> str:
-    return loaded.config.namespace or cluster.NAMESPACE
+def _once(found: Iterable[Result]) -> Iterable[Result]:
+    """Each finding once. A resource that is in several groups is judged in each of them."""
+    return {repr(result): result for result in found}.values()
 
 
 def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]:
@@ -117,10 +120,14 @@ def _weighed(found: Iterable[Result], severities: Mapping[str, Severity]) -> Ite
         yield result._replace(severity=severities.get(result.code, result.severity))
 
 
-def _count(loaded: Sources, before: Earlier | None, old: str | None) -> str:
+def _count(loaded: Sources) -> str:
     count = len(loaded.resources)
-    text = f"{count} resource{'s' * (count != 1)}"
-    return f"{text}, {updates.compared(before.resources, loaded.values, _home(loaded))} compared with {old}" if before else text
+    return f"{count} resource{'s' * (count != 1)}"
+
+
+def _skipped(loaded: Sources) -> str:
+    text = selection.summary(loaded.skipped)
+    return f"; {text}" if text else ""
 
 
 COMMAND = check

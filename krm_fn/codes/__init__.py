@@ -71,8 +71,10 @@ TITLES = {
     # 070-079: files of the commands
     "DYN070": "More than one configuration",
     "DYN071": "Kustomization that is not built",
-    "DYN072": "File that holds no resource",
+    "DYN072": "Document without apiVersion and kind in a folder",
     "DYN073": "An earlier state that cannot be read",
+    "DYN074": "Link that leads out of the folder",
+    "DYN075": "File that is too large",
     # 080-080: the schema, continued
     "DYN080": "Two entries of a list with one key",
     # 081-089: items, continued

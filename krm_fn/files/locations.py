@@ -1,7 +1,4 @@
-"""Where findings stand: file, line and column of the fields they are about.
-
-Not its business: which resources there are (`krm_fn.files.sources`).
-"""
+"""Finds the file, line and column of the fields that findings are about."""
 
 from __future__ import annotations
 
@@ -27,10 +24,10 @@ def located(found: Sequence[tuple[Source, Result]]) -> list[Result]:
 
 
 def of(found: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
-    """Findings with file, line and column of the fields they are about, in the order in which they are shown.
+    """Findings with file, line and column of their fields, in the order of the output.
 
-    What came in on stdin from kustomize or kpt counts as of the file that they note on it. Lines of that file are only known where it is
-    read again, below `root`.
+    For resources on stdin the file is the one that kustomize or kpt notes in an annotation. Lines of that file are known only if it is
+    read again, below `root` or in the repository around `root`.
     """
     known: dict[Ref, Source] = {}
     for source in sources:
@@ -51,18 +48,31 @@ def of(found: Iterable[Result], sources: Iterable[Source], root: Path | None = N
 
 
 def _noted(source: Source, root: Path | None, read: Callable[[str], reading.File]) -> Source | dict[str, Any]:
-    """What a resource was made from, where an orchestrator notes that: the document, or only its file where that cannot be read."""
+    """The document that a resource was made from, if an annotation names its file; only the file if the document is not found."""
     path, number = origin.file(source.value)
     if not path or (root is None and source.file != reading.STDIN_NAME):
         return source
-    again = _again(read(str(root / path)).sources, number, source) if root else None
+    again = _again(read(str(root / path)).sources, number, source) if root and _is_inside(root / path, root) else None
     return again or {"file": path, "document": number}
 
 
-def _again(there: Iterable[Source], number: int, source: Source) -> Source | None:
-    """The document that became a resource: of its kind and of most of its name, over which builds lay prefixes and suffixes.
+def _is_inside(path: Path, root: Path) -> bool:
+    """True if a path, with its links followed, is below `root` or in the repository around `root`.
 
-    Where that leaves a choice, the one in its place.
+    An overlay names its base as `../base`, so `root` alone is not enough; whoever wrote the annotation must not choose any other file.
+    """
+    top = root.resolve()
+    around = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), top)
+    try:
+        return path.resolve().is_relative_to(around)
+    except (OSError, ValueError, RuntimeError):  # a zero byte, or a circle of links
+        return False
+
+
+def _again(there: Iterable[Source], number: int, source: Source) -> Source | None:
+    """The document that became a resource: of the same kind, with the longest part of its name, as builds add prefixes and suffixes.
+
+    Of several that fit alike, the one with the same number in the file.
     """
     name = source.address.name
     alike = [each for each in there if each.address.kind == source.address.kind]

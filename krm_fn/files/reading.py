@@ -1,13 +1,14 @@
-"""Files, folders and stdin become values that remember where they stand.
+"""Reads files and stdin into values that know their place: file, document, line and column.
 
-Not its business: what the values are, save that the members of a ResourceList or List stand for themselves.
+Which files a command reads is decided in `krm_fn.files.listing`.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import results
@@ -21,11 +22,17 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
-_ENDINGS = (".yaml", ".yml", ".json")
+LIMIT = 32 * 1024 * 1024
+"""The largest file that is read, in bytes. The parser needs a multiple of it as memory, and no cluster takes an object of this size."""
+
+_DESCRIPTORS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Paths of files that are open already: a shell passes the output of `<(command)` so."""
+_DYNAMO = re.compile(rb"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
+_TYPES = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 
 class Source(NamedTuple):
-    """A value and where it stands: at a path in a document of a file. `line` is the document's first, `text` its text."""
+    """A value and its place: a path in a document of a file. `line` is the first line of the document, `text` the text of the document."""
 
     value: Any
     file: str
@@ -41,12 +48,12 @@ class Source(NamedTuple):
 
     @property
     def address(self) -> results.Ref:
-        """The value's address, with empty parts where it is no resource."""
+        """The address of the value; its parts are empty if the value is not a resource."""
         return results.ref(self.value if isinstance(self.value, dict) else {})
 
 
 def places(asked: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
-    """The places of several fields, in the order asked for; each text is read again once."""
+    """The places of several fields, in the order of the arguments. Each text is read once."""
     fields = [(source, (*source.at, *path)) for source, path in asked]
     wanted: dict[int, tuple[str, list[results.Path]]] = {}
     for source, path in fields:
@@ -60,66 +67,83 @@ def _place(source: Source, line: int, column: int) -> dict[str, Any]:
 
 
 class File(NamedTuple):
-    """What a file holds, and what is wrong with it."""
+    """The values of a file, and findings about the file. `names_dynamo`: the text names a Dynamo kind or one of our annotations."""
 
     text: str
     sources: list[Source]
     results: list[Result]
+    names_dynamo: bool = True
 
 
-def listed(paths: Iterable[str], without: Path | None = None) -> Iterator[tuple[str, bool]]:
-    """Every file that is named or in a folder that is named, once, and whether it was found in a folder.
+class UnreadableError(Exception):
+    """A file that is not read. `code` is the code of the finding, the message its text."""
 
-    Of folders: `*.yaml`, `*.yml` and `*.json` at any depth, sorted, but nothing hidden and nothing in the folder `without`.
-    """
-    seen = set()
-    for path in paths:
-        is_folder = path != STDIN and Path(path).is_dir()
-        for file in _below(Path(path), without and without.resolve()) if is_folder else [path]:
-            identity = file if file == STDIN else str(Path(file).resolve())
-            if identity not in seen:
-                seen.add(identity)
-                yield file, is_folder
-
-
-def _below(folder: Path, without: Path | None) -> list[str]:
-    found: list[Path] = []
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
-        folders[:] = [each for each in folders if is_read(each, folder=True) and (here / each).resolve() != without]
-        found.extend(here / each for each in files if is_read(each))
-    return [str(path) for path in sorted(found)]
-
-
-def is_read(name: str, *, folder: bool = False) -> bool:
-    """Whether what lies in a folder under this name is read with it."""
-    return not name.startswith(".") and (folder or name.endswith(_ENDINGS))
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def name(path: str) -> str:
-    """What findings call a file."""
+    """The name of a file in findings."""
     return STDIN_NAME if path == STDIN else path
 
 
 def read(path: str) -> File:
-    """The values of a file or of stdin (`-`). Never raises: what cannot be read is a finding."""
+    """The values of a file or of stdin (`-`). Never raises: a file that cannot be read is a finding."""
     file = name(path)
     try:
-        data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
-    except OSError as problem:
-        return File("", [], [results.error("DYN011", f"cannot be read: {problem.strerror}", file=file)])
-    return parse(data, file)
+        return parse(data(path), file)
+    except UnreadableError as problem:
+        return File("", [], [results.error(problem.code, str(problem), file=file)])
+
+
+def data(path: str, limit: int = LIMIT) -> bytes:
+    """The bytes of a regular file, of an open descriptor, or of stdin (`-`). Raises UnreadableError.
+
+    Opening a named pipe would wait for a writer, and a device has no end: neither is read.
+    """
+    try:
+        if path == STDIN:
+            found = sys.stdin.buffer.read(limit + 1)
+        else:
+            with open(path, "rb", opener=None if path.startswith(_DESCRIPTORS) else _regular) as file:
+                found = file.read(limit + 1)
+    except (OSError, ValueError) as problem:  # ValueError: a zero byte in the path
+        said = problem.strerror if isinstance(problem, OSError) else problem
+        raise UnreadableError("DYN011", f"the file cannot be read: {said}; name a file that can be read") from problem
+    if len(found) > limit:
+        raise too_large(limit)
+    return found
+
+
+def too_large(limit: int = LIMIT) -> UnreadableError:
+    """The error of a file above the limit."""
+    size = f"{limit // 1024**2} MiB" if limit >= 1024**2 else f"{limit} bytes"
+    return UnreadableError("DYN075", f"the file is larger than {size} and is not read; split it, or leave it out with --exclude")
+
+
+def _regular(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
+    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+    if kind == stat.S_IFREG:
+        return descriptor
+    os.close(descriptor)
+    raise UnreadableError(
+        "DYN011", f"the path is {_TYPES.get(kind, 'a special file')}, not a regular file; name a regular file, or pipe into `-`"
+    )
 
 
 def parse(data: bytes, file: str) -> File:
-    """The values of the bytes of a file, whose name findings carry. Never raises."""
+    """The values of the bytes of a file. `file` is the name in findings. Never raises."""
     text, undecodable = reader.decode(data, file)
     documents, broken = reader.read(text, file)
     wholes = [Source(each.value, file, each.number, each.line, text[each.start : each.end]) for each in documents]
-    return File(text, [source for whole in wholes for source in _members(whole)], [*undecodable, *broken])
+    names_dynamo = bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
+    return File(text, [source for whole in wholes for source in _members(whole)], [*undecodable, *broken], names_dynamo)
 
 
 def _members(whole: Source) -> Iterator[Source]:
+    """The items of a ResourceList or List as sources of their own; any other value as it is."""
     if whole.address.kind not in (envelope.KIND, "List") or not isinstance(whole.value.get("items"), list):
         yield whole
         return

@@ -1,116 +1,143 @@
-"""The state before a change: files and folders, or the same paths as of a git revision.
+"""Reads the state before a change: files and folders, or the same paths as of a git revision.
 
-Not its business: what a change may not do (`krm_fn.validation.updates`). git is only asked; nothing is checked out.
+The rules about changes are in `krm_fn.validation.updates`.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
+import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn import results
-from krm_fn.files import reading
+from krm_fn.config import DYNAMO_GROUP
+from krm_fn.files import listing, reading, repository, selection
+from krm_fn.files.repository import UnreadableError
+from krm_fn.kube import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from krm_fn.files.reading import File
+    from krm_fn.files.reading import File, Source
+    from krm_fn.files.repository import Entry, Repository
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 
-_SET_BY_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-"""What git tells its hooks, of the repository that runs them; the paths say themselves which one they are in."""
-
-
-class UnreadableError(Exception):
-    """Neither a path nor a revision; the message says why, for people."""
+__all__ = ["Earlier", "Pair", "UnreadableError", "pairs", "read"]
 
 
 class Earlier(NamedTuple):
-    """What there was, and warnings about what cannot be read of it."""
+    """The resources of the state before, each with the paths at which the same file would stand now, and warnings about its files."""
 
-    resources: list[Resource]
+    resources: list[tuple[Source, frozenset[str]]]
     results: list[Result]
 
 
-def read(old: str, paths: Sequence[str]) -> Earlier:
-    """What a file or folder holds, or, where `old` is neither, what the `paths` held at that git revision.
+class Pair(NamedTuple):
+    """A Dynamo resource before and now."""
 
-    Raises UnreadableError where git knows no such revision, or cannot be asked.
+    old: Resource
+    new: Source
+
+
+def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> Earlier:
+    """The resources of a file or folder, or, if `old` is neither, of the `paths` as of that git revision.
+
+    `exclude` holds the globs of `krm_fn.files.selection`. Raises UnreadableError if git does not know the revision, or lacks a file of it.
     """
     by_path = bool(old) and Path(old).exists()
-    there = [reading.read(path) for path, _ in reading.listed([old])] if by_path else list(_revision(old, paths))
-    resources = [source.value for file in there for source in file.sources if source.address.name]
-    found = list(_unread(there))
+    there = list(_files(old, paths, exclude) if by_path else _revision(old, paths, exclude))
+    found = list(_unread(file for file, _ in there))
+    resources = [(source, places) for file, places in there for source in file.sources if source.address.name]
     if by_path and not resources and not found:
-        message = "holds no resource, so that no change is found; name what was there before"
+        message = "the old state holds no resource, so no change is found; name the state before the change"
         found.append(results.warning("DYN073", message, file=old))
     return Earlier(resources, found)
 
 
+def pairs(earlier: Earlier, now: Iterable[Source], home: str) -> list[Pair]:
+    """The Dynamo resources that are in both states, first those in the same file, then those of one identity.
+
+    `home` is the namespace of resources that carry none.
+    """
+    before: dict[identity.ObjectKey, list[tuple[Source, frozenset[str]]]] = {}
+    for source, places in earlier.resources:
+        before.setdefault(identity.key(source.value, home), []).append((source, places))
+    found: list[Pair] = []
+    moved: list[tuple[list[tuple[Source, frozenset[str]]], Source]] = []
+    for source in now:
+        known = before.get(identity.key(source.value, home), [])
+        here = next((each for each in known if _real(source.file) in each[1]), None)
+        if here:
+            known[:] = [each for each in known if each is not here]
+            found.append(Pair(here[0].value, source))
+        else:
+            moved.append((known, source))
+    found.extend(Pair(known.pop(0)[0].value, source) for known, source in moved if known)
+    return [pair for pair in found if identity.key(pair.old).group == DYNAMO_GROUP]
+
+
+def _real(path: str) -> str:
+    return str(Path(path).resolve())
+
+
 def _unread(there: Iterable[File]) -> Iterator[Result]:
-    """What was broken before need not stay so: it is no error now."""
+    """Findings about old files as warnings: a change may repair a broken file. In folders, only if the file names a Dynamo kind."""
     for file in there:
-        for result in file.results:
-            message = f"changes from here are not found, since it {result.code} {result.message}"
+        for result in file.results if file.names_dynamo else ():
+            message = f"the old file is not compared, because of {result.code}: {result.message}"
             yield result._replace(severity="warning", code="DYN073", message=message)
 
 
-def _revision(revision: str, paths: Sequence[str]) -> Iterator[File]:
+def _files(old: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[tuple[File, frozenset[str]]]:
+    """The files of the old path. They are compared with the files of the same relative path in the folders that are named now."""
+    files = [Path(path) for path in paths if path != reading.STDIN and not Path(path).is_dir()]
+    folders = [Path(path) for path in paths if Path(path).is_dir()]
+    for listed in listing.listed([old], exclude=exclude).files:
+        if listed.leads_out:
+            continue
+        relative = Path(listed.path).relative_to(old) if listed.in_folder else Path(Path(old).name)
+        same = [folder / relative for folder in folders] + [file for file in files if not listed.in_folder or file.name == relative.name]
+        file = reading.read(listed.path)
+        yield file if listed.in_folder else file._replace(names_dynamo=True), frozenset(_real(str(path)) for path in same)
+
+
+def _revision(revision: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[tuple[File, frozenset[str]]]:
     for path in paths:
         if path == reading.STDIN:
-            raise UnreadableError(f"{revision} is no file and no folder, and as a revision it has no stdin")
+            raise UnreadableError(f"{revision} is not a file or folder, and stdin has no revisions; name a file or folder")
         place = Path(path).resolve()
         try:
-            root = Path(os.fsdecode(_git(place if place.is_dir() else place.parent, "rev-parse", "--show-toplevel")).removesuffix("\n"))
-            commit = _git(root, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+            with repository.opened(place if place.is_dir() else place.parent) as found:
+                for name, file in _committed(found, revision, place, exclude):
+                    yield file, frozenset([_real(str(found.top / name))])
         except UnreadableError as problem:
-            raise UnreadableError(f"{revision} is no file and no folder, and as a revision git refuses it: {problem}") from problem
-        names = list(_listed(root, commit, place))
-        for name, data in _contents(root, commit, names):
-            yield reading.parse(data, f"{revision}:{name}")
+            raise UnreadableError(f"{revision} is not a file or folder, and git cannot read that revision: {problem}") from problem
 
 
-def _listed(root: Path, commit: str, place: Path) -> Iterator[str]:
-    """What was at a place of the repository, by its path from the root: of a folder the files that are read of folders today."""
-    at = place.relative_to(root).as_posix()
-    every = os.fsdecode(_git(root, "ls-tree", "-r", "-z", "--full-tree", commit, *([] if at == "." else ["--", at])))
-    for entry in filter(None, every.split("\0")):
-        kind, _, name = entry.partition("\t")
-        *folders, file = Path(name).relative_to(at).parts or [""]
-        if " commit " in kind:
-            continue  # a submodule: its files are in another repository
-        if name == at or (reading.is_read(file) and all(reading.is_read(folder, folder=True) for folder in folders)):
-            yield name
+def _committed(found: Repository, revision: str, place: Path, exclude: Sequence[str]) -> Iterator[tuple[str, File]]:
+    """The files that were at a place of the repository, by their paths from its top; of a folder those that are read of folders."""
+    commit, at = found.commit(revision), place.relative_to(found.top).as_posix()
+    entries = [entry for entry in found.entries(commit, at) if entry.name == at or _is_read(posixpath.relpath(entry.name, at))]
+    files = {name: _parsed(f"{revision}:{name}", data) for name, data in found.contents(commit, _needed(entries, at, exclude))}
+    below = {posixpath.relpath(name, at): name for name in files if name != at}
+    kept = selection.select(list(below), lambda name: files[below[name]], exclude).kept
+    yield from ((name, file._replace(names_dynamo=True)) for name, file in files.items() if name == at)
+    yield from ((below[name], files[below[name]]) for name in kept)
 
 
-def _contents(root: Path, commit: str, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The files of a commit; links are followed within it, and those that lead out of it are no files."""
-    asked = [name for name in names if "\n" not in name]
-    answer = _git(root, "cat-file", "--batch", "--follow-symlinks", given="".join(f"{commit}:{name}\n" for name in asked))
-    start = 0
-    for name in asked:
-        end = answer.index(b"\n", start)
-        *_, kind, size = answer[start:end].split(b" ")
-        start = end + 1
-        if size == b"missing":
-            continue
-        data = answer[start : start + int(size)]
-        start += int(size) + 1
-        if kind == b"blob":
-            yield name, data
+def _needed(entries: Iterable[Entry], at: str, exclude: Sequence[str]) -> list[Entry]:
+    """Without the excluded files: their contents need not be there."""
+    return [entry for entry in entries if entry.name == at or not selection.is_excluded(posixpath.relpath(entry.name, at), exclude)]
 
 
-def _git(folder: Path, *arguments: str, given: str = "") -> bytes:
-    """What git prints. Raises UnreadableError with what it says where it fails."""
-    environment = {name: value for name, value in os.environ.items() if name not in _SET_BY_HOOKS}
-    command = ["git", "--literal-pathspecs", "-C", str(folder), *arguments]
-    try:
-        done = subprocess.run(command, input=os.fsencode(given), capture_output=True, env=environment, check=False)
-    except OSError as problem:
-        raise UnreadableError(f"git cannot be run: {problem.strerror}") from problem
-    if done.returncode:
-        raise UnreadableError(" ".join(done.stderr.decode(errors="replace").split()) or f"git {arguments[0]} failed")
-    return done.stdout
+def _is_read(name: str) -> bool:
+    *folders, file = name.split("/")
+    return selection.is_read(file) and all(selection.is_read(folder, folder=True) for folder in folders)
+
+
+def _parsed(name: str, data: bytes | None) -> File:
+    if data is not None:
+        return reading.parse(data, name)
+    problem = reading.too_large()
+    return reading.File("", [], [results.error(problem.code, str(problem), file=name)])

@@ -1,76 +1,140 @@
-"""What the commands are given: resources to render, the configuration among them, and where both stand.
+"""Loads the input of the commands: the resources, the configuration among them, and findings about the files.
 
-Not its business: what resources say. A folder is read as it is; a Kustomization in it is not built.
+A folder is read as it is; a Kustomization in it is not built.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import config, results
 from krm_fn.config import Config
-from krm_fn.files import locations, reading
+from krm_fn.files import listing, locations, reading, scopes, selection
 from krm_fn.kube import identity, labels
+from krm_fn.resolve import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from krm_fn.files.reading import Source
+    from krm_fn.files.listing import Listed
+    from krm_fn.files.reading import File, Source
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 
 _KUSTOMIZE, _KPT = "kustomize.config.k8s.io", "kpt.dev"
 _NAMED = ("functionConfig",)
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
 
 
 class Sources(NamedTuple):
-    """What was read: sound resources, the configurations of which the first counts, and what is wrong. `stdin` is its text."""
+    """The sound resources, the configurations, of which the first counts, and the findings. `stdin` is the text of stdin.
+
+    In each of the `groups` every object stands once. `skipped` counts the files that were left out, by reason.
+    """
 
     resources: list[Source]
     configs: list[Source]
     config: Config
     results: list[Result]
     stdin: str = ""
+    groups: list[list[Source]] = []
+    skipped: Counter[str] = Counter()
 
     @property
     def values(self) -> list[Resource]:
-        """The resources alone."""
+        """The values of the resources."""
         return [source.value for source in self.resources]
 
+    @property
+    def home(self) -> str:
+        """The namespace of resources that carry none."""
+        return self.config.namespace or cluster.NAMESPACE
 
-def load(paths: Sequence[str], config_file: str | None = None, without: Path | None = None) -> Sources:
-    """Everything that files, folders and `-` hold, with everything that is wrong with the files.
 
-    The configuration is that of `config_file`, else the functionConfig of a ResourceList, else the only DynamoRender among what was
-    read, else the settings on a graph that is its own functionConfig. `without` is a folder that is not read.
+class _Found(NamedTuple):
+    """What the files hold, as far as it was read."""
+
+    given: list[Source]
+    configs: list[Source]
+    results: list[Result]
+    scopes: dict[str, str]
+    skipped: Counter[str]
+
+
+def load(  # noqa: PLR0913 - one for each option
+    paths: Sequence[str],
+    config_file: str | None = None,
+    without: Path | None = None,
+    exclude: Sequence[str] = (),
+    *,
+    namespace: str = "",
+    tolerant: bool = False,
+) -> Sources:
+    """The resources of files, folders and `-`, with findings about the files.
+
+    The configuration is that of `config_file`, else the functionConfig of a ResourceList, else the only DynamoRender in the files, else
+    the settings on a graph that is its own functionConfig. The folder `without` is not read, nor what the globs in `exclude` match.
+    A `namespace` wins over that of the configuration.
+
+    `tolerant` is for reviews of whole repositories. Files of a folder that name no Dynamo kind may then hold anything, and an object may
+    stand in several folders.
     """
-    found: list[Result] = []
-    given: list[Source] = []
-    configs: list[Source] = []
+    listing_ = listing.listed(paths, without, exclude)
+    found = _Found([], [], [], {}, listing_.skipped)
     stdin = ""
-    for path, in_folder in reading.listed(paths, without):
-        file = reading.read(path)
-        found.extend(file.results)
-        configs.extend(source for source in file.sources if _is_config(source))
-        given.extend(source for source in file.sources if not _is_config(source) and not _left_out(source, found, in_folder=in_folder))
-        stdin = file.text if path == reading.STDIN else stdin
-    resources = _sound(given, found)
-    if not resources and not results.failed(found):
-        found.append(results.error("DYN001", f"there is no resource in {', '.join(reading.name(path) for path in paths)}"))
-    if config_file is not None:
-        configs = _named_config(config_file, found)
+    for listed in listing_.files:
+        file = _read(listed)
+        found.scopes[reading.name(listed.path)] = listed.scope if tolerant else ""
+        _add(file, listed, found, tolerant=tolerant and listed.in_folder and not file.names_dynamo)
+        stdin = file.text if listed.path == reading.STDIN else stdin
+    resources = _sound(found)
+    if not resources and not results.failed(found.results):
+        found.results.append(_nothing(paths, found.skipped))
+    configs = found.configs if config_file is None else _named_config(config_file, found.results)
     configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]
     settings, wrong = _settings(configs)
-    return Sources(resources, configs, settings, [*found, *wrong], stdin)
+    settings = settings._replace(namespace=namespace or settings.namespace)
+    loaded = Sources(resources, configs, settings, [*found.results, *wrong], stdin, skipped=found.skipped)
+    return loaded._replace(groups=scopes.groups(resources, found.scopes, loaded.home))
+
+
+def _read(listed: Listed) -> File:
+    if not listed.leads_out:
+        return reading.read(listed.path)
+    message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
+    return reading.File("", [], [results.error("DYN074", message, file=listed.path)])
+
+
+def _add(file: File, listed: Listed, found: _Found, *, tolerant: bool) -> None:
+    """Adds the content of a file to what was found. `tolerant`: the file is not for us, so that its mistakes are not findings."""
+    wrong = list(file.results)
+    sound: list[Source] = []
+    for source in file.sources:
+        if _is_config(source):
+            found.configs.append(source)
+        elif not _left_out(source, wrong, listed):
+            sound.append(source)
+    if tolerant:
+        unfit = [source for source in sound if _unfit(source)]
+        found.skipped[selection.OTHERS] += bool(unfit or results.failed(wrong) or any(each.code == "DYN072" for each in wrong))
+        sound = [source for source in sound if source not in unfit]
+        wrong = [result for result in wrong if result.code == "DYN071"]
+    found.given.extend(sound)
+    found.results.extend(wrong)
+
+
+def _nothing(paths: Iterable[str], skipped: Counter[str]) -> Result:
+    names = ", ".join(reading.name(path) for path in paths)
+    said = f" ({selection.summary(skipped)})" if skipped.total() else ""
+    return results.error("DYN001", f"no resource in {names}{said}; name a file or folder with resources")
 
 
 def _named_config(path: str, found: list[Result]) -> list[Source]:
     file = reading.read(path)
     found.extend(file.results)
     if not file.sources and not file.results:
-        found.append(results.error("DYN001", "holds no configuration", file=path))
+        found.append(results.error("DYN001", "the file holds no configuration; write a DynamoRender into it", file=path))
     return file.sources
 
 
@@ -78,47 +142,50 @@ def _is_config(source: Source) -> bool:
     return source.address.kind == config.KIND or source.at == _NAMED
 
 
-def _left_out(source: Source, found: list[Result], *, in_folder: bool) -> bool:
-    """Whether a document is no resource to render: it configures a tool, or is somebody else's file in a folder."""
+def _left_out(source: Source, found: list[Result], listed: Listed) -> bool:
+    """True if a document is not a resource to render: it configures a tool, or is a document of another program in a folder."""
     address = source.address
-    group, notes = address.api_version.partition("/")[0], labels.notes(source.value) if address.kind else {}
-    if Path(source.file).name in _KUSTOMIZATIONS or (group == _KUSTOMIZE and address.kind == "Kustomization"):
-        message = "is not built here, what lies beside it is taken as it is; to have it built, pipe `kustomize build` into this command"
+    group, annotations = address.api_version.partition("/")[0], labels.notes(source.value) if address.kind else {}
+    if Path(source.file).name in selection.KUSTOMIZATIONS or (group == _KUSTOMIZE and address.kind == "Kustomization"):
+        message = (
+            "the Kustomization is not built, its files are read as they are; to check the build, pipe `kustomize build` into this command"
+        )
         found.append(results.info("DYN071", message, **source.place()))
         return True
-    if in_folder and not address.api_version and not address.kind:
-        found.append(results.warning("DYN072", "has no apiVersion and no kind and is left out", **source.place()))
+    if listed.in_folder and not address.api_version and not address.kind:
+        message = "the document has no apiVersion and no kind, and is left out; if it is a resource, add both"
+        found.append(results.warning("DYN072", message, **source.place()))
         return True
-    is_tools = group in (_KUSTOMIZE, _KPT) or labels.FUNCTION in notes or notes.get(labels.LOCAL_CONFIG) == "true"
+    is_tools = group in (_KUSTOMIZE, _KPT) or labels.FUNCTION in annotations or annotations.get(labels.LOCAL_CONFIG) == "true"
     return is_tools and group != config.DYNAMO_GROUP
 
 
-def _sound(sources: Iterable[Source], found: list[Result]) -> list[Source]:
-    """The documents that are resources, each object once; what keeps the others from it is added to `found`."""
-    sound: dict[identity.ObjectKey, Source] = {}
+def _sound(found: _Found) -> list[Source]:
+    """The documents that are resources, each object once in a scope. The findings about the others are added to `found`."""
+    sound: dict[tuple[str, identity.ObjectKey], Source] = {}
     wrong: list[tuple[Source, Result]] = []
     twins: list[tuple[Source, Source]] = []
-    for source in sources:
+    for source in found.given:
         if unfit := _unfit(source):
             wrong.append((source, unfit))
-        elif (other := sound.setdefault(identity.key(source.value), source)) is not source:
+        elif (other := sound.setdefault((found.scopes[source.file], identity.key(source.value)), source)) is not source:
             twins.append((source, other))
     first = reading.places((other, ()) for _, other in twins)
     for (source, _), place in zip(twins, first, strict=True):
-        message = f"is the same object as the one in {_spot(place)}; rename or remove one of the two"
+        message = f"the object is also in {_spot(place)}; rename or remove one of the two"
         wrong.append((source, results.error("DYN016", message, source.address)))
-    found.extend(locations.located(wrong))
+    found.results.extend(locations.located(wrong))
     return list(sound.values())
 
 
 def _unfit(source: Source) -> Result | None:
-    """What keeps a document from being a resource."""
+    """The finding about a document that is not a resource."""
     if not isinstance(source.value, dict):
-        return results.error("DYN014", "is no mapping; every document is a resource")
+        return results.error("DYN014", "the document is not a mapping; every document must be a resource")
     address = source.address
     parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
     missing = [part for part, text in parts.items() if not text]
-    message = f"has no {' and no '.join(missing)}; every resource has them, as texts"
+    message = f"the document has no {' and no '.join(missing)}; every resource needs them, as strings"
     return results.error("DYN015", message, address) if missing else None
 
 
@@ -127,7 +194,7 @@ def _spot(place: dict[str, Any]) -> str:
 
 
 def _distinct(configs: Sequence[Source]) -> list[Source]:
-    """Those that count, each value once. A ResourceList says itself which one does; kpt has it among the items too."""
+    """The configurations that count, each value once. The functionConfig of a ResourceList wins; kpt has it among the items too."""
     named = [source for source in configs if source.at == _NAMED]
     distinct: list[Source] = []
     for source in named or configs:
@@ -137,19 +204,21 @@ def _distinct(configs: Sequence[Source]) -> list[Source]:
 
 
 def _configures_itself(source: Source) -> bool:
-    """Whether a Dynamo resource is a functionConfig with settings on it (kustomize `generators:`)."""
-    notes = labels.notes(source.value) if source.address.kind else {}
-    settings = [name for name in notes if name.startswith(labels.PREFIX) and name not in labels.NOT_SETTINGS]
-    return source.address.api_version.startswith(f"{config.DYNAMO_GROUP}/") and labels.FUNCTION in notes and bool(settings)
+    """True if a Dynamo resource is a functionConfig with settings in its annotations (kustomize `generators:`)."""
+    annotations = labels.notes(source.value) if source.address.kind else {}
+    settings = [name for name in annotations if name.startswith(labels.PREFIX) and name not in labels.NOT_SETTINGS]
+    return source.address.api_version.startswith(f"{config.DYNAMO_GROUP}/") and labels.FUNCTION in annotations and bool(settings)
 
 
 def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
     if len(configs) > 1:
-        message = f"is a configuration, and so is {_spot(configs[0].place())}; keep one, or say with --config which one counts"
+        message = f"a second configuration, and it differs from the one in {_spot(configs[0].place())}; keep one, or name one with --config"
         return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].place())]
     if configs and not isinstance(configs[0].value, dict):
         return Config(), [
-            results.error("DYN018", "is no resource; write a mapping with apiVersion, kind and metadata", **configs[0].place())
+            results.error(
+                "DYN018", "the configuration is not a resource; write a mapping with apiVersion, kind and metadata", **configs[0].place()
+            )
         ]
     settings, found = config.read(configs[0].value if configs else None)
     return settings, locations.located([(configs[0], result) for result in found])

@@ -161,8 +161,8 @@ def test_findings_of_several_files_come_errors_first_then_by_file_and_line(tmp_p
 
 
 def test_every_file_is_judged_although_one_cannot_be_read(tmp_path):
-    folder = write(tmp_path, a="a: [", b=MISSPELT)
-    (folder / "c.yaml").write_bytes(b"a: \xff")
+    folder = write(tmp_path, a="kind: DynamoModel\na: [", b=MISSPELT)
+    (folder / "c.yaml").write_bytes(b"kind: DynamoModel\na: \xff")
     codes = {code for *_, code in heads(console.run("check", folder))}
     assert {word.split()[1] for word in codes} == {"DYN002", "DYN004", "DYN023"}
 
@@ -183,13 +183,13 @@ def test_documents_that_are_no_resources(reason, text, code, exit_code, tmp_path
     assert f"{tmp_path}/a.yaml:18:1: error {code}" in done.out
 
 
-def test_a_folder_may_hold_what_is_nobodys_resource(tmp_path):
-    """Values of a chart, package.json: left out with a warning; a named file is meant."""
+def test_a_folder_may_hold_files_of_other_programs(tmp_path):
+    """Values of a chart, package.json: skipped and counted. A file that is named on the command line must hold a resource."""
     folder = write(tmp_path, graph=GRAPH, values="image: a\n")
     (folder / "package.json").write_text('{"name": "web"}')
     done = console.run("check", folder)
-    assert done.code == 0
-    assert done.out.count("warning DYN072") == 2
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "1 resource: no findings; skipped 2 files: 2 without a Dynamo resource\n"
     assert console.run("check", folder / "values.yaml").code == 1
 
 
@@ -322,7 +322,8 @@ def test_a_root_without_the_file_leaves_the_name(tmp_path):
 
 
 def test_the_lines_behind_a_real_build_are_those_of_its_files(tmp_path, kustomize):
-    """kustomize's own notes, from a base that an overlay renames and patches."""
+    """kustomize's own annotations, from a base that an overlay renames; one repository holds both."""
+    (tmp_path / ".git").mkdir()
     write(tmp_path, base__graph=f"{SERVICE}---\n{MISSPELT}", base__kustomization="resources: [graph.yaml]\n")
     overlay = "resources: [../base]\nnamePrefix: eu-\nnamespace: prod\nbuildMetadata: [originAnnotations]\n"
     write(tmp_path, overlay__kustomization=overlay)
@@ -419,6 +420,7 @@ def test_seven_mistakes_are_seven_findings_each_on_its_line(tmp_path):
 
 def test_seven_mistakes_stay_on_their_lines_behind_a_real_build(tmp_path, kustomize):
     """A base, and an overlay that renames, moves, labels and patches; kustomize drops comments and sorts keys."""
+    (tmp_path / ".git").mkdir()
     patch = GRAPH.partition("spec:")[0].replace("  namespace: team\n", "") + "spec: {services: {Frontend: {replicas: 3}}}\n"
     write(tmp_path, base__graph=SEVEN, base__kustomization="resources: [graph.yaml]\n", render=CONFIGURED)
     write(tmp_path, overlay__kustomization=OVERLAY, overlay__patch=patch)

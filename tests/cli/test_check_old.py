@@ -114,7 +114,7 @@ def test_what_was_broken_before_is_a_warning_so_that_it_can_be_mended(reason, te
     done = console.run("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
     assert done.code == 0
     assert f"{tmp_path}/before.yaml:" in done.out
-    assert f"warning DYN073 changes from here are not found, since it {code}" in done.out
+    assert f"warning DYN073 the old file is not compared, because of {code}: " in done.out
 
 
 def test_an_old_state_without_resources_is_a_warning(tmp_path):
@@ -171,12 +171,14 @@ def test_only_what_a_folder_is_read_for_counts_in_a_revision_too(clone):
     write(clone / ".hidden", graph=SEVERAL)
     (clone / ".draft.yaml").write_text(SEVERAL)
     (clone / "apps" / "notes.txt").write_text(SEVERAL)
-    (clone / "broken.yaml").write_text("a: [\n")
+    (clone / "broken.yaml").write_text("kind: DynamoModel\na: [\n")
+    (clone / "template.yaml").write_text("a: {{ .Values.a }}\n")
     commit(clone)
     (clone / "broken.yaml").unlink()
+    (clone / "template.yaml").unlink()
     done = console.run("check", "--old", "HEAD", clone)
     assert done.code == 0
-    assert done.out.startswith("HEAD:broken.yaml:2:1: warning DYN073")
+    assert done.out.startswith("HEAD:broken.yaml:3:1: warning DYN073")
     assert done.out.count("DYN") == 2
 
 
@@ -189,7 +191,7 @@ def test_names_of_any_kind_and_links_within_the_repository(clone):
     write(clone, graph=SEVERAL)
     (clone / "apps" / "ä b\t'c'.yaml").write_text(SEVERAL.replace("name: chat", "name: odd"))
     (clone / "links" / "out.yaml").unlink()
-    done = console.run("check", "--old", "HEAD", clone / "apps", clone / "links")
+    done = console.run("check", "--old", "HEAD", clone / "apps", clone / "links", clone / "graph.yaml")
     assert done.out.count("error DYN401") == 2
     assert "3 compared with HEAD" in done.err
 
@@ -215,11 +217,11 @@ def test_in_a_hook_the_paths_say_which_repository_it_is(clone, tmp_path, monkeyp
 
 WRONG = [
     # reason, revision, what is said
-    ("no such revision", "no-such-branch", "no-such-branch is no file and no folder, and as a revision git refuses it"),
-    ("an option of git's", "--all", "--all is no file and no folder"),
-    ("a file of a revision", "HEAD:graph.yaml", "HEAD:graph.yaml is no file"),
-    ("a tree", "HEAD^{tree}", "HEAD^{tree} is no file"),
-    ("nothing", "", " is no file and no folder"),
+    ("no such revision", "no-such-branch", "no-such-branch is not a file or folder, and git cannot read that revision"),
+    ("an option of git's", "--all", "--all is not a file or folder"),
+    ("a file of a revision", "HEAD:graph.yaml", "HEAD:graph.yaml is not a file"),
+    ("a tree", "HEAD^{tree}", "HEAD^{tree} is not a file"),
+    ("nothing", "", " is not a file or folder"),
 ]
 
 
@@ -233,7 +235,7 @@ def test_a_revision_that_there_is_not_is_wrong_usage(reason, revision, said, clo
 
 def test_outside_of_a_repository_a_revision_is_wrong_usage(tmp_path):
     write(tmp_path, graph=GRAPH)
-    done = console.program("check", "--old", "main", str(tmp_path / "graph.yaml"), GIT_CEILING_DIRECTORIES=str(tmp_path.parent))
+    done = console.program("check", "--old", "main", str(tmp_path / "graph.yaml"))
     assert done.code == 2
     assert "not a git repository" in done.err
 

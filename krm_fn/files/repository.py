@@ -1,0 +1,212 @@
+"""Reads files of a git revision without running a program that the repository names.
+
+A repository's own configuration can name programs (core.fsmonitor, core.sshCommand, a promisor remote with its uploadpack), and whoever
+packed the repository wrote it. So git never reads it: git works on a temporary folder with a configuration of ours, which links to the
+references of the repository and takes its objects. Objects that are missing there are not fetched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from krm_fn.files import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_SECONDS = 60
+"""How long one git command may take. A named pipe among the references would block it for ever."""
+
+_SMALL = 1024 * 1024
+_HEADS = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD")
+_SHARED = ("packed-refs", "reftable", "refs", "shallow")
+_FORMATS = {"extensions.objectformat": ("sha1", "sha256"), "extensions.refstorage": ("files", "reftable")}
+_TRACKING = (("branch.", ".remote"), ("branch.", ".merge"), ("remote.", ".fetch"))
+"""What `@{upstream}` is looked up by."""
+
+_OPTIONS = ("--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never")
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "",  # wins over protocol.<name>.allow
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+
+class UnreadableError(Exception):
+    """git or the repository does not give what was asked for. The message is for people."""
+
+
+class Entry(NamedTuple):
+    """A file of a commit: its path from the top of the repository."""
+
+    name: str
+    is_link: bool
+    oid: str
+
+
+class Repository(NamedTuple):
+    """A repository that is only read. `top` is the folder of its working tree."""
+
+    top: Path
+    variables: dict[str, str]
+
+    def commit(self, revision: str) -> str:
+        """The hash of the commit that a revision names. Raises UnreadableError."""
+        try:
+            return self._git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+        except UnreadableError as problem:
+            raise UnreadableError(f"{problem}; name a commit, and in a shallow clone fetch it first") from problem
+
+    def entries(self, commit: str, at: str) -> Iterator[Entry]:
+        """The files and links of a commit at a path, without those of submodules. Raises UnreadableError."""
+        every = os.fsdecode(self._git("ls-tree", "-r", "-z", "--full-tree", commit, *([] if at == "." else ["--", at])))
+        for line in filter(None, every.split("\0")):
+            head, _, name = line.partition("\t")
+            mode, kind, hashed = head.split(" ")
+            if kind == "blob":
+                yield Entry(name, mode == "120000", hashed)
+
+    def contents(self, commit: str, entries: Sequence[Entry]) -> Iterator[tuple[str, bytes | None]]:
+        """The names and bytes of files; None for a file above the limit. Raises UnreadableError if an object is missing.
+
+        Links are followed within the commit. Links that lead out of the commit, or nowhere, are left out.
+        """
+        asked = [f"{commit}:{entry.name}" if entry.is_link else entry.oid for entry in entries]
+        if any("\n" in each for each in asked):
+            raise UnreadableError("a link with a line break in its name cannot be read; rename it")
+        sized = _answers(self._cat("--batch-check", asked), with_data=False)
+        found = list(zip(entries, sized, strict=True))
+        for entry, (_, kind, _) in found:
+            if kind == "missing":
+                raise UnreadableError(
+                    f"the content of {entry.name} is missing in the repository; fetch it (in a partial clone), or repair the repository"
+                )
+        files = [(entry, hashed, int(size)) for entry, (hashed, kind, size) in found if kind == "blob"]
+        read = self._cat("--batch", [hashed for _, hashed, size in files if size <= reading.LIMIT])
+        texts = _answers(read, with_data=True)
+        for entry, _, size in files:
+            yield entry.name, next(texts)[2] if size <= reading.LIMIT else None
+
+    def _cat(self, how: str, asked: Sequence[str]) -> bytes:
+        return self._git("cat-file", how, "--follow-symlinks", given="".join(f"{each}\n" for each in asked)) if asked else b""
+
+    def _git(self, *arguments: str, given: str = "") -> bytes:
+        """The output of git. Raises UnreadableError with git's own message."""
+        return _run(self.variables, *arguments, given=given)
+
+
+@contextlib.contextmanager
+def opened(place: Path) -> Iterator[Repository]:
+    """The repository around a file or folder. Raises UnreadableError if there is none."""
+    top, folder = _find(place)
+    common = Path(os.path.realpath(folder / (_text(folder / "commondir") or ".")))
+    try:
+        with tempfile.TemporaryDirectory(prefix="krm-fn-git-") as copy:
+            variables = {**_VARIABLES, "GIT_DIR": copy, "GIT_OBJECT_DIRECTORY": str(common / "objects")}
+            _link(Path(copy), folder, common)
+            settings = _settings(common / "config", variables)
+            formats = {key: value for key, value in settings if key in _FORMATS}
+            if formats.get("extensions.refstorage") == "reftable" and folder != common:
+                raise UnreadableError(
+                    "the references of a linked working tree are in the reftable format; name a folder in place of a revision"
+                )
+            _configure(Path(copy), formats)
+            yield Repository(top, {**variables, **_tracking(settings)})
+    except OSError as problem:
+        raise UnreadableError(f"the repository cannot be read: {problem.strerror}") from problem
+
+
+def _find(place: Path) -> tuple[Path, Path]:
+    """The top of the working tree around a place, and its git folder."""
+    for top in (place, *place.parents):
+        marker = top / ".git"
+        folder = marker if marker.is_dir() else top / _text(marker).removeprefix("gitdir:").strip()
+        if folder != top and (folder / "HEAD").is_file():
+            return top, folder
+    raise UnreadableError("not a git repository, nor is any folder above it")
+
+
+def _text(path: Path) -> str:
+    """The text of a small file; empty if it cannot be read."""
+    with contextlib.suppress(reading.UnreadableError):
+        return os.fsdecode(reading.data(str(path), _SMALL)).removesuffix("\n")
+    return ""
+
+
+def _link(copy: Path, folder: Path, common: Path) -> None:
+    for name in _HEADS:
+        if text := _text(folder / name):
+            (copy / name).write_bytes(os.fsencode(f"{text}\n"))
+    for name in _SHARED:
+        if (common / name).exists():
+            (copy / name).symlink_to(common / name)
+    (copy / "logs").mkdir()
+    (copy / "logs" / "HEAD").symlink_to(folder / "logs" / "HEAD")
+    (copy / "logs" / "refs").symlink_to(common / "logs" / "refs")
+
+
+def _settings(config: Path, variables: dict[str, str]) -> list[tuple[str, str]]:
+    """The settings of a repository, as data: git obeys none of them when it lists a file that is named."""
+    if not config.is_file():
+        return []
+    listed = _run(variables, "config", "--file", str(config), "--no-includes", "--null", "--list")
+    pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0") if entry)
+    return [(key, value) for key, _, value in pairs]
+
+
+def _configure(copy: Path, formats: dict[str, str]) -> None:
+    """Writes the configuration that git obeys: the formats of objects and references, and nothing else of the repository's."""
+    lines = [f"\t{key.partition('.')[2]} = {value}\n" for key, value in formats.items() if value in _FORMATS[key]]
+    text = "".join(["[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n", *lines])
+    (copy / "config").write_text(text, encoding="utf-8")
+
+
+def _tracking(settings: list[tuple[str, str]]) -> dict[str, str]:
+    pairs = [(key, value) for key, value in settings if any(key.startswith(first) and key.endswith(last) for first, last in _TRACKING)]
+    variables = {"GIT_CONFIG_COUNT": str(len(pairs))}
+    for number, (key, value) in enumerate(pairs):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
+
+
+def _answers(answer: bytes, *, with_data: bool) -> Iterator[tuple[str, str, bytes]]:
+    """Object, kind, and size or data of each answer of `git cat-file`; the kind is `missing` if there is no object."""
+    start = 0
+    while start < len(answer):
+        end = answer.index(b"\n", start)
+        head = os.fsdecode(answer[start:end])
+        start = end + 1
+        if head.endswith(" missing"):
+            yield head.removesuffix(" missing"), "missing", b""
+            continue
+        *hashed, kind, size = head.split(" ")
+        length = int(size)
+        if not with_data and kind in ("blob", "tree", "commit", "tag"):
+            yield " ".join(hashed), kind, size.encode()
+            continue
+        # for links: `dangling 9` or `symlink 9`, and 9 bytes in a line of their own
+        yield " ".join(hashed), kind, answer[start : start + length]
+        start += length + 1
+
+
+def _run(variables: dict[str, str], *arguments: str, given: str = "") -> bytes:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | variables
+    command = ["git", *_OPTIONS, *arguments]
+    try:
+        done = subprocess.run(
+            command, input=os.fsencode(given), capture_output=True, env=environment, check=False, timeout=_SECONDS, cwd="/"
+        )
+    except OSError as problem:
+        raise UnreadableError(f"git cannot be run: {problem.strerror}; install git, or name a file or folder") from problem
+    except subprocess.TimeoutExpired as problem:
+        raise UnreadableError(f"git did not answer within {_SECONDS} seconds") from problem
+    if done.returncode:
+        raise UnreadableError(" ".join(done.stderr.decode(errors="replace").split()) or f"git {arguments[0]} failed")
+    return done.stdout
