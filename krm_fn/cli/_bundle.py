@@ -1,8 +1,8 @@
-"""A folder with everything that runs this program: interpreter, standard library, packages, shared libraries and a launcher.
+"""Copies everything that runs this program into a folder: interpreter, standard library, packages, shared libraries and a launcher.
 
-Not its business: which folder, and what people are told (`krm_fn.cli.install`). The process itself knows what it runs on, so that an
-ordinary Python and a folder made by this module are copied alike. The C library and the program loader are copied too, so that it does
-not matter which ones are where it runs; as the kernel takes no relative path of a loader, the launcher, which needs a shell, names it.
+The process finds out itself what it runs on, so an ordinary Python and an earlier copy are copied alike. The C library and the program
+loader are copied too, so the ones of the other machine do not matter. The kernel takes no relative path of a loader, so the launcher is
+a shell script that names it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import py_compile
 import re
 import shutil
 import sys
+import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
 LAUNCHER, FILES = "krm-fn", "krm-fn.d"
 DISTRIBUTION = "dynamo-krm-fn"
 
-# Of the standard library: what is for building, testing and drawing, or is there twice. The rest is small.
+# Parts of the standard library for building, testing and drawing, and duplicates. The rest is small.
 _LEFT_OUT = (
     *("__phello__", "config-*", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "sitecustomize.py"),
     *("site-packages", "dist-packages", "test", "tests", "idle_test", "turtle.py", "turtledemo", "unittest", "venv"),
     *("curses", "_curses*", "dbm", "_dbm*", "_gdbm*", "readline*", "sqlite3", "_sqlite3*", "tkinter", "_tkinter*", "nis.*"),
     *("_test*", "_xx*", "xx*", "*.opt-1.pyc", "*.opt-2.pyc", "*.a"),
 )
-_UNCHECKED = b"\x01\x00\x00\x00"  # PEP 552: hash-based, and not held against the source
+_UNCHECKED = b"\x01\x00\x00\x00"  # PEP 552: hash-based, not compared with the source
 
 _LAUNCH = """\
 #!/bin/sh
@@ -48,23 +49,28 @@ exec "$here/{files}/lib/{loader}" --library-path "$here/{files}/lib" "$here/{fil
 
 
 def write(folder: Path) -> None:
-    """Writes the launcher and the files it needs into a folder that is there, in place of earlier ones.
+    """Writes the launcher and its files into an existing folder, in place of an earlier copy. No link in the folder is followed.
 
-    Raises OSError where that cannot be done, and LookupError where what is needed cannot be found.
+    Raises OSError if the copy cannot be written, and LookupError if a part of it cannot be found. An earlier copy
+    stays until the new one is complete.
     """
     if sys.platform != "linux":
-        raise LookupError(f"only Linux programs can be copied, and this is {sys.platform}; run it in the image")
-    partial, files = folder / f"{FILES}.partial", folder / FILES
-    if files.exists() and not (files / "bin" / "python3").exists():
-        raise FileExistsError(errno.EEXIST, "is there and not ours", str(files))
-    shutil.rmtree(partial, ignore_errors=True)
-    loader = _fill(partial)
-    shutil.rmtree(files, ignore_errors=True)
-    partial.rename(files)
-    launcher = folder / LAUNCHER
-    launcher.unlink(missing_ok=True)
-    launcher.write_text(_LAUNCH.format(version=krm_fn.__version__, files=FILES, loader=loader))
-    launcher.chmod(0o755)
+        raise LookupError(f"only Linux programs can be copied, and this is {sys.platform}; run the command in the image")
+    files, launcher = folder / FILES, folder / LAUNCHER
+    if files.is_symlink() or (files.exists() and not (files / "bin" / "python3").exists()):
+        raise FileExistsError(errno.EEXIST, "the path exists and was not made by krm-fn; move it away", str(files))
+    if launcher.is_dir() and not launcher.is_symlink():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(launcher))
+    with tempfile.TemporaryDirectory(prefix=f".{FILES}-", dir=folder) as name:
+        made = Path(name)
+        loader = _fill(made / "new")
+        script = made / LAUNCHER
+        script.write_text(_LAUNCH.format(version=krm_fn.__version__, files=FILES, loader=loader))
+        script.chmod(0o755)
+        if files.exists():
+            files.rename(made / "old")
+        (made / "new").rename(files)
+        script.replace(launcher)
 
 
 def _fill(root: Path) -> str:
@@ -83,7 +89,7 @@ def _fill(root: Path) -> str:
 
 
 def distributions(name: str = DISTRIBUTION) -> list[metadata.Distribution]:
-    """A distribution and those it needs, as far as they are installed: conditions and extras that do not hold here install nothing."""
+    """A distribution and its requirements that are installed. Requirements of extras, and of other platforms, are not installed."""
     found: dict[str, metadata.Distribution] = {}
     todo = [name]
     while todo:
@@ -97,9 +103,9 @@ def distributions(name: str = DISTRIBUTION) -> list[metadata.Distribution]:
 
 
 def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
-    """Copies the files that pip noted, but for scripts and whatever else lies outside of the packages' folder."""
+    """Copies the files that pip recorded, without scripts and other files outside of the packages' folder."""
     if distribution.files is None:
-        raise LookupError(f"{distribution.name} does not say which files it has; install it with pip")
+        raise LookupError(f"the installation of {distribution.name} has no list of its files; install it with pip")
     for file in distribution.files:
         source = Path(str(file.locate()))
         if ".." not in file.parts and file.suffix != ".pth" and source.exists():
@@ -110,7 +116,7 @@ def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
 def _copy_libraries(target: Path, library: Path) -> str:
     """Copies the shared libraries of the interpreter and of all extension modules; returns the name of the program loader."""
     for extension in sorted(library.rglob("*.so")):
-        with contextlib.suppress(OSError):  # it would not load here either
+        with contextlib.suppress(OSError):  # this module does not load here either
             ctypes.CDLL(str(extension))
     loaded = [path for path in _loaded() if ".so." in path.name and not path.is_relative_to(library)]  # extension modules end in .so
     for path in loaded:
@@ -119,7 +125,7 @@ def _copy_libraries(target: Path, library: Path) -> str:
 
 
 def _loaded() -> Iterator[Path]:
-    """The shared libraries in this process, by the names under which programs ask for them (dl_iterate_phdr(3))."""
+    """The shared libraries of this process, under the names that programs load them by (dl_iterate_phdr(3))."""
     names: list[str] = []
 
     def note(information: Any, _size: int, _data: None) -> int:
@@ -132,7 +138,7 @@ def _loaded() -> Iterator[Path]:
 
 
 def _compile(library: Path) -> None:
-    """Compiles what is not compiled for good: nobody may be able to write there later, and copies get new dates."""
+    """Compiles sources to files that Python never checks again: the copy may be read-only later, and its files get new dates."""
     for source in library.rglob("*.py"):
         compiled = Path(importlib.util.cache_from_source(str(source)))
         if not compiled.exists() or compiled.read_bytes()[4:8] != _UNCHECKED:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import shutil
+from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn.cli import _bundle
+from krm_fn.cli import _bundle, _options
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command()
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", metavar="DIR", type=_options.Folder())
 def install(folder: Path) -> None:
     """Copy krm-fn and the Python it runs on into DIR.
 
@@ -26,10 +30,18 @@ def install(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         _bundle.write(folder)
     except OSError as problem:
-        raise click.ClickException(f"cannot install into {folder}: {problem.filename or folder}: {problem.strerror}") from problem
+        raise click.ClickException(f"cannot install into {folder}: {_reason(problem, folder)}") from problem
     except LookupError as problem:
         raise click.ClickException(str(problem)) from problem
     click.echo(f"krm-fn in {folder}", err=True)
+
+
+def _reason(problem: OSError, folder: Path) -> str:
+    """The file and the reason. Copying a folder collects its errors: the first one is given."""
+    if isinstance(problem, shutil.Error):
+        _, target, reason = problem.args[0][0]
+        return f"{target}: {reason}"
+    return f"{problem.filename or folder}: {problem.strerror}"
 
 
 COMMAND = install

@@ -1,33 +1,37 @@
-"""A folder of rendered resources, one file each.
+"""Writes rendered resources into a folder, one file each.
 
-Not its business: what is rendered. A first line marks the files as ours; others in the folder are never written to and never removed.
+A first line marks the files as ours. Other files in the folder are never overwritten or removed, and no link in it is followed: whoever
+can write there must not choose what else is written.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
+import tempfile
 from collections import Counter
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krm_fn import results
+from krm_fn.files import reading
 from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from krm_fn.kube.types import Resource
 
 HEADER = "# Rendered by krm-fn; rendering again overwrites this file.\n"
-_LIMIT = 240  # bytes: file systems allow 255, and the temporary name is longer
+_LIMIT = 240  # bytes: file systems allow 255, and a number and `.yaml` are added
 _UNSAFE = re.compile(r"^\.|[^a-z0-9._-]")
 
 
 def names(resources: Iterable[Resource]) -> dict[str, Resource]:
-    """A file name for every resource: `<kind>_<name>.yaml`, with namespace and group only where several would share one.
+    """A file name for every resource: `<kind>_<name>.yaml`, with namespace and group only if several would share a name.
 
-    Lower case, since some file systems know no other, and without what would lead out of the folder.
+    Names are in lower case, as some file systems ignore case, and hold no characters that would lead out of the folder.
 
     >>> list(names([{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}]))
     ['service_a.yaml']
@@ -43,7 +47,7 @@ def names(resources: Iterable[Resource]) -> dict[str, Resource]:
 
 
 def _stems(address: results.Ref) -> tuple[str, str, str]:
-    """From the shortest to the clearest."""
+    """Names without ending, from the shortest to the longest."""
     group = address.api_version.rpartition("/")[0]
     kind, name = address.kind, address.name
     place = f"{address.namespace}_" if address.namespace else ""
@@ -56,30 +60,42 @@ def _safe(stem: str) -> str:
 
 
 def ours(folder: Path) -> set[str]:
-    """The files of a folder that an earlier render wrote."""
-    return {path.name for path in folder.glob("*.yaml") if path.is_file() and _is_ours(path)}
+    """The names of the files that an earlier render wrote into a folder."""
+    return {path.name for path in folder.glob("*.yaml") if _is_ours(path)}
 
 
 def foreign(folder: Path, wanted: Iterable[str]) -> list[str]:
-    """The wanted files that are there already and that no render wrote."""
-    return sorted(name for name in wanted if (folder / name).exists() and not _is_ours(folder / name))
+    """The wanted names that are taken by something that no render wrote, links included."""
+    return sorted(name for name in wanted if _is_there(folder / name) and not _is_ours(folder / name))
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or path.exists()
 
 
 def _is_ours(path: Path) -> bool:
-    with path.open("rb") as file:
+    """True if a regular file begins with our first line. Raises OSError if it cannot be read."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with contextlib.suppress(reading.UnreadableError), open(path, "rb", opener=reading.regular) as file:
         return file.read(len(HEADER)) == HEADER.encode()
+    return False
 
 
 def write(folder: Path, files: dict[str, Resource]) -> None:
-    """Every resource in its file, each whole or not at all; the folder is made where it is missing. Raises OSError."""
+    """Writes all resources, each into its file; makes the folder if it is missing. Raises OSError.
+
+    The files are complete in a temporary folder before the first of them is moved into place, so that a full disk changes nothing.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, resource in files.items():
-        new = folder / f".{name}.new"
-        new.write_text(HEADER + emitter.text(resource), encoding="utf-8", newline="\n")
-        new.replace(folder / name)
+    with tempfile.TemporaryDirectory(prefix=".krm-fn-", dir=folder) as made:
+        for name, resource in files.items():
+            (Path(made) / name).write_text(HEADER + emitter.text(resource), encoding="utf-8", newline="\n")
+        for name in files:
+            (Path(made) / name).replace(folder / name)
 
 
 def remove(folder: Path, stale: Sequence[str]) -> None:
-    """Take out files that an earlier render wrote. Raises OSError."""
+    """Removes files that an earlier render wrote. Raises OSError."""
     for name in stale:
         (folder / name).unlink()

@@ -106,7 +106,7 @@ def data(path: str, limit: int = LIMIT) -> bytes:
         if path == STDIN:
             found = sys.stdin.buffer.read(limit + 1)
         else:
-            with open(path, "rb", opener=None if path.startswith(_DESCRIPTORS) else _regular) as file:
+            with open(path, "rb", opener=None if path.startswith(_DESCRIPTORS) else regular) as file:
                 found = file.read(limit + 1)
     except (OSError, ValueError) as problem:  # ValueError: a zero byte in the path
         said = problem.strerror if isinstance(problem, OSError) else problem
@@ -122,15 +122,15 @@ def too_large(limit: int = LIMIT) -> UnreadableError:
     return UnreadableError("DYN075", f"the file is larger than {size} and is not read; split it, or leave it out with --exclude")
 
 
-def _regular(path: str, flags: int) -> int:
+def regular(path: str, flags: int) -> int:
+    """An opener for `open` that takes regular files only, and waits for nothing. Raises UnreadableError for any other file."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
     if kind == stat.S_IFREG:
         return descriptor
     os.close(descriptor)
-    raise UnreadableError(
-        "DYN011", f"the path is {_TYPES.get(kind, 'a special file')}, not a regular file; name a regular file, or pipe into `-`"
-    )
+    message = f"the path is {_TYPES.get(kind, 'a special file')}, not a regular file; name a regular file, or pipe into `-`"
+    raise UnreadableError("DYN011", message)
 
 
 def parse(data: bytes, file: str) -> File:

@@ -164,7 +164,7 @@ REFUSED = [
         "a folder of somebody's in the place of ours",
         lambda place: (place / "krm-fn.d" / "mine").mkdir(parents=True),
         1,
-        "is there and not ours",
+        "was not made by krm-fn",
     ),
     ("a folder in the place of the program", lambda place: (place / "krm-fn").mkdir(parents=True), 1, "directory"),
     ("a place below a file", lambda place: place.parent.rmdir() or place.parent.write_text(""), 1, "Not a directory"),
@@ -182,3 +182,48 @@ def test_what_cannot_be_written_is_said(prepare, code, words, installed, tmp_pat
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(tmp_path.rglob("*/mine")) == before
+
+
+@pytest.mark.parametrize("name", ["krm-fn.d.partial", ".krm-fn.d.partial", "krm-fn"])
+def test_no_link_in_the_folder_is_followed(name, installed, tmp_path):
+    """An earlier version filled the folder that a planted link names."""
+    victim = tmp_path / "victim"
+    place = tmp_path / "tools"
+    place.mkdir()
+    victim.mkdir() if "partial" in name else victim.write_text("mine")
+    (place / name).symlink_to(victim)
+    done = install(place, installed / "krm-fn", env={})
+    assert (done.returncode, done.stderr) == (0, f"krm-fn in {place}\n")
+    assert same(place, installed) or "partial" in name
+    assert (list(victim.iterdir()) if victim.is_dir() else victim.read_text()) == ([] if "partial" in name else "mine")
+    assert not (place / "krm-fn").is_symlink()
+
+
+def test_a_link_in_place_of_our_folder_is_refused(installed, tmp_path):
+    """Even if it leads to a copy of ours."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "krm-fn.d").symlink_to(installed / "krm-fn.d")
+    done = install(tmp_path / "tools", installed / "krm-fn", env={})
+    assert (done.returncode, "was not made by krm-fn" in done.stderr) == (1, True)
+
+
+def test_a_disk_that_is_full_leaves_the_earlier_copy_and_nothing_else(copy, installed):
+    """With a real limit on the size of files, which the interpreter meets."""
+    done = subprocess.run(
+        ["bash", "-c", f"trap '' XFSZ; ulimit -f 1000; {installed}/krm-fn install {copy}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={"PATH": os.environ["PATH"]},
+    )
+    assert done.returncode == 1
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(path.name for path in copy.iterdir()) == ["krm-fn", "krm-fn.d"]
+    assert same(copy, installed)
+
+
+def test_an_empty_name_is_not_the_current_folder(installed, tmp_path):
+    done = install("", installed / "krm-fn", env={}, cwd=tmp_path)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
