@@ -46,6 +46,7 @@ lint: $(VENV)/dev ## ruff: rules and format
 
 types: $(VENV)/dev ## mypy, strict
 	$(BIN)/mypy
+	cd platform/migration && $(CURDIR)/$(BIN)/mypy --strict *.py
 
 imports: $(VENV)/dev ## which module may import which ([importlinter] in setup.cfg)
 	$(BIN)/lint-imports

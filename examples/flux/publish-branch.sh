@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renders a folder and commits the result to a branch of its own, below the name of the folder; no commit where nothing has changed.
+# Renders a folder and commits the result to a branch, below the name of the folder. Makes no commit if nothing has changed.
 #   publish-branch.sh SOURCE BRANCH
 set -euo pipefail
 source=$(realpath "$1") branch=$2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renders a folder and pushes it as an OCI artifact that says which commit it was made from.
+# Renders a folder and pushes it as an OCI artifact with the name of the commit.
 #   publish-oci.sh SOURCE oci://registry.example.com/team/llm-agg
 set -euo pipefail
 source=$1 repository=$2

@@ -1,4 +1,4 @@
-"""A real container engine, and the image that `make image` builds for it; what was measured is shown at the end."""
+"""A real container engine and the image that `make image` builds; prints measurements at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MEASURED: list[str] = []
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Figures, where a reader looks."""
+    """Print the measurements at the end of the run."""
     for line in _MEASURED:
         terminalreporter.write_line(line)
 
@@ -39,7 +39,7 @@ def measured() -> list[str]:
 
 @pytest.fixture(scope="session")
 def engine(pytestconfig: pytest.Config) -> containers.Engine:
-    """The engine of this machine. Without one the test is skipped, in CI it fails."""
+    """The engine of this machine. Without one, the test is skipped; in CI it fails."""
     captured = pytestconfig.pluginmanager.getplugin("capturemanager")
     try:
         with captured.global_and_fixture_disabled():  # the first time there is a minute's work to tell of
@@ -52,7 +52,7 @@ def engine(pytestconfig: pytest.Config) -> containers.Engine:
 
 @pytest.fixture(scope="session")
 def image(engine: containers.Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    """The image as `make image` builds it, under the name that the examples have; those that had the name before are removed."""
+    """The image as `make image` builds it, under the name in the examples; removes older images of that name."""
     images.make(engine, "image", IMAGE=images.NAME)
     folder = tmp_path_factory.mktemp("engine")
     for name in ("docker", engine.name):
@@ -64,7 +64,7 @@ def image(engine: containers.Engine, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def with_kustomize(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The variant with kustomize, which is taken from an image as the one it is published in."""
+    """The variant with kustomize, taken from an image that resembles kustomize's own."""
     folder = tmp_path_factory.mktemp("kustomize")
     (folder / "kustomize").write_bytes(programs.path("kustomize").read_bytes())
     (folder / "Dockerfile").write_text("FROM scratch\nCOPY --chmod=755 kustomize /app/kustomize\n")
@@ -89,7 +89,7 @@ def files(image: Image) -> Iterator[tarfile.TarFile]:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What a reader has: the examples, readable by whoever runs in the container."""
+    """The examples, readable by every user in the container."""
     shutil.copytree(golden.EXAMPLES, tmp_path / "examples")
     for folder in (tmp_path.parent.parent, tmp_path.parent, tmp_path):
         folder.chmod(0o755)

@@ -61,7 +61,7 @@ def test_kpt_shows_the_documentation(image):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name + "/" + page.name)
 def test_the_page_holds_with_a_real_engine(page, image, clone, kustomize, kubectl, kpt):
-    """The same commands that are run without one elsewhere."""
+    """Other tests run the same commands without an engine."""
     ours = image.environment("kustomize", "kubectl", "kpt") | {"COLUMNS": "80", "LC_ALL": "C.UTF-8"}
     environment = ours | {"PATH": f"{ours['PATH']}:{builds.COMMAND.parent}"}
     commands = [command for block in markdown.consoles(page.read_text()) for command in block]

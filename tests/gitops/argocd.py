@@ -1,6 +1,6 @@
 """Argo CD's real application controller, repo server and plugin server on the test bed's control plane, and a Git repository for them.
 
-Not its business: its API server and user interface; Applications are put into the cluster, and their status is read there.
+Argo CD's API server and user interface do not run: tests create Applications in the cluster and read their status there.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ _MOUNTED = "/home/argocd/cmp-server/config"  # where the example mounts the plug
 
 
 class Programs(NamedTuple):
-    """What Argo CD is made of here; `argocd` is all its servers, each by another name."""
+    """The programs of Argo CD. `argocd` contains all its servers, and runs the one whose name it is called by."""
 
     argocd: Path
     redis: Path
 
 
 class Argo(NamedTuple):
-    """An Argo CD that runs."""
+    """A running Argo CD."""
 
     plane: ControlPlane
     folder: Path
 
     def application(self, name: str) -> cluster.Object:
-        """An Application with its status. Raises AssertionError where there is none."""
+        """An Application with its status. Raises AssertionError if it does not exist."""
         found = cluster.get(self.plane, _API, "Application", name, NAMESPACE)
         assert found is not None
         return {"apiVersion": _API, "kind": "Application", **found}
 
     def refresh(self, name: str) -> None:
-        """Have an Application compared with Git now, as a webhook would."""
+        """Make Argo CD compare an Application with Git now, as a webhook does."""
         cluster.patch(self.plane, self.application(name), {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}})
 
     def wait(self, name: str, holds: Callable[[cluster.Object], bool], seconds: float = 90) -> cluster.Object:
-        """The status of an Application, once something holds of it. Raises TimeoutError with the last one seen."""
+        """The status of an Application as soon as `holds` is true for it. Raises TimeoutError with the last status."""
         seen: dict[str, cluster.Object] = {}
 
         def asked() -> bool:
@@ -85,11 +85,11 @@ class Repository(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Where Argo CD finds it."""
+        """The address for Argo CD."""
         return f"file://{self.folder}"
 
     def commit(self) -> str:
-        """Commit all that has changed; the commit's name."""
+        """Commit all changes; returns the name of the commit."""
         self._git("add", "--all")
         self._git("-c", "user.name=tests", "-c", "user.email=tests@localhost", "commit", "--quiet", "--allow-empty", "--message", "change")
         return self._git("rev-parse", "HEAD").strip()
@@ -99,14 +99,14 @@ class Repository(NamedTuple):
 
 
 def repository(folder: Path) -> Repository:
-    """A new one."""
+    """A new repository in a folder."""
     subprocess.run(["git", "init", "--quiet", "--initial-branch=main", folder], check=True, capture_output=True, timeout=60)
     return Repository(folder)
 
 
 @contextlib.contextmanager
 def running(plane: ControlPlane, programs: Programs, folder: Path) -> Iterator[Argo]:
-    """Argo CD as the examples set it up: the plugin, the build options and the health of our kinds."""
+    """Argo CD with the plugin, the build options and the health rules of the examples."""
     for definition in sorted((programs.argocd.parent / "crds").glob("*-crd.yaml")):
         cluster.put(plane, *cluster.read(definition))
     plane.namespace(NAMESPACE)
@@ -139,7 +139,7 @@ class _Starter(NamedTuple):
 
 
 def _settings() -> Iterator[cluster.Object]:
-    """What Argo CD's own manifests would hold, with what the examples put into argocd-cm."""
+    """The objects that Argo CD's manifests would install, with the examples' settings in argocd-cm."""
     metadata = {"namespace": NAMESPACE, "labels": {"app.kubernetes.io/part-of": "argocd"}}
     secret = {"server.secretkey": "dGVzdHM=", "admin.password": "dGVzdHM="}
     yield {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "argocd-secret", **metadata}, "data": secret}
@@ -159,7 +159,7 @@ def customizations() -> dict[str, str]:
 
 
 def _plugin(folder: Path) -> Path:
-    """The example's plugin in a folder of its own: what the sidecar mounts."""
+    """A folder with the example's plugin, as the sidecar mounts it."""
     (mounted := folder / "plugin").mkdir()
     for file in ("plugin.yaml", "discover.sh", "generate.sh"):
         (mounted / file).write_text((EXAMPLE / "plugin" / file).read_text().replace(_MOUNTED, str(mounted)))
@@ -167,7 +167,7 @@ def _plugin(folder: Path) -> Path:
 
 
 def _environment(plane: ControlPlane, folder: Path) -> dict[str, str]:
-    """Where each of the servers finds the cluster, the others, its files and the programs it runs."""
+    """Environment variables by which the servers find the cluster, their files and other programs."""
     config = json.loads(plane.kubeconfig.read_text())
     config["contexts"][0]["context"]["namespace"] = NAMESPACE
     (folder / "kubeconfig").write_text(json.dumps(config))

@@ -1,7 +1,4 @@
-"""What the tests of GitOps do to the cluster themselves: they put objects there, and play kubelets, volumes and the status syncer.
-
-Not its business: anything that Argo CD or Flux should do.
-"""
+"""Access to the cluster for the GitOps tests: writes objects, and acts as kubelet, volume controller and status syncer."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ def read(file: Path) -> list[Object]:
 
 
 def put(plane: ControlPlane, *objects: Object) -> None:
-    """Apply objects. Raises AssertionError with what the server says."""
+    """Apply objects. Raises AssertionError with the message of the server."""
     for each in objects:
         answer = plane.apply(each, dry_run=False)
         assert answer.ok, f"{each['kind']} {each['metadata']['name']}: {answer.message}"
@@ -54,7 +51,7 @@ def put(plane: ControlPlane, *objects: Object) -> None:
 
 
 def _serve(plane: ControlPlane, definition: Object) -> None:
-    """Return once the kind can be found and listed: neither follows from the other."""
+    """Return as soon as the API server finds and lists the kind; the two can happen at different times."""
     spec = definition["spec"]
     for version in [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]:
         server.eventually(lambda: plane.client.knows(version, spec["names"]["kind"]))  # noqa: B023 - called before the next turn
@@ -69,7 +66,7 @@ def get(plane: ControlPlane, api_version: str, kind: str, name: str, namespace: 
 
 
 def patch(plane: ControlPlane, resource: Object, change: Object, part: str = "") -> None:
-    """Merge into an object or a part of it, as somebody in the cluster would. Raises AssertionError with what the server says."""
+    """Merge-patch an object or a subresource. Raises AssertionError with the message of the server."""
     answer = plane.client.request("PATCH", plane.client.path(resource) + part, change, api.MERGE)
     assert answer.ok, answer.message
 
@@ -80,7 +77,7 @@ def report(plane: ControlPlane, resource: Object, status: Object) -> None:
 
 
 def objects(plane: ControlPlane, namespace: str) -> dict[str, Object]:
-    """What is in a namespace by `Kind/name`, of the kinds that we render, without what Kubernetes puts into every namespace."""
+    """The objects of a namespace by `Kind/name`: those of kinds that we render, without those that every namespace has."""
     found = {}
     for api_version, kind in _KINDS:
         place = plane.client.path({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x", "namespace": namespace}})
@@ -90,7 +87,7 @@ def objects(plane: ControlPlane, namespace: str) -> dict[str, Object]:
 
 
 def versions(plane: ControlPlane, namespace: str) -> dict[str, tuple[str, str]]:
-    """The uid of everything in a namespace, with its generation, or its content where Kubernetes counts no generations."""
+    """The uid of each object in a namespace with its generation, or with its content if it has no generation."""
     return {
         name: (each["metadata"]["uid"], str(each["metadata"].get("generation") or _content(each)))
         for name, each in objects(plane, namespace).items()
@@ -103,12 +100,12 @@ def _content(each: Object) -> Object:
 
 
 def changed(before: dict[str, tuple[str, str]], after: dict[str, tuple[str, str]]) -> set[str]:
-    """What was made, changed or deleted between two calls of `versions`."""
+    """The names of objects created, changed or deleted between two calls of `versions`."""
     return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
 def run_pods(plane: ControlPlane, namespace: str) -> None:
-    """Play the kubelets and the volumes: every pod runs and is ready, every claim is bound."""
+    """Act as kubelet and volume controller: every pod runs and is ready, every claim is bound."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     ready = [{"type": kind, "status": "True", "lastTransitionTime": now} for kind in ("Ready", "ContainersReady")]
     for pod in plane.client.get(f"/api/v1/namespaces/{namespace}/pods")["items"]:
@@ -120,7 +117,7 @@ def run_pods(plane: ControlPlane, namespace: str) -> None:
 
 
 def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> None:
-    """Play the syncer: write the state of every graph, and the replicas of every adapter."""
+    """Act as status syncer: write the state of every graph, and the replicas of every adapter."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     for each in objects(plane, namespace).values():
         generation = each["metadata"].get("generation")
@@ -134,7 +131,7 @@ def say(plane: ControlPlane, namespace: str, state: str, message: str = "") -> N
 
 @contextlib.contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """Environment variables for what is started meanwhile."""
+    """Environment variables for programs that are started inside the context."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

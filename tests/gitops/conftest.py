@@ -20,7 +20,7 @@ _KEPT: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields
 
 @pytest.fixture(scope="session")
 def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
-    """The control plane with its controllers, once it serves every kind that we render."""
+    """The control plane with its controllers and with every kind that we render."""
     for file in sorted((programs.ROOT / "platform" / "crds").glob("dynamo*.yaml")):
         cluster.put(control_plane, *cluster.read(file))
     for name in ("leaderworkerset", "podcliqueset", "podgroup"):
@@ -29,7 +29,7 @@ def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
 
 
 def _with_status(definition: cluster.Object) -> cluster.Object:
-    """A definition that also has a status, of any shape."""
+    """A definition with a status subresource of any shape."""
     for version in definition["spec"]["versions"]:
         version["subresources"] = {"status": {}}
         version["schema"]["openAPIV3Schema"]["properties"]["status"] = _KEPT
@@ -38,14 +38,14 @@ def _with_status(definition: cluster.Object) -> cluster.Object:
 
 @pytest.fixture(scope="session")
 def controller(dynamo: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[flux.Flux]:
-    """Flux."""
+    """A running Flux."""
     with flux.running(dynamo, programs.path("kustomize-controller"), tmp_path_factory.mktemp("flux")) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def argo(dynamo: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[argocd.Argo]:
-    """Argo CD."""
+    """A running Argo CD."""
     needed = argocd.Programs(programs.path("argocd"), programs.path("redis-server"))
     with argocd.running(dynamo, needed, tmp_path_factory.mktemp("argo")) as running:
         yield running

@@ -1,6 +1,6 @@
-"""Flux's real kustomize-controller on the test bed's control plane, and what publishes to it.
+"""Flux's real kustomize-controller on the test bed's control plane.
 
-Not its business: source-controller, which needs a registry; an ExternalArtifact and a local HTTP server stand where its artifacts would.
+An ExternalArtifact and a local HTTP server replace source-controller, which needs a registry.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KUSTOMIZATION = "kustomize.toolkit.fluxcd.io/v1"
 
 
 class Flux(NamedTuple):
-    """A kustomize-controller that runs, and the folder whose files it can fetch from `url`."""
+    """A running kustomize-controller, and the folder whose files it can fetch from `url`."""
 
     plane: ControlPlane
     served: Path
@@ -38,7 +38,7 @@ class Flux(NamedTuple):
     log: Path
 
     def publish(self, name: str, folder: Path) -> str:
-        """Offer what is in a folder as the artifact of that name; its revision. What source-controller does after a fetch."""
+        """Publish a folder as the artifact of that name, as source-controller does after a fetch; returns the revision."""
         archive = self.served / f"{name}.tar.gz"
         with tarfile.open(archive, "w:gz") as tar:
             tar.add(folder, arcname=".")
@@ -53,14 +53,14 @@ class Flux(NamedTuple):
         return artifact["revision"]
 
     def ready(self, name: str) -> dict[str, Any]:
-        """The Ready condition of a Kustomization, with the revision it attempted last; empty before there is one."""
+        """The Ready condition of a Kustomization with its last attempted revision; empty if it has none yet."""
         found = cluster.get(self.plane, _KUSTOMIZATION, "Kustomization", name, NAMESPACE)
         status = (found or {}).get("status", {})
         conditions = [each for each in status.get("conditions", []) if each["type"] == "Ready"]
         return {**conditions[0], "revision": status.get("lastAttemptedRevision")} if conditions else {}
 
     def wait(self, name: str, status: str, revision: str, seconds: float = 60) -> dict[str, Any]:
-        """The Ready condition, once it has that status for that revision. Raises TimeoutError with the last one seen."""
+        """The Ready condition as soon as it has that status for that revision. Raises TimeoutError with the last condition."""
         try:
             server.eventually(lambda: self.says(name, status, revision), seconds)
         except TimeoutError:
@@ -89,7 +89,7 @@ def running(plane: ControlPlane, program: Path, folder: Path) -> Iterator[Flux]:
         "--feature-gates=ExternalArtifact=true",
         "--enable-leader-election=false",
         "--watch-all-namespaces=true",
-        "--concurrent=40",  # one that waits keeps others waiting
+        "--concurrent=40",  # a Kustomization that waits occupies a worker
     ]
     (served := folder / "served").mkdir()
     log = folder / "kustomize-controller.log"

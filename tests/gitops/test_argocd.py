@@ -1,4 +1,4 @@
-"""Argo CD: the Applications of examples/argocd, synced by the real controllers from Git; by the plugin and by build options."""
+"""Argo CD: the Applications of examples/argocd, synced from Git by the real controllers, with the plugin and with build options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORKER = "Deployment/llm-agg-vllmworker"
 
 
 class App(NamedTuple):
-    """An Application of the examples, with a repository and a namespace of a test's own; it is called like the namespace."""
+    """An Application of the examples with its own repository and namespace. It has the name of the namespace."""
 
     argo: argocd.Argo
     namespace: str
@@ -41,13 +41,13 @@ class App(NamedTuple):
         builds.edit(self.repository.folder / self.route / "graph.yaml", lambda graph: change(graph["spec"]))
 
     def push(self) -> str:
-        """Commit, and tell Argo CD; the commit."""
+        """Commit, and make Argo CD compare; returns the commit."""
         commit = self.repository.commit()
         self.argo.refresh(self.namespace)
         return commit
 
     def sync(self) -> cluster.Object:
-        """Push, and wait until all of it is there; the status."""
+        """Push, and wait until the cluster is in sync; returns the status."""
         commit = self.push()
         return self.wait(lambda status: _synced(status, commit))
 
@@ -62,7 +62,7 @@ class App(NamedTuple):
 
 
 def _synced(status: cluster.Object, commit: str) -> bool:
-    """What is in the cluster is what is in that commit, which need not have taken a sync."""
+    """True if the cluster is in sync with that commit."""
     sync = status.get("sync", {})
     return status.get("operationState", {}).get("phase") == "Succeeded" and (sync.get("status"), sync.get("revision")) == ("Synced", commit)
 
@@ -125,7 +125,7 @@ def test_a_removed_service_takes_its_objects_along(running):
 
 
 def test_volumes_outlive_their_graph(running):
-    """The plugin never gives nothing: another graph takes the place of the first."""
+    """Another graph replaces the first, because the plugin refuses an empty output."""
     graph = running.repository.folder / running.route / "graph.yaml"
     builds.edit(
         graph, lambda each: (each["metadata"].update(name="other"), each["spec"].pop("pvcs"), each["spec"]["services"].pop("VllmWorker"))
@@ -235,7 +235,7 @@ HEALTH = [("pending", "Progressing"), ("failed", "Degraded"), ("successful", "He
 
 
 def test_health_is_what_the_graph_says(running):
-    """Once all pods run, only the graph's word is missing."""
+    """All pods run, so the state of the graph decides."""
     plane = running.argo.plane
     for state, health in HEALTH:
 

@@ -18,7 +18,7 @@ DYNAMO, LWS, GROVE = "nvidia.com/v1alpha1", "leaderworkerset.x-k8s.io/v1", "grov
 
 
 def said(**conditions):
-    """Conditions by type, each told by its status."""
+    """A list of conditions from types and their statuses."""
     return [{"type": name, "status": status, "reason": "R", "message": f"{name} is {status}"} for name, status in conditions.items()]
 
 
@@ -133,7 +133,7 @@ def test_health(reason, kind, spec, status, health, message, settings, tmp_path)
 
 
 def test_every_kind_has_a_case_for_every_health():
-    """Except those that cannot be degraded: nothing in their status says so."""
+    """Except kinds whose status cannot express Degraded."""
     scripts = {key.removeprefix("resource.customizations.health.") for key in argocd.customizations() if ".health." in key}
     cases = {(f"{kind[0].partition('/')[0]}_{kind[1]}", health) for _, kind, _, _, health, _ in CASES}
     never = {(f"{group.partition('/')[0]}_{kind}", DEGRADED) for group, kind in (ADAPTER, GROUPS)}

@@ -1,4 +1,4 @@
-"""Flux: what examples/flux publishes, applied by the real kustomize-controller; every change goes through a commit's worth of files."""
+"""Flux: the real kustomize-controller applies what examples/flux publishes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MIGRATION = programs.ROOT / "platform" / "migration"
 
 
 class App(NamedTuple):
-    """The example's graph in a namespace and a folder of a test's own. Its Kustomization is called like the namespace."""
+    """The example's graph with its own namespace and folder. Its Kustomization has the name of the namespace."""
 
     controller: flux.Flux
     namespace: str
     folder: Path
 
     def release(self) -> str:
-        """Render and publish as CI does; the revision."""
+        """Render and publish as CI does; returns the revision."""
         rendered = self.folder / "rendered"
         command = [str(EXAMPLE / "render.sh"), str(self.folder / "llm-agg"), str(rendered)]
         subprocess.run(command, env=golden.environment("kustomize"), check=True, capture_output=True, text=True, timeout=60)
@@ -58,12 +58,12 @@ class App(NamedTuple):
         return cluster.versions(self.controller.plane, self.namespace)
 
     def serve(self) -> None:
-        """Everything runs, and the syncer says so."""
+        """Make all pods run, and write that into the status of the graph."""
         cluster.run_pods(self.controller.plane, self.namespace)
         cluster.say(self.controller.plane, self.namespace, "successful")
 
     def succeed(self) -> None:
-        """Release, serve, and wait until Flux is content."""
+        """Release, serve, and wait until Flux reports success."""
         revision = self.release()
 
         def done() -> bool:
@@ -89,14 +89,14 @@ def app(controller, tmp_path, request):
 
 @pytest.fixture
 def running(app):
-    """An app that is up."""
+    """An app that Flux has applied."""
     app.deploy()
     app.succeed()
     return app
 
 
 def test_ready_only_when_the_graph_says_so(app):
-    """The pods run, and still Flux waits for the graph's own word."""
+    """The pods run, and Flux still waits for the state of the graph."""
     app.deploy()
     revision = app.release()
     server.eventually(lambda: "DynamoGraphDeployment/llm-agg" in app.objects())
@@ -140,7 +140,7 @@ def test_volumes_outlive_their_graph(running):
 
 
 def test_what_was_scaled_stays_scaled(running):
-    """The adapter is left alone; the Deployment it scales carries no replicas in Git."""
+    """Flux does not change the adapter, and the Deployment has no replicas in Git."""
     plane = running.controller.plane
     worker = running.objects()["Deployment/llm-agg-vllmworker"]
     cluster.patch(plane, running.objects()[ADAPTER], {"spec": {"replicas": 3}})
@@ -153,7 +153,7 @@ def test_what_was_scaled_stays_scaled(running):
 
 
 def test_substitution_changes_nothing(running):
-    """A witness beside what was rendered shows that Flux does substitute; a variable it does not know would have failed the build."""
+    """A ConfigMap beside the rendered objects proves that Flux substitutes; an unknown variable would fail the build."""
     before = running.versions()
     running.deploy(postBuild={"substitute": {"DYN_NAMESPACE": "oops", "POD_NAME": "oops", "MODEL": "oops"}})
     metadata = {"name": "witness", "namespace": running.namespace}

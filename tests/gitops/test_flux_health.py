@@ -18,7 +18,7 @@ NOW = "2026-01-01T00:00:00Z"
 
 
 def said(**conditions):
-    """Conditions by type, each told by its status."""
+    """A list of conditions from types and their statuses."""
     return [
         {"type": name, "status": status, "reason": "R", "message": "", "lastTransitionTime": NOW} for name, status in conditions.items()
     ]
@@ -76,14 +76,14 @@ REQUEST: cluster.Object = {
 
 
 def resource(example, kind, namespace):
-    """An object of that kind, as the example has it."""
+    """The first object of that kind in the example."""
     objects = cluster.read(golden.EXAMPLES / example / "expected.yaml") if example else [REQUEST]
     found = next(each for each in objects if each["kind"] == kind)
     return {**found, "metadata": {**found["metadata"], "namespace": namespace}}
 
 
 def exists(plane, wanted, status):
-    """Create an object with its status, as whoever works in the cluster leaves it."""
+    """Create an object with its status before Flux applies it."""
     cluster.put(plane, wanted)
     if status is not None:
         cluster.report(plane, wanted, {key: wanted["spec"]["replicas"] if value == WANTED else value for key, value in status.items()})
@@ -116,7 +116,7 @@ def test_health(reason, kind, health, names, controller):
 
 
 def test_every_kind_has_its_cases():
-    """Ready and waiting for each, failed where its status can say so."""
+    """Each kind has a case for ready and for waiting, and one for failed if its status can be failed."""
     (deploy,) = cluster.read(golden.EXAMPLES / "flux" / "cluster" / "deploy.yaml")
     wanted = {(each["kind"], health) for each in deploy["spec"]["healthCheckExprs"] for health in (READY, WAITS)}
     wanted |= {(each["kind"], FAILED) for each in deploy["spec"]["healthCheckExprs"] if "failed" in each}

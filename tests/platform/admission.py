@@ -1,7 +1,4 @@
-"""What the tests of the admission policies share: a cluster that has them, and the users who meet them.
-
-Not its business: which request is refused.
-"""
+"""A cluster with the admission policies, and users who make requests, for the tests of the policies."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ _ROLE: dict[str, Any] = {
 
 
 class Edit(NamedTuple):
-    """A resource of one kind, by its spec before and after. No `before`: the request creates it."""
+    """The spec of a resource before and after a request. Without `before`, the request creates the resource."""
 
     kind: str
     before: dict[str, Any] | None
@@ -45,7 +42,7 @@ class Edit(NamedTuple):
 
 
 def build(kustomize: Path, folder: Path) -> list[dict[str, Any]]:
-    """What the real kustomize makes of a folder."""
+    """The objects that the real kustomize builds from a folder."""
     built = subprocess.run([kustomize, "build", folder], capture_output=True, text=True, check=True).stdout
     return list(yaml.safe_load_all(built))
 
@@ -61,7 +58,7 @@ def graph(name: str, namespace: str, count: int) -> dict[str, Any]:
 
 
 def serve(plane: ControlPlane, definitions: list[dict[str, Any]]) -> None:
-    """Return once the control plane serves all kinds that are defined."""
+    """Apply definitions, and return as soon as the control plane serves their kinds."""
     for each in definitions:
         keep(plane.client, each)
         server.eventually(lambda: plane.client.knows("nvidia.com/v1alpha1", each["spec"]["names"]["kind"]))  # noqa: B023 - called at once
@@ -69,7 +66,7 @@ def serve(plane: ControlPlane, definitions: list[dict[str, Any]]) -> None:
 
 @contextlib.contextmanager
 def policies(plane: ControlPlane, objects: list[dict[str, Any]]) -> Iterator[None]:
-    """The policies are there, with what belongs to them; afterwards they are gone. They take effect a moment later."""
+    """Install policies and the objects that they need, and delete them at the end. They take effect after a moment."""
     for each in objects:
         if "namespace" in each["metadata"]:
             home(plane, each["metadata"]["namespace"])
@@ -82,20 +79,20 @@ def policies(plane: ControlPlane, objects: list[dict[str, Any]]) -> Iterator[Non
 
 
 def keep(client: api.Client, wanted: dict[str, Any]) -> None:
-    """Apply a resource, for good. Raises AssertionError with the server's reason."""
+    """Apply a resource. Raises AssertionError with the message of the server."""
     answer = client.apply(wanted, dry_run=False)
     assert answer.ok, answer.message
 
 
 def namespace(plane: ControlPlane, name: str, labels: dict[str, str]) -> str:
-    """The same name, once a namespace is called and labelled so."""
+    """Apply a namespace with labels; returns its name."""
     keep(plane.client, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
     return name
 
 
 @contextlib.contextmanager
 def unguarded(plane: ControlPlane, name: str) -> Iterator[None]:
-    """A namespace goes without its labels for a while, which takes effect a moment later."""
+    """Remove the labels of a namespace inside the context. This takes effect after a moment."""
     labels = plane.client.get(f"/api/v1/namespaces/{name}")["metadata"]["labels"]
     plane.namespace(name)
     try:
@@ -105,14 +102,14 @@ def unguarded(plane: ControlPlane, name: str) -> Iterator[None]:
 
 
 def home(plane: ControlPlane, name: str) -> None:
-    """Make a namespace where there is none, and leave the labels of one that is there."""
+    """Create a namespace if it does not exist; do not change the labels of an existing one."""
     answer = plane.client.request("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     assert answer.ok or answer.status == 409, answer.message
 
 
 @contextlib.contextmanager
 def account(plane: ControlPlane, where: str, name: str) -> Iterator[api.Client]:
-    """Requests of a service account, by a token of its own. It may do everything with Dynamo's resources: only admission can refuse it."""
+    """A client of a service account with its own token and all rights to Dynamo's resources, so that only admission can refuse it."""
     home(plane, where)
     keep(plane.client, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": where}})
     keep(plane.client, _ROLE)
@@ -139,7 +136,7 @@ def _binding(where: str, name: str) -> dict[str, Any]:
 
 
 def attempt(plane: ControlPlane, user: api.Client, where: str, edit: Edit) -> api.Answer:
-    """What the server says to an edit by a user; nothing of it is kept but the state before, which the administrator creates."""
+    """The answer to an edit by a user, as a dry run. The administrator creates the state before it."""
     name = f"edit-{zlib.crc32(repr(edit).encode()):08x}"
     if edit.before is not None:
         before = resource(edit.kind, name, where, edit.before)

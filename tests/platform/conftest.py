@@ -1,4 +1,4 @@
-"""A cluster with Dynamo's kinds and the admission policies as they are installed."""
+"""A cluster with Dynamo's kinds and the admission policies, and a cluster for moving graphs from the operator."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ ACCOUNTS = {
 
 @pytest.fixture(scope="session")
 def dynamo(control_plane: ControlPlane, kustomize: Path) -> ControlPlane:
-    """The control plane, once it serves Dynamo's kinds."""
+    """The control plane with Dynamo's kinds."""
     admission.serve(control_plane, admission.build(kustomize, admission.PLATFORM / "crds"))
     return control_plane
 
 
 @pytest.fixture(scope="session")
 def users(dynamo: ControlPlane) -> Iterator[dict[str, api.Client]]:
-    """Who makes requests: the administrator, who is in system:masters, and service accounts with tokens of their own."""
+    """Clients by name: the administrator in system:masters, and service accounts with their own tokens."""
     with contextlib.ExitStack() as stack:
         accounts = {name: stack.enter_context(admission.account(dynamo, *where)) for name, where in ACCOUNTS.items()}
         yield {"administrator": dynamo.client, **accounts}
@@ -50,7 +50,7 @@ def users(dynamo: ControlPlane) -> Iterator[dict[str, api.Client]]:
 
 @pytest.fixture(scope="session")
 def team(dynamo: ControlPlane) -> str:
-    """A namespace that the bindings choose."""
+    """A namespace that the bindings select."""
     return admission.namespace(dynamo, TEAM, admission.ENFORCED)
 
 
@@ -63,7 +63,7 @@ def installed(dynamo: ControlPlane, team: str, kustomize: Path) -> Iterator[Cont
 
 @pytest.fixture(scope="session")
 def strict(dynamo: ControlPlane, kustomize: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A namespace with what the page shows: policies under other names, with both components, chosen by another label.
+    """A namespace with the policies of the page: other names, both components, another label.
 
     It has a graph, `strict`, with an adapter.
     """
@@ -79,7 +79,7 @@ def strict(dynamo: ControlPlane, kustomize: Path, tmp_path_factory: pytest.TempP
 
 @pytest.fixture(scope="session")
 def migration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """A cluster of its own with Dynamo's kinds and with those that its graphs may become."""
+    """A separate cluster with Dynamo's kinds and the workload kinds of other projects."""
     with installation.cluster(tmp_path_factory.mktemp("migration")) as plane:
         for kind in ("leaderworkerset", "podgroup", "podcliqueset", "inferencepool"):
             installation.apply(plane, (programs.ROOT / "tests" / "crds" / f"{kind}.yaml").read_text())

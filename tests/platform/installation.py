@@ -1,7 +1,4 @@
-"""A cluster of its own for the platform, empty but for Kubernetes, with the controllers that its parts need.
-
-Not its business: what is installed in it.
-"""
+"""An empty cluster for the platform, with the controllers that its parts need."""
 
 from __future__ import annotations
 
@@ -45,23 +42,23 @@ def cluster(folder: Path) -> Iterator[ControlPlane]:
 
 
 def parts() -> list[Path]:
-    """Every folder of the platform that can be built by itself."""
+    """Every folder of the platform that kustomize can build alone."""
     return sorted(file.parent for file in admission.PLATFORM.rglob("kustomization.yaml") if "kind: Component" not in file.read_text())
 
 
 def build(folder: Path) -> str:
-    """What the real kustomize prints. Raises CalledProcessError, whose `stderr` says why."""
+    """The output of the real kustomize. Raises CalledProcessError with the reason in `stderr`."""
     command = [str(programs.path("kustomize")), "build", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def objects(folder: Path) -> list[dict[str, Any]]:
-    """What the real kustomize makes of a folder."""
+    """The objects that the real kustomize builds from a folder."""
     return list(yaml.safe_load_all(build(folder)))
 
 
 def overlay(folder: Path, **settings: Any) -> Path:
-    """A folder that is a layer; what it names by path is given from the root of the project."""
+    """Write a kustomization into a folder. Paths in `resources` and `components` are relative to the root of the project."""
     folder.mkdir(parents=True)
     paths = {key: [f"{ROOT}/{path}" for path in settings.pop(key, ())] for key in ("resources", "components")}
     relative = {key: [_relative(folder, path) for path in found] for key, found in paths.items() if found}
@@ -74,12 +71,12 @@ def _relative(folder: Path, path: str) -> str:
 
 
 def apply(plane: ControlPlane, text: str, *options: str) -> str:
-    """Server-side apply by kubectl, strict. Raises CalledProcessError, whose `stderr` says why."""
+    """Apply with kubectl, server-side and strict. Raises CalledProcessError with the reason in `stderr`."""
     return plane.kubectl("apply", "--server-side", "--validate=strict", *options, "-f", "-", input=text)
 
 
 def may(plane: ControlPlane, user: str, namespace: str, verb: str, group: str, resource: str) -> bool:
-    """Whether a user or service account may; a subresource stands behind a slash."""
+    """True if RBAC allows a request; `resource` may end with a slash and a subresource."""
     name, _, subresource = resource.partition("/")
     asked = {"namespace": namespace, "verb": verb, "group": group, "resource": name, "subresource": subresource}
     review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {"user": user, "resourceAttributes": asked}}

@@ -1,7 +1,4 @@
-"""A reader of docs/migration.md with a graph that the operator has been running, in a namespace of its own.
-
-Not its business: what must be so at each step.
-"""
+"""A reader of docs/migration.md with a graph that the operator runs, in its own namespace."""
 
 from __future__ import annotations
 
@@ -65,7 +62,7 @@ KINDS = (
 
 
 class Journey(NamedTuple):
-    """A reader with a graph in a namespace of its own, and the folder in which the commands are typed."""
+    """A reader with a graph in its own namespace, and the folder in which the commands run."""
 
     plane: ControlPlane
     folder: Path
@@ -74,11 +71,11 @@ class Journey(NamedTuple):
     operator: config.Config
 
     def take(self, *headings: str) -> str:
-        """Run all commands under headings; what they print."""
+        """Run all commands under some headings; returns their output."""
         return "".join(self.run(script) for heading in headings for script in self.scripts(heading))
 
     def run(self, script: str) -> str:
-        """Run one script of the page; what it prints."""
+        """Run one script of the page; returns its output."""
         return pages.run(script, self.folder, self.plane)
 
     def scripts(self, heading: str) -> list[str]:
@@ -90,36 +87,36 @@ class Journey(NamedTuple):
         return [re.sub(r"\binference\b", self.namespace, script) for script in scripts]
 
     def reconcile(self) -> None:
-        """One pass of the operator."""
+        """Do one reconcile of the operator."""
         reference.reconcile(self.plane.client, self.graph, self.operator)
 
     def objects(self, *resources: str) -> dict[str, dict[str, Any]]:
-        """What there is in the namespace, by kind and name."""
+        """The objects of some resources in the namespace, by kind and name."""
         asked = ("get", ",".join(resources), "-n", self.namespace, "-o", "json", "--show-managed-fields")
         return {f"{each['kind']}/{each['metadata']['name']}": each for each in json.loads(self.plane.kubectl(*asked))["items"]}
 
     def identities(self) -> dict[str, str]:
-        """UIDs of everything that runs, holds data or leads to it, and of what pods are told about themselves."""
+        """The UIDs of workloads, pods, Services, volumes, accounts and roles, without the Services for debugging."""
         running = self.objects("pods", "replicasets", "deployments", "services", "persistentvolumeclaims", "serviceaccounts", "roles")
         kept = {name: each for name, each in running.items() if not re.fullmatch(r"Service/.*-[pd]", name)}
         return {name: each["metadata"]["uid"] for name, each in kept.items()}
 
     def everything(self) -> dict[str, dict[str, Any]]:
-        """All that the function writes, and the components of the operator."""
+        """All objects of kinds that the function writes, and the components of the operator."""
         found = self.objects(*KINDS, "dynamographdeployments", "dynamocomponentdeployments")
         return {name: each for name, each in found.items() if name not in {"ServiceAccount/default", "ConfigMap/kube-root-ca.crt"}}
 
     def wait_for_pods(self) -> None:
-        """Until the Deployments have their pods, and have been told so: nothing is under way any more."""
+        """Return as soon as all Deployments have their pods in their status."""
         server.eventually(lambda: all(map(_settled, self.objects("deployments").values())))
 
     def collected(self) -> None:
-        """Return once the garbage collector has been round: what was garbage when this was called is gone."""
+        """Return as soon as the garbage collector has deleted everything that was garbage at the call."""
         collected(self.plane, {"apiVersion": "v1", "kind": "ConfigMap"}, self.namespace)
 
 
 def collected(plane: ControlPlane, canary: dict[str, Any], namespace: str) -> None:
-    """Return once the garbage collector has taken something whose owner never was; it looks for new kinds every half minute."""
+    """Return as soon as the garbage collector has deleted an object without an existing owner; it finds new kinds every 30 seconds."""
     gone = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment", "name": "gone", "uid": NOBODY}
     canary = {**canary, "metadata": {"name": "canary", "namespace": namespace, "ownerReferences": [gone]}}
     admission.keep(plane.client, canary)
@@ -127,7 +124,7 @@ def collected(plane: ControlPlane, canary: dict[str, Any], namespace: str) -> No
 
 
 def depart(cluster: ControlPlane, folder: Path, namespace: str, services: dict[str, Any], settings: dict[str, Any], **spec: Any) -> Journey:
-    """A graph that the operator has been running: its objects are there, and its pods."""
+    """A graph that the operator runs, with its objects and pods."""
     admission.namespace(cluster, namespace, {})
     graph = admission.resource("DynamoGraphDeployment", "chat", namespace, {"services": services, **spec})
     cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump(graph))
@@ -148,18 +145,18 @@ def _settled(deployment: dict[str, Any]) -> bool:
 
 
 def owned(objects: dict[str, dict[str, Any]]) -> list[str]:
-    """What belongs to one of Dynamo's resources."""
+    """The names of objects that a Dynamo resource owns."""
     owners = {name: each["metadata"].get("ownerReferences", ()) for name, each in objects.items()}
     return [name for name, found in owners.items() if any(owner["apiVersion"].startswith("nvidia.com/") for owner in found)]
 
 
 def managers(resource: dict[str, Any]) -> set[str]:
-    """Who has written to it."""
+    """The field managers of an object."""
     return {entry["manager"] for entry in resource["metadata"]["managedFields"]}
 
 
 def autoscale(reader: Journey, service: str, replicas: int) -> None:
-    """What an autoscaler sets in motion: the adapter, by way of the operator the graph, and so the workload."""
+    """Scale as an autoscaler does: it writes the adapter, and the operator the graph and the workload."""
     reader.plane.kubectl("scale", "-n", reader.namespace, f"dgdsa/chat-{service.lower()}", f"--replicas={replicas}")
     patch = json.dumps({"spec": {"services": {service: {"replicas": replicas}}}})
     reader.plane.kubectl("patch", "dgd/chat", "-n", reader.namespace, "--field-manager=manager", "--type=merge", f"--patch={patch}")
@@ -168,7 +165,7 @@ def autoscale(reader: Journey, service: str, replicas: int) -> None:
 
 
 def remove_the_graph(reader: Journey) -> None:
-    """Delete the graph; the operator takes finalizers off, and the garbage collector everything that has an owner."""
+    """Remove the finalizers as the operator does, and delete the graph; the garbage collector deletes the objects that have an owner."""
     for name in reader.objects("dgd", "dcd"):
         reader.plane.kubectl("patch", name, "-n", reader.namespace, "--type=merge", '-p={"metadata": {"finalizers": null}}')
     reader.plane.kubectl("delete", "dgd", "chat", "-n", reader.namespace)

@@ -1,6 +1,6 @@
-"""Pages whose commands need a cluster: their `sh` blocks, by the heading above them, as their reader runs them.
+"""Runs the `sh` blocks of pages, which need a cluster, by the heading above them.
 
-Not its business: what the commands do, and `console` blocks, which need none (see `tests.support.markdown`).
+`console` blocks need no cluster (see `tests.support.markdown`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__")
 
 
 def steps(page: str) -> dict[str, list[str]]:
-    """The scripts of a page, by heading and in their order."""
+    """The scripts of a page by heading, in their order."""
     found: dict[str, list[str]] = {}
     for part in re.split(r"^#+ ", page, flags=re.MULTILINE)[1:]:
         scripts = [script for _, script in markdown.fenced(part, "sh")]
@@ -34,7 +34,7 @@ def steps(page: str) -> dict[str, list[str]]:
 
 
 def clone(folder: Path, page: str) -> Path:
-    """A folder with what a reader has: the platform, the examples, and the files that the page asks for."""
+    """A folder with the platform, the examples, and the files that the page shows."""
     for name in ("platform", "examples"):
         shutil.copytree(programs.ROOT / name, folder / name, ignore=_LEFT_OUT)
     shutil.copy(programs.ROOT / "kustomization.yaml", folder)
@@ -45,7 +45,7 @@ def clone(folder: Path, page: str) -> Path:
 
 
 def run(script: str, folder: Path, plane: ControlPlane) -> str:
-    """What a script prints. Raises AssertionError with all of it if a command in it fails."""
+    """The output of a script. Raises AssertionError with the output if a command fails."""
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
@@ -62,6 +62,6 @@ def run(script: str, folder: Path, plane: ControlPlane) -> str:
 
 
 def environment(plane: ControlPlane) -> dict[str, str]:
-    """The cluster, kubectl, kustomize and our command."""
+    """Environment variables for the cluster, kubectl, kustomize and our command."""
     tools = [Path(sys.executable).parent, plane.kubectl_program.parent, programs.path("kustomize").parent]
     return {**os.environ, "PATH": os.pathsep.join([*map(str, tools), os.environ["PATH"]]), "KUBECONFIG": str(plane.kubeconfig)}

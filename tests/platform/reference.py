@@ -1,7 +1,7 @@
-"""What the operator does to the objects of a graph, by its rules: finalizers, owners, hashes, and what of it is written again.
+"""Imitates how the operator writes the objects of a graph: finalizers, owners, hashes, and which objects it updates.
 
-Not its business: pod templates, which are those of our own render (comparing them is done elsewhere), and anything that runs. Follows the
-reference's `internal/controller_common/resource.go` SyncResource and `internal/rbac/manager.go`.
+Pod templates come from our own render; other tests compare them with the reference's. Follows the reference's
+`internal/controller_common/resource.go` SyncResource and `internal/rbac/manager.go`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Resource = dict[str, Any]
 
-MANAGER = "manager"  # what the API server makes of a program called /manager
+MANAGER = "manager"  # the field manager of a program called /manager
 FINALIZER = "nvidia.com/finalizer"
 HASH, GENERATION = "nvidia.com/last-applied-hash", "nvidia.com/last-applied-generation"
 GRAPH, COMPONENT = "DynamoGraphDeployment", "DynamoComponentDeployment"
@@ -40,11 +40,11 @@ OF_THE_GRAPH = (
 
 
 class RefusedError(Exception):
-    """The operator gives up on the graph, and tries again without end."""
+    """The operator stops with an error, and tries again for ever."""
 
 
 def reconcile(client: Client, graph: Resource, config: Config) -> None:
-    """One pass over a graph that is in the cluster, and over its components. Raises RefusedError."""
+    """Reconcile a graph that is in the cluster, and its components, once. Raises RefusedError."""
     live = _held(client, _live(client, graph))
     bare = {"apiVersion": live["apiVersion"], "kind": GRAPH, "metadata": _named(live), "spec": live["spec"]}
     expanded = expand.expand([bare], config._replace(components=True))
@@ -62,7 +62,7 @@ def reconcile(client: Client, graph: Resource, config: Config) -> None:
 
 
 def sync(client: Client, parent: Resource, wanted: Resource) -> Resource:
-    """Create what is absent; of what is there write the spec alone, where hash or generation are not those it was left with."""
+    """Create a missing object; of an existing one update only the spec, if the hash or the generation has changed."""
     wanted = copy.deepcopy(wanted)
     answer = client.request("GET", client.path(wanted))
     if answer.status == 404:
@@ -96,7 +96,7 @@ def _sorted(value: Any) -> Any:
 
 
 def _as_the_operator(resource: Resource, graph: Resource) -> Resource:
-    """An object without what we add, and with what we leave out."""
+    """A rendered object without our additions, and with the fields that only the operator writes."""
     bare = copy.deepcopy(resource)
     metadata = bare["metadata"]
     metadata["annotations"] = {key: value for key, value in labels.notes(resource).items() if key not in {labels.OWNER, *labels.RETAIN}}
@@ -111,7 +111,7 @@ def _as_the_operator(resource: Resource, graph: Resource) -> Resource:
 
 
 def _twins(resource: Resource) -> Iterator[Resource]:
-    """The Services for debugging, which every component has."""
+    """The two Services for debugging that the operator makes for every component."""
     if resource["kind"] == "Service" and not resource["metadata"]["name"].startswith("dynamo-model-"):
         for suffix, more in (("-p", {}), ("-d", {"nvidia.com/dynamo-deployment-target-type": "debug"})):
             twin = copy.deepcopy(resource)
@@ -121,14 +121,14 @@ def _twins(resource: Resource) -> Iterator[Resource]:
 
 
 def _owner(resource: Resource, components: list[Resource]) -> Resource | None:
-    """The component that an object is called after; of the Service of a model, the first that serves one."""
+    """The component whose name an object begins with; for the Service of a model, the first component with a model."""
     name = resource["metadata"]["name"]
     called = [each for each in components if f"{name}-".startswith(f"{each['metadata']['name']}-")]
     return next(iter(called or [each for each in components if "modelRef" in each["spec"]]), None)
 
 
 def _account(client: Client, wanted: Resource) -> None:
-    """Accounts with a cluster role belong to nobody; a binding to another role is made anew."""
+    """Accounts with a ClusterRole have no owner; a binding to another role is deleted and created again."""
     answer = client.request("GET", client.path(wanted))
     if answer.ok and answer.body.get("roleRef") == wanted.get("roleRef"):
         return

@@ -1,4 +1,4 @@
-"""Which pods an upgrade restarts: digests of the pod templates of every example and of the platform, as they were last released.
+"""Finds pods that an upgrade restarts, from digests of the pod templates of all examples and of the platform in the last release.
 
 Not its business: whether a change is right (`make golden` shows it); only that nobody meets it unprepared.
 
@@ -26,7 +26,7 @@ _RELEASES = re.compile(r"^## (\d+\.\d+\.\d+)(, unreleased)?$", re.MULTILINE)
 
 
 class Entry(NamedTuple):
-    """One example: what it is made from, and the templates that it becomes."""
+    """One example: the digest of its input, and those of its pod templates."""
 
     source: str
     templates: dict[str, str]
@@ -36,17 +36,17 @@ Record = dict[str, Entry]
 
 
 def now() -> Record:
-    """The entries as the checkout has them. Raises CalledProcessError if the platform cannot be built."""
+    """The entries of the checkout. Raises CalledProcessError if the platform cannot be built."""
     return dict(sorted({**dict(map(_example, golden.folders())), **dict(_platform())}.items()))
 
 
 def recorded() -> Record:
-    """The entries as they were recorded."""
+    """The recorded entries."""
     return {name: Entry(**entry) for name, entry in json.loads(RECORD.read_text()).items()}
 
 
 def changed(before: Record, after: Record) -> dict[str, list[str]]:
-    """The workloads of each example whose pods an upgrade would restart, or end. An example made from something else is another one."""
+    """The workloads of each example whose pods an upgrade would restart or delete. Examples with another input are not compared."""
     found = {}
     for name, entry in before.items():
         same = after.get(name, entry)
@@ -56,14 +56,14 @@ def changed(before: Record, after: Record) -> dict[str, list[str]]:
 
 
 def outdated(before: Record, after: Record) -> list[str]:
-    """The examples that are not recorded as they are written now."""
+    """The examples whose input differs from the record."""
     return sorted(
         name for name in {*before, *after} if name not in before or name not in after or before[name].source != after[name].source
     )
 
 
 def announced(changes: str) -> str:
-    """What the changelog says of the version that is not released yet; empty if there is none."""
+    """The section of the changelog about the unreleased version, or an empty text."""
     sections = [*_RELEASES.finditer(changes)]
     if not sections or not sections[0][2]:
         return ""
@@ -71,13 +71,13 @@ def announced(changes: str) -> str:
 
 
 def surprises(before: Record, after: Record, changes: str) -> dict[str, list[str]]:
-    """What an upgrade would restart without the changelog's naming the example."""
+    """The changed workloads of examples that the changelog does not name."""
     said = announced(changes)
     return {name: workloads for name, workloads in changed(before, after).items() if not re.search(rf"{re.escape(name)}(?![-\w])", said)}
 
 
 def renewed(before: Record, after: Record, changes: str) -> Record:
-    """What may be recorded: examples that are written differently; all of them while a version is finished, or before the first."""
+    """The entries to record: examples with another input, or all of them at a release and before the first one."""
     releases = [unreleased for _, unreleased in _RELEASES.findall(changes)]
     if not all(releases) and releases[0]:
         return {name: before[name] if name in before and name not in outdated(before, after) else entry for name, entry in after.items()}
@@ -93,7 +93,7 @@ def _example(folder: Path) -> tuple[str, Entry]:
 
 
 def _platform() -> Iterator[tuple[str, Entry]]:
-    """The servers: they are their own source, so every change counts."""
+    """The servers of the platform. Their input is their templates, so every change counts."""
     for part in ("nats", "etcd"):
         folder = programs.ROOT / "platform" / part
         yield f"platform/{part}", Entry("", dict(_templates(installation.objects(folder))))
@@ -107,7 +107,7 @@ def _templates(objects: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
 
 
 def _pods(spec: dict[str, Any]) -> dict[str, Any]:
-    """By kind, the part of a workload that its pods are made from."""
+    """The pod templates of a workload."""
     cliques = [{**each, "spec": {**each["spec"], "replicas": None}} for each in (spec.get("template") or {}).get("cliques", ())]
     template, group = spec.get("template"), spec.get("leaderWorkerTemplate")
     return {"Deployment": template, "StatefulSet": template, "LeaderWorkerSet": group, "PodCliqueSet": cliques}

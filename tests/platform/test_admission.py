@@ -1,4 +1,4 @@
-"""The admission policies on a real API server: what each refuses, to whom, and its twin that must pass."""
+"""The admission policies on a real API server: each has a request that it refuses and a similar one that it allows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scaled(replicas=None, *, adapter=True):
 
 
 def graph(before, after, **fields):
-    """An edit of the services; `fields` stand in the spec before and after."""
+    """An edit of the services; `fields` are in the spec before and after."""
     return Edit(GRAPH, {"services": before, **fields}, {"services": after, **fields})
 
 
@@ -153,7 +153,7 @@ PROBES = [REFUSED[0], REFUSED[6], REFUSED[8], SCALED[0]]
 
 @pytest.fixture(scope="module")
 def guarded(installed, team):
-    """The control plane, once each policy has taken effect."""
+    """The control plane as soon as every policy is in effect."""
     for _, edit, _ in PROBES:
         server.eventually(lambda: not admission.attempt(installed, installed.client, team, edit).ok)  # noqa: B023 - called at once
     for _, edit, _ in DEPRECATED:
@@ -175,7 +175,7 @@ def write_status(user, resource, status):
 
 
 def refused(answer, policy, said):
-    """Whether a policy is the one that refused, with all it had to say."""
+    """True if this policy refused the request, with this message."""
     return f"ValidatingAdmissionPolicy '{policy}.dynamo.krm-fn.io'" in answer.message and all(each in answer.message for each in said)
 
 
@@ -210,7 +210,7 @@ def test_replicas_that_an_adapter_owns(reason, edit, said, guarded, users, team)
 
 
 def test_a_name_of_two_lines_is_refused_in_other_words(guarded, users, team):
-    """No answer of the API server can repeat it."""
+    """An answer of the API server cannot contain it twice."""
     answer = admission.attempt(guarded, users["tenant"], team, Edit(MODEL, BASE, BASE | {"baseModelName": "chat\nother"}))
     assert refused(answer, "model-updates", ["spec: no model changes its type or its base"])
 
@@ -220,7 +220,7 @@ EDITS = [(row[0], row[1]) for row in [*REFUSED, *SCALED]] + [row for row in [*AC
 
 @pytest.mark.parametrize(("reason", "edit"), EDITS, ids=[row[0] for row in EDITS])
 def test_the_command_says_the_same(reason, edit, guarded, team):
-    """The same codes, as often, as `krm-fn check --old`; only that by itself it speaks of services that come and go."""
+    """The policies and `krm-fn check --old` find the same codes equally often, except for added and removed services."""
     before, after = (admission.resource(edit.kind, "same", team, spec) for spec in (edit.before, edit.after))
     codes = [each.code for each in updates.check([before], [after], team) if each.severity == "error" and each.code != updates.SERVICES]
     assert re.findall(r"DYN\d+", admission.attempt(guarded, guarded.client, team, edit).message) == codes
@@ -259,7 +259,7 @@ def test_namespaces_without_the_label_are_left_alone(label, guarded, users):
 
 
 def test_a_resource_that_is_being_deleted_can_always_let_go(guarded, users, team):
-    """Whatever else an operator changes as it takes its finalizer off."""
+    """An operator may change other fields while it removes its finalizer."""
     resource = admission.resource(GRAPH, "going", team, {"backendFramework": "vllm", "services": {"a": scaled(2)}})
     resource["metadata"]["finalizers"] = ["nvidia.com/finalizer"]
     admission.keep(guarded.client, resource)

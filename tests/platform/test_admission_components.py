@@ -1,4 +1,4 @@
-"""The components, which are off as installed, and what the API server itself thinks of every expression."""
+"""The components, which are off by default, and the API server's type check of every expression."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIXED = [
 
 @pytest.mark.parametrize(("reason", "before", "after", "said"), FIXED, ids=[row[0] for row in FIXED])
 def test_the_component_that_fixes_services(reason, before, after, said, dynamo, strict, users):
-    """Its twin, that they may come and go without it, is among the rules of `test_admission`."""
+    """`test_admission` shows that without the component services can be added and removed."""
     specs = [{"services": {name: {"replicas": count} for name, count in counts.items()}} for counts in (before, after)]
     edit = admission.Edit("DynamoGraphDeployment", *specs)
     if said:
@@ -48,7 +48,7 @@ DISCOVERY = [
 
 @pytest.mark.parametrize(("reason", "before", "after", "allowed"), DISCOVERY, ids=[row[0] for row in DISCOVERY])
 def test_the_component_that_forbids_gpu_discovery(reason, before, after, allowed, dynamo, strict, users):
-    """The state before was there before the namespace was labelled."""
+    """The resource existed before the namespace had its label."""
     edit, probe = (admission.Edit("DynamoGraphDeploymentRequest", *specs) for specs in ((before, after), (None, DISCOVERED)))
     with admission.unguarded(dynamo, strict):
         server.eventually(lambda: admission.attempt(dynamo, users["tenant"], strict, probe).ok)
@@ -59,7 +59,7 @@ def test_the_component_that_forbids_gpu_discovery(reason, before, after, allowed
 
 @pytest.fixture
 def type_checker(control_plane):
-    """The controller that tries a policy's expressions on the schemas of what it matches and says in its status what does not fit."""
+    """The controller that type-checks the expressions of a policy and writes warnings into its status."""
     command: list[str | Path] = [
         programs.path("kube-controller-manager"),
         f"--kubeconfig={control_plane.kubeconfig}",
@@ -73,14 +73,14 @@ def type_checker(control_plane):
 
 
 def unfolded(policy):
-    """A policy that nothing binds, with each variable among what it validates: the type checker passes over variables."""
+    """A policy without binding that has each variable as a validation, because the type checker skips variables."""
     spec = copy.deepcopy(policy["spec"])
     spec["validations"] += [{"expression": f"[{each['expression']}].size() == 1"} for each in spec.get("variables", [])]
     return policy | {"metadata": {"name": f"types-of-{policy['metadata']['name']}"}, "spec": spec}
 
 
 def complaints(plane, policy):
-    """What the type checker thinks of a policy."""
+    """The warnings of the type checker about a policy."""
     path = plane.client.path(policy)
     with admission.policies(plane, [policy]):
         server.eventually(lambda: "typeChecking" in plane.client.get(path).get("status", {}))
@@ -89,14 +89,14 @@ def complaints(plane, policy):
 
 @pytest.fixture(scope="module")
 def expressions(kustomize):
-    """All policies, those of the components too."""
+    """All policies, including those of the components."""
     folders = [file.parent for file in sorted(admission.PLATFORM.glob("admission/**/kustomization.yaml"))]
     found = [each for folder in folders for each in admission.build(kustomize, folder)]
     return [each for each in found if each["kind"] == "ValidatingAdmissionPolicy"]
 
 
 def test_expressions_fit_the_types_of_the_definitions(dynamo, type_checker, expressions):
-    """No field is misspelt in any of them; that such a mistake would be found is shown by one."""
+    """No policy names an unknown field. A misspelt one proves that the checker finds such a mistake."""
     assert len(expressions) == 9
     for policy in expressions:
         assert complaints(dynamo, unfolded(policy)) == [], policy["metadata"]["name"]

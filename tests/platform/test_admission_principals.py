@@ -1,4 +1,4 @@
-"""Nobody who has to work is locked out: a live operator beside the policies, the ConfigMap that names users, and what becomes of it."""
+"""The policies do not block an operator, an autoscaler or a planner; and the ConfigMap with the exempt users."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def done(answer):
 
 
 def stopped(plane, user, path):
-    """Whether the policy is in effect: the user cannot change the replicas."""
+    """True if the policy is in effect, so that the user cannot change the replicas."""
     return "replica-writers" in merge(user, path, replicas(9), dry_run=True).message
 
 
 def test_an_autoscaler_an_operator_and_a_planner_go_on_working(installed, users, team):
-    """The life of an autoscaled graph, step by step as each of them writes, while nobody else can come between."""
+    """The steps by which autoscaler and operator scale a graph pass, and other users are refused."""
     chat, adapter = GRAPHS.format(team, "live"), ADAPTERS.format(team, "live-decode")
     admission.keep(installed.client, admission.graph("live", team, 2))
     target = {"replicas": 2, "dgdRef": {"name": "live", "serviceName": "Decode"}}
@@ -54,7 +54,7 @@ def test_an_autoscaler_an_operator_and_a_planner_go_on_working(installed, users,
 
 
 def test_git_leaves_a_number_alone_that_it_does_not_name(installed, users, team):
-    """A manifest without replicas is applied without a word and keeps the operator's number; one with another number is refused."""
+    """A manifest without replicas keeps the operator's number; one with another number is refused."""
     named, silent = admission.graph("from-git", team, 2), admission.graph("from-git", team, 2)
     del silent["spec"]["services"]["Decode"]["replicas"]
     path = GRAPHS.format(team, "from-git")
@@ -67,7 +67,7 @@ def test_git_leaves_a_number_alone_that_it_does_not_name(installed, users, team)
 
 
 def test_the_page_installs_them(installed, monkeypatch):
-    """Its commands, on a cluster that has the namespaces already."""
+    """The commands of the page, on a cluster that has the namespaces."""
     monkeypatch.chdir(programs.ROOT)
     installed.namespace("inference")
     ((_, block),) = markdown.fenced(admission.PAGE.read_text(), "sh")
@@ -90,7 +90,7 @@ def refuses(plane, namespace):
 
 @contextlib.contextmanager
 def principals(plane, data):
-    """The users of the strict policies are others for a while; `None`: there is no such ConfigMap."""
+    """Replace the users of the strict policies inside the context; `None` deletes the ConfigMap."""
     path = "/api/v1/namespaces/platform-policies/configmaps/strict-dynamo-principals"
     before = plane.client.get(path)
     before["metadata"] = {key: before["metadata"][key] for key in ("name", "namespace")}
@@ -130,7 +130,7 @@ NAMED = [
 
 @pytest.mark.parametrize(("reason", "lines", "allowed"), NAMED, ids=[row[0] for row in NAMED])
 def test_users_are_named_by_lines_with_stars(reason, lines, allowed, dynamo, strict, users):
-    """The tenant, named beside, tells when the ConfigMap has taken effect."""
+    """The tenant is listed, too, and shows when the ConfigMap has taken effect."""
     path = GRAPHS.format(strict, "strict")
     with principals(dynamo, {"replicas": f"{lines}\nsystem:serviceaccount:admission-team:tenant"}):
         server.eventually(lambda: merge(users["tenant"], path, replicas(3), dry_run=True).ok)

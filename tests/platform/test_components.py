@@ -1,4 +1,4 @@
-"""Every part of the platform on a real API server: accepted, fit for the strictest pods, allowed what it must be and no more."""
+"""Every part of the platform on a real API server: accepted, restricted pods, and exactly the rights that it needs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def name(folder):
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    """A cluster that is the platform's alone; kinds of other projects are there, as the page asks."""
+    """A separate cluster with the kinds of other projects that the page needs."""
     with installation.cluster(tmp_path_factory.mktemp("platform")) as plane:
         for kind in OTHERS:
             definition = yaml.safe_load((programs.ROOT / "tests" / "crds" / f"{kind}.yaml").read_text())
@@ -44,7 +44,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(cluster, tmp_path_factory):
-    """The cluster after every command of the page, in the order of the page."""
+    """The cluster after all commands of the page, in their order."""
     folder = pages.clone(tmp_path_factory.mktemp("clone"), PAGE)
     for scripts in pages.steps(PAGE).values():
         for script in scripts:
@@ -60,14 +60,14 @@ def test_the_page_has_commands_for_every_part():
 
 
 def at_hand():
-    """The top level, and every part that is not among it."""
+    """The root kustomization, and every part that it does not include."""
     top = yaml.safe_load((programs.ROOT / "kustomization.yaml").read_text())["resources"]
     return [programs.ROOT, *(part for part in installation.parts() if f"platform/{name(part)}" not in top)]
 
 
 @pytest.mark.parametrize("folder", at_hand(), ids=lambda folder: str(folder.relative_to(programs.ROOT)))
 def test_a_second_time_changes_nothing(folder, installed, tmp_path):
-    """Everything is there already, each as its folder has it: what takes a namespace from its user is given that of the page."""
+    """After the commands of the page, applying every part again changes nothing. Parts without a namespace get that of the page."""
     named = {"namespace": NAMESPACES[folder.name]} if folder.name in NAMESPACES else {}
     text = installation.build(installation.overlay(tmp_path / "layer", resources=[str(folder.relative_to(programs.ROOT))], **named))
     before = versions(installed, text)
@@ -76,7 +76,7 @@ def test_a_second_time_changes_nothing(folder, installed, tmp_path):
 
 
 def versions(plane, text):
-    """The resource version of every object of a build, except what controllers write a status into meanwhile."""
+    """The resource version of every object of a build, except objects whose status a controller writes."""
     still = [
         each for each in yaml.safe_load_all(text) if each["kind"] not in {"StatefulSet", "Job", "ValidatingAdmissionPolicy", "ClusterRole"}
     ]
@@ -85,7 +85,7 @@ def versions(plane, text):
 
 @pytest.mark.parametrize(("space", "selector"), [("dynamo-system", "nats"), ("dynamo-system", "etcd"), ("inference", "mpi-run-ssh-key")])
 def test_pods_are_fit_for_the_strictest_namespace(space, selector, installed):
-    """Both namespaces enforce the restricted standard: a pod that did not keep it would never come to be."""
+    """Both namespaces enforce the restricted standard and would refuse other pods."""
     asked = ("get", "pods", "-n", space, "-l", f"app.kubernetes.io/name={selector}", "-o", "name")
     server.eventually(lambda: len(installed.kubectl(*asked).splitlines()) == 1)
     labels = installed.client.get(f"/api/v1/namespaces/{space}")["metadata"]["labels"]
@@ -93,14 +93,14 @@ def test_pods_are_fit_for_the_strictest_namespace(space, selector, installed):
 
 
 def test_a_careless_pod_is_refused(installed):
-    """What the test above relies on."""
+    """The namespace refuses a pod that violates the standard, as the test above assumes."""
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "careless", "namespace": "dynamo-system"}}
     answer = installed.client.apply(pod | {"spec": {"containers": [{"name": "main", "image": "thing:1"}]}})
     assert "violates PodSecurity" in answer.message
 
 
 def test_etcd_starts_with_the_arguments_of_its_container(tmp_path):
-    """By the real program of the same version, and answers the probes."""
+    """The real etcd of the same version accepts the flags and answers the probes."""
     (workload,) = [each for each in installation.objects(PLATFORM / "etcd") if each["kind"] == "StatefulSet"]
     (container,) = workload["spec"]["template"]["spec"]["containers"]
     assert container["image"].endswith(":v3.6.8")
@@ -115,7 +115,7 @@ def test_etcd_starts_with_the_arguments_of_its_container(tmp_path):
 
 
 def test_nats_starts_with_its_settings(tmp_path):
-    """By the real program of the same version: it answers the probes and offers JetStream and the payload of its settings."""
+    """The real NATS of the same version answers the probes, and has JetStream and the configured payload."""
     (workload,) = [each for each in installation.objects(PLATFORM / "nats") if each["kind"] == "StatefulSet"]
     (container,) = workload["spec"]["template"]["spec"]["containers"]
     assert container["image"].endswith(":2.12.12-alpine")
@@ -148,7 +148,7 @@ def answers(url):
 
 @pytest.fixture
 def key_job(installed, tmp_path):
-    """Runs the Job's command as its container would: the script as it is mounted, by the account, with the account's own token."""
+    """Run the command of the Job as in its container: the mounted script, with the token of its account."""
     job = next(each for each in installation.objects(PLATFORM / "ssh-key") if each["kind"] == "Job")
     (container,) = job["spec"]["template"]["spec"]["containers"]
     account = tmp_path / "account"
@@ -177,7 +177,7 @@ def test_the_job_makes_a_key_once(key_job, installed, tmp_path):
 
 @pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="ssh-keygen is missing")
 def test_the_key_is_one_for_ssh(key_job, installed, tmp_path):
-    """Both halves, under the names that the workers' commands look for, and they belong together."""
+    """The Secret has a private and a public key of one pair, under the names that the workers use."""
     assert key_job().returncode == 0
     data = installed.client.get("/api/v1/namespaces/inference/secrets/mpi-run-ssh-secret")["data"]
     assert sorted(data) == ["private.key", "private.key.pub"]
@@ -232,7 +232,7 @@ BOUND = {
 
 @pytest.fixture(scope="module")
 def people(installed):
-    """Users with one role each, in the namespace of the page."""
+    """Users with one role each in the namespace of the page."""
     for user, role in BOUND.items():
         installed.kubectl("create", "rolebinding", "-n", "inference", f"may-{user}", f"--clusterrole={role}", f"--user={user}")
     # The rules of platform/access join the roles a moment after they are there.
@@ -253,7 +253,7 @@ def test_the_roles_are_those_of_the_defaults():
 
 
 def test_who_administers_one_namespace_needs_no_more(people, tmp_path):
-    """The namespaced variant, and a graph with a planner beside it, by somebody without any right elsewhere."""
+    """An administrator of one namespace installs the namespaced variant and a graph with a planner."""
     people.kubectl("create", "namespace", "alone")
     people.kubectl("create", "rolebinding", "-n", "alone", "owner", "--clusterrole=admin", "--user=hermit")
     layer = installation.overlay(tmp_path / "layer", resources=["platform/namespaced"], namespace="alone")
@@ -270,7 +270,7 @@ def test_who_administers_one_namespace_needs_no_more(people, tmp_path):
 
 
 def with_own_roles(folder):
-    """A layer around rendered objects that takes the component."""
+    """A layer around rendered objects that uses the component."""
     layer = installation.overlay(folder / "layer", components=["platform/namespaced/bindings"])
     content = yaml.safe_load((layer / "kustomization.yaml").read_text())
     (layer / "kustomization.yaml").write_text(yaml.safe_dump(content | {"resources": ["objects.yaml"]}))
@@ -279,7 +279,7 @@ def with_own_roles(folder):
 
 
 def test_the_cluster_wide_parts_are_not_for_them(people):
-    """The twin: without rights in the cluster, the roles as they are installed for all are refused."""
+    """Without rights in the cluster, the ClusterRoles are refused."""
     with pytest.raises(subprocess.CalledProcessError) as refused:
         installation.apply(people, installation.build(PLATFORM / "roles"), "--as=hermit")
     assert "clusterroles" in refused.value.stderr

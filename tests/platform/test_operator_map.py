@@ -1,4 +1,4 @@
-"""The page about the operator's settings: what it names here is there, and nothing here is missing on it."""
+"""The page about the operator's settings names existing keys and parts, and all keys."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def keys(settings, prefix=""):
 
 
 def named(text):
-    """What stands in backquotes."""
+    """The texts in backquotes."""
     return re.findall(r"`([^`]+)`", text)
 
 
 def test_what_changes_objects_is_a_key_or_nothing():
-    """And every key that is named there exists."""
+    """Every key in the section exists."""
     cells = [row[-1] for row in rows(SECTIONS["What changes the objects"])]
     assert len(cells) > 20
     assert [cell for cell in cells if not cell.startswith(("`", "nothing: "))] == []
@@ -38,7 +38,7 @@ def test_what_changes_objects_is_a_key_or_nothing():
 
 
 def test_what_is_installed_is_a_part_or_is_explained():
-    """That links lead somewhere is held by the test of all pages."""
+    """Another test checks the links of all pages."""
     cells = [row[-1] for row in rows(SECTIONS["What is installed"])]
     assert len(cells) > 12
     assert [cell for cell in cells if "](" not in cell and len(cell.split()) < 4] == []

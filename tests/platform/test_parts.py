@@ -1,4 +1,4 @@
-"""The parts of the platform fit what the function writes: addresses, labels, ports and names, told from the files alone."""
+"""The parts of the platform fit the output of the function: addresses, labels, ports and names, compared in the files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def of(objects, kind):
 
 
 def texts():
-    """Whatever a reader copies: pages, and the examples as they are written."""
+    """The texts that a reader copies: pages and examples."""
     pages = [*programs.ROOT.glob("*.md"), *programs.ROOT.glob("docs/*.md")]
     return {str(file.relative_to(programs.ROOT)): file.read_text() for file in (*pages, *golden.EXAMPLES.rglob("*.yaml"))}
 
@@ -67,7 +67,7 @@ def templates():
 
 
 def matches(selector, labels):
-    """Whether a label selector with the operators that are used here selects a pod."""
+    """True if a label selector selects a pod; for the operators that the platform uses."""
     rules = {"Exists": lambda rule: rule["key"] in labels, "In": lambda rule: labels.get(rule["key"]) in rule["values"]}
     expressions = (rules[rule["operator"]](rule) for rule in selector.get("matchExpressions", ()))
     return selector.get("matchLabels", {}).items() <= labels.items() and all(expressions)
@@ -130,7 +130,7 @@ def containers(built):
 
 
 def test_containers_are_modest(built):
-    """What the restricted standard leaves open: files, what they may use, and which image exactly."""
+    """Rules beyond the restricted standard: a read-only root, resource limits and pinned images."""
     found = [*containers(built)]
     assert {"nats", "etcd", "ssh-key", "namespaced"} <= {part for part, _ in found}
     for part, container in found:
@@ -148,7 +148,7 @@ def test_no_rule_has_a_wildcard(built):
 
 
 def test_every_file_is_part_of_something():
-    """Nothing lies about under platform/ that no kustomization names."""
+    """A kustomization names every YAML file under platform/."""
     for file in PLATFORM.rglob("kustomization.yaml"):
         content = yaml.safe_load(file.read_text())
         generated = [name for each in content.get("configMapGenerator", ()) for name in each["files"]]

@@ -1,4 +1,4 @@
-"""No surprise rollouts from us: an upgrade that restarts the pods of an example says so in the changelog."""
+"""If an upgrade restarts the pods of an example, the changelog says so."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ RECORDINGS = [
 
 @pytest.mark.parametrize(("reason", "version", "after", "kept"), RECORDINGS, ids=[row[0] for row in RECORDINGS])
 def test_recording(reason, version, after, kept):
-    """A change cannot be made to look as if it had always been so."""
+    """Recording does not hide a changed template of an unchanged example."""
     assert rollouts.renewed(BEFORE, after, CHANGELOG.format(version=version, said="")) == kept
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Says something where the folder of an Application is ours: it has a Dynamo resource, or the configuration of krm-fn. Helm charts are Helm's.
-# An overlay whose graph and function both lie elsewhere is claimed by the variable KRM_FN in its Application.
+# Prints something if the plugin shall build the folder of an Application: it has a Dynamo resource, or the configuration of krm-fn. Prints nothing
+# for a Helm chart. If graph and function are outside the folder, the Application sets the variable KRM_FN.
 set -uo pipefail
 
 [ -e Chart.yaml ] && exit
