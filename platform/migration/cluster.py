@@ -39,8 +39,14 @@ class Move(NamedTuple):
 
     def live(self, *resources: str) -> list[Resource]:
         """The objects of some resources in the namespace; resources that the cluster does not serve have none."""
-        served = {*kubectl("api-resources", "--verbs=list", "--output=name").split()}
-        return [each for one in resources if one in served for each in items(self.kubectl("get", one, "-o=json"))]
+        found: list[Resource] = []
+        for one in resources:
+            try:
+                found += items(self.kubectl("get", one, "-o=json"))
+            except StopError as refusal:
+                if "the server doesn't have a resource type" not in str(refusal):
+                    raise
+        return found
 
     def ours(self) -> list[Resource]:
         """The live state of the rendered objects that are in the cluster."""

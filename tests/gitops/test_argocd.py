@@ -156,15 +156,20 @@ def workloads(app):
     return counted
 
 
+def scale(app, count):
+    """Write one number of replicas for all services into Git, and sync."""
+    app.change(lambda spec: [service.update(replicas=count) for service in spec["services"].values()])
+    app.sync()
+
+
 @pytest.mark.parametrize("app", ["llm-agg"], indirect=True)
 def test_replicas_in_git_reach_the_workloads(running):
     """Pods of a Deployment, and one LeaderWorkerSet for each replica of a service on several nodes."""
     large = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "8"}}}
     running.change(lambda spec: (spec["services"]["VllmWorker"].pop("scalingAdapter"), spec["services"]["VllmWorker"].update(large)))
     for count in (2, 4, 1):
-        running.change(lambda spec, count=count: [each.update(replicas=count) for each in spec["services"].values()])
-        running.sync()
-        server.eventually(lambda count=count: workloads(running) == {"Pod": count, "LeaderWorkerSet": count})
+        scale(running, count)
+        server.eventually(lambda: workloads(running) == {"Pod": count, "LeaderWorkerSet": count})  # noqa: B023 - called before the next turn
 
 
 @pytest.mark.parametrize("app", ["llm-agg"], indirect=True)
@@ -173,8 +178,7 @@ def test_replicas_in_git_reach_the_cliques(running):
     running.change(lambda spec: spec["services"]["VllmWorker"].pop("scalingAdapter"))
     edit_application(running, lambda source: source["plugin"]["parameters"][0]["map"].update(orchestrator="grove"))
     for count in (2, 3):
-        running.change(lambda spec, count=count: [each.update(replicas=count) for each in spec["services"].values()])
-        running.sync()
+        scale(running, count)
         names = ("frontend", "processor", "vllmworker")
         assert workloads(running).items() >= {f"PodClique/{name}": count for name in names}.items()
 

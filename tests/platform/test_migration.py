@@ -75,6 +75,7 @@ def test_the_page_from_its_first_command_to_its_last(reader, migration):
     assert len(journey.owned(reader.everything())) > 15
 
     delete = re.search(r"^kubectl --namespace inference delete (.*)$", reader.take(TAKE), re.MULTILINE)
+    assert delete
     assert {*delete[1].split()} == {f"service/chat-{each}-{end}" for each in NAMES for end in "dp"}
     reader.run(delete[0])
     assert reader.take(LOOK).count("the same pods") == 1
