@@ -1,9 +1,4 @@
-"""Writes the pages of docs/errors, one for each code of a finding, from the texts in the package.
-
-Not its business: the texts (`krm_fn.codes.pages`).
-
-    python tools/error_pages.py
-"""
+"""Writes the pages of docs/errors, one for each code, from the texts in the package (`krm_fn.codes.pages`)."""
 
 from __future__ import annotations
 
@@ -16,21 +11,21 @@ FOLDER = Path(__file__).parents[1] / "docs" / "errors"
 _INDEX = """\
 # Codes
 
-A code never changes its meaning. [What findings look like](../errors.md).
+A code never changes its meaning. [Findings](../errors.md) explains how findings are printed; `krm-fn explain CODE` prints these pages.
 
-| code | |
+| code | title |
 |---|---|
 """
 
 
 def made() -> dict[Path, str]:
-    """Every file of the folder with its text: a page for each code, and the index."""
+    """The files of the folder with their texts: a page for each code, and the index."""
     listed = "".join(f"| [{code}]({code}.md) | {title} |\n" for code, title in sorted(codes.TITLES.items()))
     return {FOLDER / "README.md": _INDEX + listed, **{FOLDER / f"{code}.md": pages.markdown(code) for code in codes.TITLES}}
 
 
 def main() -> None:
-    """Write what there should be, and remove what else there is."""
+    """Writes these files and removes all others."""
     files = made()
     FOLDER.mkdir(exist_ok=True)
     for stale in sorted({*FOLDER.iterdir()} - files.keys()):

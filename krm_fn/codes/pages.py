@@ -1,7 +1,6 @@
-"""What every code means and how to mend it: the pages under docs/errors, and the rules of SARIF.
+"""What each code means and how to fix it: the pages of docs/errors, of `krm-fn explain` and of SARIF rules.
 
-Not its business: the messages themselves, which say it of one field. The files of this folder hold the texts, each for a range of codes;
-only what people read looks at them.
+The files in `texts/` hold the texts, each for a range of codes. A render never reads them.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ _FOLDER = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors"
 
 
 class Page(NamedTuple):
-    """What a code means and how to mend it; where it is short, YAML that has it, and the same mended.
+    """What a code means and how to fix it, and often YAML with the mistake and the same YAML without it.
 
-    An example begins either with the fields of a resource, or with those of a graph's `spec`.
+    An example begins with the fields of a resource, or with those of a graph's `spec`.
     """
 
     means: str
@@ -37,7 +36,7 @@ def every() -> dict[str, Page]:
 
 
 def address(code: str) -> str:
-    """Where people read the page of a code, whatever their version: codes do not change their meaning."""
+    """The URL of the page of a code, for every version of krm-fn, since codes do not change their meaning."""
     return f"{_FOLDER}/{code}.md"
 
 
@@ -52,8 +51,5 @@ def markdown(code: str) -> str:
     page = every()[code]
     examples = [f"```yaml\n{text}```" for text in (page.wrong, page.right) if text]
     return (
-        "\n\n".join(
-            [f"# {code}: {codes.TITLES[code]}", page.means, "## How to mend it", page.mend, "\n\nbecomes\n\n".join(examples)]
-        ).rstrip()
-        + "\n"
+        "\n\n".join([f"# {code}: {codes.TITLES[code]}", page.means, "## Fix", page.mend, "\n\nbecomes\n\n".join(examples)]).rstrip() + "\n"
     )

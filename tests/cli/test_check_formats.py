@@ -246,7 +246,7 @@ def test_github_commands_are_one_line_each_and_nothing_in_them_ends_them():
 def test_a_github_command_reads_as_documented():
     finding = results.error("DYN021", "100%: wants\na number", REF, ("spec", "a"), file="a,b.yaml", line=3, column=5)
     assert write("github", finding) == (
-        "::error file=a%2Cb.yaml,line=3,col=5,title=DYN021 A value of the wrong type::"
+        "::error file=a%2Cb.yaml,line=3,col=5,title=DYN021 Wrong type::"
         "DYN021 spec.a: 100%25: wants a number (DynamoGraphDeployment team/chat)\n"
     )
 

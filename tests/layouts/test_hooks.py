@@ -128,7 +128,7 @@ def test_the_action_annotates_lines(runner, repository):
     done = check(runner, repository)
     assert done.returncode == 1
     annotations = [line for line in done.stdout.splitlines() if line.startswith("::error ")]
-    assert annotations[0].startswith("::error file=graphs/chat.yaml,line=7,col=7,title=DYN023 An unknown field::DYN023 ")
+    assert annotations[0].startswith("::error file=graphs/chat.yaml,line=7,col=7,title=DYN023 Unknown field::DYN023 ")
 
 
 def test_the_action_compares_with_a_revision(runner, repository):
