@@ -75,7 +75,7 @@ TITLES = {
     "DYN073": "An earlier state that cannot be read",
     "DYN074": "Link leads out of the folder",
     "DYN075": "File is too large",
-    # 080: the schema, continued
+    # 080-080: the schema, continued
     "DYN080": "Duplicate entry in a list",
     # 081-089: items, continued
     "DYN081": "Owner annotation on an object that was not generated",

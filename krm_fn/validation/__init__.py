@@ -30,7 +30,6 @@ _RULES = (
     components.check_selector,
     components.check_probes,
     pods.check_metadata,
-    discovery.check_store,
 )
 
 
@@ -63,4 +62,5 @@ def _component(made: Pods, cluster: ClusterFacts) -> Iterator[Result]:
         yield from rule(plan)
     yield from pods.check_pods(made)
     yield from pods.check_engine(made)
+    yield from discovery.check_store(made)
     yield from components.check_account(plan, cluster)

@@ -67,7 +67,7 @@ def _of_main(pods: Pods, spec: PodSpec, rest: Path, refusal: Refusal) -> Path | 
         case ("resources", *below) if not plan.pod.container.get("resources"):
             return plan.at("resources", *below)
         case ("env", *_):
-            return plan.at("envs")
+            return plan.at("variables")
         case ("volumeMounts", int(index), *_):
             return _of_mount(pods, index, rest, spec["containers"][-1]["volumeMounts"][index].get("mountPath"), refusal.code)
     return plan.at("main", *rest)

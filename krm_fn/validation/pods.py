@@ -47,7 +47,7 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
         (metadata.annotation_keys(plan.pod.annotations), plan.at("pod.annotations")),
         (metadata.annotation_keys(plan.who.annotations), plan.at("annotations")),
         (metadata.labels(plan.who.service_labels), plan.at("labels")),
-        (metadata.labels({"componentType": plan.who.type, "subComponentType": plan.who.sub_type}), plan.at("component")),
+        (metadata.labels({plan.word("type"): plan.who.type, plan.word("sub_type"): plan.who.sub_type}), plan.at("component")),
         (metadata.labels(plan.edge.ingress.labels or {}), plan.at("ingress.labels")),
         (metadata.annotation_keys(plan.edge.ingress.annotations or {}), plan.at("ingress.annotations")),
     )
