@@ -1,13 +1,11 @@
-"""What the other items say about the cluster: pull secrets and service accounts.
+"""Pull secrets and service accounts found among the input items, in place of the cluster lookups of the operator.
 
-Not its business: anything about graphs. Where the reference asks the cluster, the function can only ask its input and its
-configuration (reference: `internal/secrets/docker.go` RefreshIndex, `controller/dynamocomponentdeployment_controller.go`).
+Follows the reference's `internal/secrets/docker.go` RefreshIndex and `controller/dynamocomponentdeployment_controller.go`.
 """
 
 from __future__ import annotations
 
 import json
-from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -23,10 +21,10 @@ _DOCKER_CONFIG = ".dockerconfigjson"
 
 
 class ClusterFacts(NamedTuple):
-    """What is there beside the graphs.
+    """Pull secrets and service accounts.
 
-    `secrets` maps namespace and registry host to Secret names, `everywhere` a host alone; `accounts` maps a namespace to its
-    ServiceAccounts, `fallback` to the one that is marked for pods without an account of their own.
+    `secrets` maps namespace and registry host to Secret names; `everywhere` maps a registry host to the Secrets of the configuration.
+    `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the one marked for pods without an account of their own.
     """
 
     secrets: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -35,7 +33,7 @@ class ClusterFacts(NamedTuple):
     fallback: dict[str, str] = {}
 
     def pull_secrets(self, namespace: str, image: str) -> tuple[str, ...]:
-        """The Secrets that open an image's registry: those among the items, then those of the configuration."""
+        """Returns the Secrets for an image's registry: those among the items, then those of the configuration."""
         host = registry_host(image)
         if not host:
             return ()
@@ -44,15 +42,15 @@ class ClusterFacts(NamedTuple):
 
 
 def namespace(resource: Resource, config: Config) -> str:
-    """Where a resource lives: its own namespace, else the configured one, else `default`, as kubectl has it."""
+    """Returns the namespace of a resource: its own, else the configured one, else `default`, as in kubectl."""
     return results.ref(resource).namespace or config.namespace or NAMESPACE
 
 
 def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, list[Result]]:
-    """The facts among the items, and the Secrets that cannot be read.
+    """Reads the facts from the items, and reports the Secrets that cannot be read.
 
-    One unreadable Secret makes the reference forget all of them; here it is a warning and the others count. What an earlier run wrote
-    does not count: it may be about to go.
+    An unreadable Secret is a warning and the others count; in the reference it discards all of them. Objects that an earlier run generated
+    do not count, because this run may remove them.
     """
     found: list[Result] = []
     secrets: dict[tuple[str, str], list[str]] = {}
@@ -70,9 +68,10 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
                 for host in _hosts(resource):
                     secrets.setdefault((place, host), []).append(address.name)
             except ValueError as problem:
-                found.append(
-                    results.warning("DYN050", f"no image is pulled with this Secret: {problem}", address, ("data", _DOCKER_CONFIG))
+                message = (
+                    f"{problem}, so no image is pulled with this Secret; correct it, or name it under imagePullSecrets in the settings"
                 )
+                found.append(results.warning("DYN050", message, address, ("data", _DOCKER_CONFIG)))
     everywhere: dict[str, tuple[str, ...]] = {}
     for entry in config.image_pull_secrets:
         host = registry_host(entry.registry) or entry.registry
@@ -81,7 +80,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
 
 
 def registry_host(image: str) -> str:
-    """Host and port of an image or of a key of `auths`; empty where the reference finds none (common/url.go GetHost).
+    """Returns host and port of an image or of a key of `auths`; empty if the reference finds none (common/url.go GetHost).
 
     >>> registry_host("nvcr.io/nvidia/x:1"), registry_host("localhost:5000/a:b"), registry_host("ubuntu:22.04")
     ('nvcr.io', 'localhost:5000', '')
@@ -95,19 +94,21 @@ def registry_host(image: str) -> str:
 
 
 def _hosts(secret: Resource) -> Iterator[str]:
+    from binascii import a2b_base64  # noqa: PLC0415 - few inputs hold pull secrets
+
     data, plain = secret.get("data"), secret.get("stringData")
     try:
         if isinstance(plain, dict) and isinstance(plain.get(_DOCKER_CONFIG), str):
             content = json.loads(plain[_DOCKER_CONFIG])
         else:
             lines = data[_DOCKER_CONFIG].split() if isinstance(data, dict) else []
-            content = json.loads(b64decode("".join(lines), validate=True))
+            content = json.loads(a2b_base64("".join(lines), strict_mode=True))
     except (KeyError, AttributeError, ValueError, RecursionError) as problem:
-        raise ValueError(f"it holds no readable {_DOCKER_CONFIG}") from problem
+        raise ValueError(f"{_DOCKER_CONFIG} is missing or is not JSON in base64") from problem
     auths = content.get("auths") if isinstance(content, dict) else None
-    for key in auths if isinstance(auths, dict) else ():
+    for number, key in enumerate(auths if isinstance(auths, dict) else ()):
         if not registry_host(key):
-            raise ValueError(f"{key!r} names no registry host")
+            raise ValueError(f"key {number} of auths, counted from 0, has no registry host")  # the key may hold a password
         yield registry_host(key)
 
 

@@ -1,8 +1,7 @@
-"""Walks the table over what a user wrote and yields every finding at once, each with its path, as an API server would judge.
+"""Checks a resource against its schema and yields every violation with its path, as an API server would.
 
-Not its business: rules that a schema cannot say (`krm_fn.validation`).
-Types are strict, unknown fields are refused, and null means absent. `status` is not looked at: an API server takes it only from
-whoever reports it.
+Types are strict, unknown fields are errors, and null means absent. `status` is not checked: an API server accepts it only from its
+controller. Rules that a schema cannot say are in `krm_fn.validation`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.schema import suggestions, table, values
+from krm_fn.schema import table, values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +26,7 @@ _PAGE = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors/DY
 
 
 def resource(written: Resource, *, unknown: Severity = "error") -> Iterator[Result]:
-    """Everything that is wrong with a resource, in the order of its fields; nothing for kinds that are not ours.
+    """Yields every violation of a resource, in the order of its fields; nothing for kinds without a schema.
 
     `unknown` is the severity of native fields, and words of native fields, that the table's Kubernetes version does not know.
     """
@@ -39,20 +38,20 @@ def resource(written: Resource, *, unknown: Severity = "error") -> Iterator[Resu
 
 
 def config(function_config: Resource) -> Iterator[Result]:
-    """Everything that is wrong with a functionConfig of the kind DynamoRender."""
+    """Yields every violation of a functionConfig of the kind DynamoRender."""
     (definition,) = table.load().kinds[CONFIG].values()
     return _findings(function_config, definition, "error")
 
 
 def value(written: Any, definition: str) -> list[Result]:
-    """Everything that is wrong with a value of a definition of the table, native ones above all; paths begin at the value."""
+    """Returns every violation of a value of a definition of the table. Paths begin at the value."""
     walk = _Walk(results.ref({}), "error")
     walk.value(written, {"$ref": definition}, (), definition)
     return walk.found
 
 
 def without_nulls(written: Resource) -> Resource:
-    """The resource without fields that are null: itself if there are none, otherwise a copy that shares what did not change.
+    """Returns the resource without fields that are null: itself if there are none, otherwise a copy that shares what did not change.
 
     An API server drops them too (apiextensions-apiserver, PruneNonNullableNullsWithoutDefaults).
     """
@@ -72,18 +71,20 @@ def _pruned(value: Any) -> Any:
 
 
 def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Result]:
-    """A resource that means to be ours and is not: a wrong version, or a kind that differs by a slip."""
+    """Yields an error for a Dynamo kind of an unknown version, and for a kind that is a misspelt Dynamo kind."""
     kind, version = written.get("kind"), written.get("apiVersion")
     if versions is not None and version in _LATER:
         text = f"{version} is not supported by this version of krm-fn yet; see {_PAGE}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version)
     elif versions is not None:
-        text = f"{values.shown(version)} is no version of {kind} that is known here; write {' or '.join(versions)}"
+        text = f"{values.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
+        from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
+
         meant = suggestions.nearest(kind, tuple(table.load().kinds), cutoff=0.9)
         if meant:
-            text = f"{values.shown(kind)} is no kind of Dynamo; write {meant}"
+            text = f"{values.shown(kind)} is not a kind of Dynamo; write {meant}"
             yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=meant)
 
 
@@ -94,7 +95,7 @@ def _findings(written: Resource, definition: str, unknown: Severity) -> Iterator
 
 
 def _mark(entry: Any, keys: Sequence[str], item: Schema) -> tuple[Any, ...] | None:
-    """What an entry must not share with another; None for an entry that is wrong in other ways."""
+    """Returns the key of a list entry; None for an entry that is invalid in other ways."""
     fields = item.get("properties", {})
     found = tuple(_key(entry.get(key), fields[key]) for key in keys) if keys and isinstance(entry, dict) else (entry,)
     return found if all(isinstance(part, str | int) for part in found) else None
@@ -105,7 +106,7 @@ def _key(written: Any, field: Schema) -> Any:
 
 
 class _Walk:
-    """One pass over one resource. `name` is always that of the definition which a value, or the object around it, belongs to."""
+    """One pass over one resource. `name` is always the name of the definition of a value, or of the object around it."""
 
     def __init__(self, ref: Ref, unknown: Severity) -> None:
         self.found: list[Result] = []
@@ -114,7 +115,7 @@ class _Walk:
         self._definitions = table.load().definitions
 
     def value(self, value: Any, schema: Schema, path: Path, name: str) -> None:
-        """Any value. Scalars that fit need no more than this."""
+        """Checks any value."""
         reference = schema.get("$ref")
         if reference:
             name, schema = reference, self._definitions[reference]
@@ -131,7 +132,7 @@ class _Walk:
                     self._add("error", found, path, value)
 
     def fields(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
-        """An object whose fields have names."""
+        """Checks an object whose fields have names."""
         fields, required = schema["properties"], schema.get("required", ())
         for key, inner in value.items():
             field = fields.get(key)
@@ -144,11 +145,11 @@ class _Walk:
                 self._add_null((*path, key))
         for key in required:
             if value.get(key) is None:
-                lack = values.Fault("DYN022", f"required, but {'null' if key in value else 'missing'}; write {key}")
+                lack = values.Violation("DYN022", f"required, but {'null' if key in value else 'missing'}; write {key}")
                 self._add("error", lack, (*path, key))
 
     def entries(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
-        """A map from the user's own names to values of one type; an object of unknown shape has no such type and takes anything."""
+        """Checks a map from names of the user to values of one type. An object of unknown shape has no such type and takes anything."""
         if "maxProperties" in schema:
             self._limit(sum(inner is not None for inner in value.values()), schema["maxProperties"], path)
         entry = schema.get("additionalProperties")
@@ -161,7 +162,7 @@ class _Walk:
                 self.value(inner, entry, (*path, key), name)
 
     def items(self, value: list[Any], schema: Schema, path: Path, name: str) -> None:
-        """A list."""
+        """Checks a list."""
         if "maxItems" in schema:
             self._limit(len(value), schema["maxItems"], path)
         item = schema["items"]
@@ -171,41 +172,43 @@ class _Walk:
             self.twins(value, schema, path)
 
     def twins(self, value: list[Any], schema: Schema, path: Path) -> None:
-        """A list in which an API server takes each key, or each value, only once."""
+        """Checks a list in which an API server accepts each key, or each value, only once."""
         keys = schema.get("x-kubernetes-list-map-keys", ())
         item: Schema = self._definitions.get(schema["items"].get("$ref", "")) or schema["items"]
         first: dict[Any, int] = {}
         for index, entry in enumerate(value):
             mark = _mark(entry, keys, item)
             if mark is not None and first.setdefault(mark, index) != index:
-                text = f"stands in entry {first[mark]} too; keep one of them"
+                text = f"is in entry {first[mark]} too; keep one of the two"
                 where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
-                self._add("error", values.Fault("DYN080", f"{values.shown(mark[-1] if len(mark) == 1 else list(mark))} {text}"), where)
+                self._add("error", values.Violation("DYN080", f"{values.shown(mark[-1] if len(mark) == 1 else list(mark))} {text}"), where)
 
     def _is_native(self, name: str) -> bool:
         return name.startswith("io.k8s.") or "x-native" in self._definitions[name]
 
     def _limit(self, length: int, most: int, path: Path) -> None:
         if length > most:
-            text = f"has {length} entries, and {most} are allowed; take out {length - most}"
-            self._add("error", values.Fault("DYN026", text), path)
+            text = f"the field has {length} entries, but at most {most} are allowed; remove {length - most}"
+            self._add("error", values.Violation("DYN026", text), path)
 
     def _or_newer(self, message: str) -> str:
-        """A mend for native parts: this Kubernetes version may be too old to know what was written."""
+        """Adds the fix for native fields: this version of the schema may be older than the user's Kubernetes."""
         return f"{message}, or set unknownFields: warn if your Kubernetes knows it" if self._unknown == "error" else message
 
     def _add_unknown(self, key: str, path: Path, name: str) -> None:
+        from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
+
         mend = suggestions.mend(name, key)
         if self._is_native(name):
             text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {mend}")
-            self._add(self._unknown, values.Fault("DYN029", text), path)
+            self._add(self._unknown, values.Violation("DYN029", text), path)
         else:
-            self._add("error", values.Fault("DYN023", f"unknown field; {mend}"), path)
+            self._add("error", values.Violation("DYN023", f"unknown field; {mend}"), path)
 
     def _add_null(self, path: Path) -> None:
         text = "null means absent, and the field is left out of the output; remove the line"
-        self._add("warning", values.Fault("DYN028", text), path)
+        self._add("warning", values.Violation("DYN028", text), path)
 
-    def _add(self, severity: Severity, found: values.Fault, path: Path, current: Any = None) -> None:
-        scalar = None if isinstance(current, (dict, list)) else current
+    def _add(self, severity: Severity, found: values.Violation, path: Path, current: Any = None) -> None:
+        scalar = None if isinstance(current, (dict, list)) or values.is_private(path) else current
         self.found.append(results.Result(severity, found.code, found.message, self._ref, path, scalar, found.proposed))

@@ -133,6 +133,14 @@ def test_an_unreadable_secret_is_a_warning_that_does_not_show_it(fields):
     assert around.secrets == {}
 
 
+def test_a_password_in_a_registry_key_is_not_shown():
+    text = json.dumps({"auths": {"https://user:hunter2@registry.example:port": {}}})
+    _, (said,) = cluster.read([faults.secret({}, stringData={".dockerconfigjson": text})], config.Config())
+    assert said.code == "DYN050"
+    assert "hunter2" not in said.message
+    assert "user" not in said.message
+
+
 HARMLESS = [("a list", "[]"), ("no registries", "{}"), ("registries of a wrong type", '{"auths": []}')]
 
 

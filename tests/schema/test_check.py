@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn import codes, results
-from krm_fn.schema import check, table
+from krm_fn.schema import check, table, values
 from tests.support import slips
 
 
@@ -168,3 +168,37 @@ def test_checking_imports_no_models():
         [sys.executable, "-I", "-c", "import sys; sys.path.insert(0, '.');" + program, given], capture_output=True, text=True, check=False
     )
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+HIDDEN = "hunter2"
+PRIVATE = [
+    # reason, resource
+    ("variables in one text", slips.worker(envs=f"A={HIDDEN}")),
+    ("a variable as a text", slips.worker(envs=[f"A={HIDDEN}"])),
+    ("variables as an object", slips.worker(envs={"A": HIDDEN})),
+    ("a value in a list", slips.worker(envs=[{"name": "A", "value": [HIDDEN]}])),
+    ("a value in an object", slips.worker(envs=[{"name": "A", "value": {"x": HIDDEN}}])),
+    ("a source as a text", slips.worker(envs=[{"name": "A", "valueFrom": HIDDEN}])),
+    ("variables of the graph", slips.graph({"envs": HIDDEN})),
+    ("variables of the container", slips.container(env=[{"name": "A", "value": [HIDDEN]}])),
+    ("arguments in one text", slips.container(args=f"--key {HIDDEN}")),
+    ("an argument that YAML reads as an object", slips.container(args=[{"--key": HIDDEN}])),
+    ("a command in one text", slips.container(command=HIDDEN)),
+    ("a command of a probe", slips.worker(livenessProbe={"exec": {"command": HIDDEN}})),
+    ("a header", slips.worker(livenessProbe={"httpGet": {"port": 1, "httpHeaders": [{"name": "a", "value": [HIDDEN]}]}})),
+]
+
+
+@pytest.mark.parametrize("written", [row[1] for row in PRIVATE], ids=[row[0] for row in PRIVATE])
+def test_values_that_may_be_secret_are_never_quoted(written):
+    found = list(check.resource(written))
+    assert [each.code for each in found] == ["DYN021"]
+    assert HIDDEN not in json.dumps(results.wire(found[0]))
+
+
+@pytest.mark.parametrize("value", [123456, 1.5, True], ids=repr)
+def test_numbers_that_may_be_secret_are_never_quoted(value):
+    for written in (slips.worker(envs=[{"name": "A", "value": value}]), slips.container(args=[value]), slips.container(command=[value])):
+        (found,) = check.resource(written)
+        assert (found.current, found.proposed) == (None, None)
+        assert values.shown(value) not in found.message

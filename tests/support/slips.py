@@ -52,10 +52,18 @@ TYPES = [
     Case("true is no integer, though Python thinks so", worker(replicas=True), "DYN021", (*MAIN, "replicas"), "the boolean true"),
     Case("a string is a string", worker(envs=[{"name": "A", "value": "1"}])),
     Case(
-        "a number for a string", worker(envs=[{"name": "A", "value": 1}]), "DYN021", (*MAIN, "envs", 0, "value"), 'value: "1"', proposed="1"
+        "a number for a string",
+        worker(envs=[{"name": "A", "value": 1}]),
+        "DYN021",
+        (*MAIN, "envs", 0, "value"),
+        "takes a string, not a number; put the value in quotes",
     ),
     Case(
-        "on for a string", worker(envs=[{"name": "A", "value": True}]), "DYN021", (*MAIN, "envs", 0, "value"), 'value: "true", or in quotes'
+        "on for a string",
+        worker(envs=[{"name": "A", "value": True}]),
+        "DYN021",
+        (*MAIN, "envs", 0, "value"),
+        "not a boolean; put the value in quotes",
     ),
     Case("resources are strings", worker(resources={"limits": {"gpu": "1"}})),
     Case(
@@ -92,13 +100,24 @@ TYPES = [
         container(args="--model x"),
         "DYN021",
         (*CONTAINER, "args"),
-        '; write ["--model x"]',
-        proposed=["--model x"],
+        "takes a list, not a string; write a list",
     ),
-    Case("an argument that YAML reads as an object", container(args=[{"--a": 1}]), "DYN021", (*CONTAINER, "args", 0), '- "--a: 1"'),
+    Case(
+        "an argument that YAML reads as an object",
+        container(args=[{"--a": 1}]),
+        "DYN021",
+        (*CONTAINER, "args", 0),
+        "put the whole entry in quotes",
+    ),
     Case("an image in brackets", container(image=["x"]), "DYN021", (*CONTAINER, "image"), 'image: "x"', proposed="x"),
     Case("null in a list is a value", container(args=["--model", None]), "DYN021", (*CONTAINER, "args", 1), "not null; remove the entry"),
-    Case("an object for a list", worker(envs={"A": "1"}), "DYN021", (*MAIN, "envs"), "write a list of entries like - name: …"),
+    Case(
+        "an object for a list",
+        worker(envs={"A": "1"}),
+        "DYN021",
+        (*MAIN, "envs"),
+        "not an object; write a list, with a dash before each entry",
+    ),
     Case(
         "an entry without its dash",
         graph({"pvcs": {"name": "x"}}),
@@ -166,7 +185,7 @@ VALUES = [
         proposed="Always",
     ),
     Case("no replicas", worker(replicas=0)),
-    Case("fewer than none", worker(replicas=-1), "DYN025", (*MAIN, "replicas"), "-1 is less than 0, the least allowed; write 0 or more"),
+    Case("fewer than none", worker(replicas=-1), "DYN025", (*MAIN, "replicas"), "-1 is less than the minimum 0; write 0 or more"),
     Case("two nodes", worker(multinode={"nodeCount": 2})),
     Case("one node is no multinode", worker(multinode={"nodeCount": 1}), "DYN025", (*MAIN, "multinode", "nodeCount"), "write 2 or more"),
     Case("a number of nodes has a default", worker(multinode={})),
@@ -183,7 +202,9 @@ VALUES = [
     Case("a restart", graph({"restart": {"id": "1"}})),
     Case("a restart without a name", graph({"restart": {"id": ""}}), "DYN026", ("spec", "restart", "id"), "must not be empty"),
     Case("25 services", graph({"services": {f"s{i}": {} for i in range(25)}})),
-    Case("26 services", graph({"services": {f"s{i}": {} for i in range(26)}}), "DYN026", ("spec", "services"), "26 entries, and 25"),
+    Case(
+        "26 services", graph({"services": {f"s{i}": {} for i in range(26)}}), "DYN026", ("spec", "services"), "26 entries, but at most 25"
+    ),
     Case(
         "25 services and one that is null",
         graph({"services": {f"s{i}": {} if i else None for i in range(26)}}),
@@ -191,7 +212,7 @@ VALUES = [
         ("spec", "services", "s0"),
     ),
     Case("100 claims", graph({"pvcs": [{"name": f"x{i}"} for i in range(100)]})),
-    Case("101 claims", graph({"pvcs": [{"name": f"x{i}"} for i in range(101)]}), "DYN026", ("spec", "pvcs"), "take out 1"),
+    Case("101 claims", graph({"pvcs": [{"name": f"x{i}"} for i in range(101)]}), "DYN026", ("spec", "pvcs"), "remove 1"),
     Case("a size", graph({"pvcs": [{"name": "x", "size": "100Gi"}]})),
     Case(
         "a size that Kubernetes has no unit for",
@@ -259,7 +280,7 @@ FIELDS = [
         worker(eppConfig={"config": {"plugins": [{"type": "a", "parameters": "x"}], "schedulingProfiles": []}}),
         "DYN021",
         (*MAIN, "eppConfig", "config", "plugins", 0, "parameters"),
-        "wants an object",
+        "takes an object",
     ),
     Case("null counts as absent", worker(labels=None), "DYN028", (*MAIN, "labels"), "remove the line"),
     Case("in a map too", worker(labels={"a": None}), "DYN028", (*MAIN, "labels", "a"), "remove the line"),
@@ -302,10 +323,8 @@ ADDRESSES = [
 
 LISTS = [
     Case("two variables", worker(envs=[{"name": "A"}, {"name": "B"}])),
-    Case(
-        "one variable twice", worker(envs=[{"name": "A"}, {"name": "A"}]), "DYN080", (*MAIN, "envs", 1, "name"), '"A" stands in entry 0 too'
-    ),
-    Case("one claim twice", graph({"pvcs": [{"name": "x"}, {"name": "x"}]}), "DYN080", ("spec", "pvcs", 1, "name"), "keep one of them"),
+    Case("one variable twice", worker(envs=[{"name": "A"}, {"name": "A"}]), "DYN080", (*MAIN, "envs", 1, "name"), '"A" is in entry 0 too'),
+    Case("one claim twice", graph({"pvcs": [{"name": "x"}, {"name": "x"}]}), "DYN080", ("spec", "pvcs", 1, "name"), "keep one of the two"),
     Case("in a native list", container(env=[{"name": "A"}, {"name": "A"}]), "DYN080", (*CONTAINER, "env", 1, "name")),
     Case("one port for two protocols", container(ports=[{"containerPort": 1}, {"containerPort": 1, "protocol": "UDP"}])),
     Case(
@@ -313,7 +332,7 @@ LISTS = [
         container(ports=[{"containerPort": 1}, {"containerPort": 1, "protocol": "TCP"}]),
         "DYN080",
         (*CONTAINER, "ports", 1),
-        '[1, "TCP"] stands in entry 0 too',
+        '[1, "TCP"] is in entry 0 too',
     ),
     Case("a secret without a name", worker(extraPodSpec={"imagePullSecrets": [{}]})),
     Case(
@@ -330,7 +349,7 @@ LISTS = [
         container(restartPolicyRules=[{"action": "Restart", "exitCodes": {"operator": "In", "values": [1, 1]}}]),
         "DYN080",
         (*CONTAINER, "restartPolicyRules", 0, "exitCodes", "values", 1),
-        "1 stands in entry 0 too",
+        "1 is in entry 0 too",
     ),
     Case(
         "an entry with another fault is no twin",
@@ -360,7 +379,7 @@ def model(**fields: Any) -> dict[str, Any]:
 OTHERS = [
     Case("a request", request()),
     Case("a profiler's settings are its own", request(config={"sla": {"ttft": 50.5}, "any": [1, None]})),
-    Case("but they are an object", request(config=[]), "DYN021", (*PROFILING, "config"), "wants an object"),
+    Case("but they are an object", request(config=[]), "DYN021", (*PROFILING, "config"), "takes an object"),
     Case("and needed", request(config=None), "DYN022", (*PROFILING, "config"), "required, but null"),
     Case("a profiler without an image", request(profilerImage=""), "DYN026", (*PROFILING, "profilerImage"), "must not be empty"),
     Case("a ConfigMap has a default key", request(configMapRef={"name": "c"})),

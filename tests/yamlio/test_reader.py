@@ -136,6 +136,14 @@ def test_everything_wrong_is_found_at_once():
     assert [document.value for document in documents] == [{"a": 1}, {"c": 3, "d": "y"}]
 
 
+@pytest.mark.parametrize("text", ["a: !!int hunter2\n", "a: !!merge hunter2\n", "a: !!binary hunter2\n", "a: -.inf\n"])
+def test_a_finding_shows_no_value(text, parser):
+    """The text may be a Secret."""
+    (found,) = reader.read(text)[1]
+    assert "hunter2" not in found.message
+    assert ".inf" not in found.message
+
+
 def test_findings_have_an_end():
     _, found = reader.read("".join(f"a: {number}\n" for number in range(10_000)))
     assert len(found) == builder.FINDINGS + 1

@@ -44,7 +44,7 @@ def override(content: dict[str, Any], service: str) -> Override:
     amounts: dict[str, Any] = {name: resources[name] for name in ("cpu", "memory", "gpu") if resources.get(name) is not None}
     for name, amount in amounts.items():
         if not isinstance(amount, str):
-            raise ValueError(f'{name} of {service} must be a text: write "{amount}"')  # noqa: TRY004 - as above
+            raise ValueError(f"{name} of {service} must be a text in quotes")  # noqa: TRY004 - as above
     custom = _object(resources.get("custom"), f"custom resources of {service}")
     if any(not isinstance(amount, str) for amount in custom.values()):
         raise ValueError(f"custom resources of {service} must be texts")
@@ -73,8 +73,8 @@ def _object(value: Any, what: str) -> dict[str, Any]:
     return value
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
+def _no_constant(_name: str) -> Any:
+    raise ValueError("NaN and infinities are not JSON")
 
 
 def _integer(digits: str) -> int:

@@ -87,7 +87,7 @@ WRONG = [
     ("workers as a boolean", arguments(workers=True), "workers of Worker"),
     ("workers below zero", arguments(workers=-1), "not below zero"),
     ("workers beyond 32 bits", arguments(workers=2**31), "workers of Worker"),
-    ("an amount as a number", arguments(resources={"gpu": 1}), 'write "1"'),
+    ("an amount as a number", arguments(resources={"gpu": 1}), "in quotes"),
     ("custom amounts that are no object", arguments(resources={"custom": "x"}), "custom resources of Worker"),
     ("a custom amount as a number", arguments(resources={"custom": {"rdma/ib": 1}}), "custom resources of Worker"),
 ]
