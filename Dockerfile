@@ -1,6 +1,7 @@
-# The image of krm-fn: the program with the Python of BASE and a few tools of its shell, and nothing else of BASE.
+# The image of krm-fn: the program, the Python of BASE, and a few shell tools of BASE.
 #   docker build -t krm-fn .
 #   docker build -t krm-fn:kustomize --target with-kustomize .
+# `make pins` writes the digests of these images beside their tags.
 ARG BASE=docker.io/library/python:3.13-slim-bookworm
 ARG KUSTOMIZE=registry.k8s.io/kustomize/kustomize:v5.8.2
 
@@ -26,7 +27,7 @@ ENTRYPOINT ["/usr/local/bin/krm-fn"]
 
 FROM ${KUSTOMIZE} AS kustomize
 
-# For Argo CD's plugin server, where folders hold a kustomization.yaml.
+# For Argo CD's plugin server, if folders hold a kustomization.yaml.
 FROM image AS with-kustomize
 COPY --from=kustomize /app/kustomize /usr/local/bin/kustomize
 

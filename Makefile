@@ -10,7 +10,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz test-gitops test-containers image sbom check lint types imports tools tools-gitops generate native golden bench clean
+.PHONY: help venv demo test fuzz test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -35,6 +35,9 @@ test-containers: $(VENV)/dev tools ## the tests with a real container engine, fo
 image: ## the container image, with docker or podman: IMAGE=name BASE=image BUILD_FLAGS=...
 	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \
 		$(if $(BASE),--build-arg BASE=$(BASE)) $(BUILD_FLAGS) .
+
+pins: $(VENV)/runtime ## write the digests of the base images into the Dockerfile; needs their registries
+	@$(BIN)/python tools/image/pins.py
 
 sbom: ## what is in the image, as CycloneDX: build/sbom.cdx.json
 	@mkdir -p build

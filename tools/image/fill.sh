@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fills the root folder of the image: the program with its Python, a shell, the few tools that scripts around it need, two users, a folder
-# for temporary files, and what all of this is and under which licences. Runs where the image is built, in BASE.
+# Fills the root folder of the image: the program with its Python, a shell, a few tools for scripts, two users, a folder for temporary
+# files, and a bill of materials with the licences. Runs in BASE while the image is built.
 set -eu
 root=$1
 bin=$root/usr/local/bin
@@ -23,7 +23,7 @@ for tool in bash cat cp env grep ls mkdir mktemp mv readlink rm sed sh true; do
     done
 done
 
-# kustomize and kpt ask for `nobody` by name.
+# kustomize and kpt start containers as the user `nobody`.
 printf '%s\n' 'root:x:0:0:root:/:/bin/sh' 'nobody:x:65534:65534:nobody:/:/bin/sh' >"$root/etc/passwd"
 printf '%s\n' 'root:x:0:' 'nogroup:x:65534:' >"$root/etc/group"
 
