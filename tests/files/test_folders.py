@@ -255,6 +255,17 @@ def test_a_link_to_a_device_without_an_end_is_not_read(tmp_path):
     assert "zero.yaml: error DYN011 the path is a device" in console.program("check", str(folder / "zero.yaml")).out
 
 
+def test_a_file_with_the_name_of_a_file_of_a_revision_is_not_shown(tmp_path, outside, monkeypatch):
+    folder = committed(tmp_path / "folder", {"graph.yaml": f"{GRAPH}---\nkind: DynamoModel\na: [\n"})
+    write(folder, {"graph.yaml": GRAPH})
+    (folder / "HEAD:graph.yaml").symlink_to(outside)
+    outside.write_text("hush\n" * 99)
+    monkeypatch.chdir(folder)
+    done = console.run("check", "--old", "HEAD", "graph.yaml")
+    assert "HEAD:graph.yaml:20:1: warning DYN073" in done.out
+    assert "hush" not in done.out
+
+
 ANNOTATED = [
     ("a path that goes up", "../secret.yaml"),
     ("an absolute path", "{secret}"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
+_OLD_STATE = "DYN073"  # its files are named `REVISION:PATH`, and a file of that name on disk is another one
 _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may be one line of megabytes
 
 
@@ -33,7 +34,8 @@ def _head(result: Result, *, colour: bool) -> str:
 
 
 def _excerpt(result: Result, stdin: list[str], colour: bool) -> str:
-    lines = (stdin if result.file == reading.STDIN_NAME else _lines(result.file)) if result.line else []
+    known = result.line and result.code != _OLD_STATE
+    lines = (stdin if result.file == reading.STDIN_NAME else _lines(result.file)) if known else []
     if result.line > len(lines) or not lines:
         return ""
     line = lines[result.line - 1]
@@ -48,10 +50,9 @@ def _excerpt(result: Result, stdin: list[str], colour: bool) -> str:
 @cache
 def _lines(file: str) -> list[str]:
     """The lines of a file; empty if it does not exist, since orchestrators name files relative to other folders."""
-    try:
-        return Path(file).read_text(encoding="utf-8", errors="replace").split("\n")
-    except (OSError, ValueError):
-        return []
+    with contextlib.suppress(reading.UnreadableError):
+        return reading.data(file).decode(errors="replace").split("\n")
+    return []
 
 
 def _printable(text: str) -> str:
