@@ -132,6 +132,11 @@ def leader(**main):
     return found
 
 
+def follower(**main):
+    (line,) = leader(**main)["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["args"]
+    return line
+
+
 def test_sets_without_an_empty_strategy():
     says("sends LeaderWorkerSets with an empty `rolloutStrategy.type`")
     assert "rolloutStrategy" not in leader()["spec"]
@@ -157,6 +162,17 @@ def test_quotes_of_a_tensorrt_command_are_escaped():
     made = leader(command=["sh", "-c"], args=["python3 -m dynamo.trtllm --name 'a b'"])
     (line,) = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert line.endswith("""'trtllm-llmapi-launch python3 -m dynamo.trtllm --name '"'"'a b'"'"''""")
+
+
+def test_the_shell_computes_the_first_rank_of_a_follower():
+    says("writes `$(( 8 * LWS_WORKER_INDEX ))`, which the shell computes")
+    assert "--data-parallel-start-rank $(( 8 * LWS_WORKER_INDEX )) " in follower(args=["--data-parallel-size", "16"])
+
+
+def test_json_keeps_its_quotes_in_a_line_for_a_shell():
+    says("puts JSON objects and arrays into single quotes; other words stay")
+    line = follower(args=["--data-parallel-size", "16", "--kv", '{"role": "both"}', "--name", "a b"])
+    assert """ --kv '{"role": "both"}' --name a b """ in line
 
 
 def test_cliques_in_the_order_of_the_graph():
