@@ -1,4 +1,4 @@
-"""How flags get into a command line that somebody else wrote (reference: utils.go, backend_sglang.go isPythonCommand)."""
+"""How flags get into the command line of a user (reference: utils.go, backend_sglang.go isPythonCommand)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_no_shell(program):
     assert not _commands.is_shell({"command": [program]})
 
 
-def test_no_command_is_neither():
+def test_no_command_is_neither_python_nor_a_shell():
     assert not _commands.is_python({})
     assert not _commands.is_shell({"command": []})
 
@@ -47,7 +47,7 @@ LINES = [
     ("after the module", "python3 -m dynamo.eng --model m", "python3 -m dynamo.eng --F 1 --model m"),
     ("at the end", "python3 -m dynamo.eng", "python3 -m dynamo.eng --F 1"),
     ("after the last word that names it", "python3 -m dynamo.eng --model eng/x --y", "python3 -m dynamo.eng --model eng/x --F 1 --y"),
-    ("before what stops a command", "python3 -m dynamo.eng& wait", "python3 -m dynamo.eng --F 1& wait"),
+    ("before an operator that ends a command", "python3 -m dynamo.eng& wait", "python3 -m dynamo.eng --F 1& wait"),
     ("before a pipe", "A=1 python -m dynamo.eng | tee l", "A=1 python -m dynamo.eng --F 1 | tee l"),
     (
         "in each command that starts it",
@@ -55,7 +55,7 @@ LINES = [
         "python3 -m dynamo.eng --F 1 --a && python3.12 -m dynamo.eng --F 1 --b",
     ),
     ("not in another program's arguments", "pip install eng && python3 -m dynamo.eng", "pip install eng && python3 -m dynamo.eng --F 1"),
-    ("before a line that goes on", "python3 -m dynamo.eng \\\n  --model m", "python3 -m dynamo.eng --F 1 \\\n  --model m"),
+    ("before a continued line", "python3 -m dynamo.eng \\\n  --model m", "python3 -m dynamo.eng --F 1 \\\n  --model m"),
     ("before the end of the line", "python3 -m dynamo.eng\n", "python3 -m dynamo.eng --F 1\n"),
     ("nowhere in a script", "./start.sh", "./start.sh"),
     ("nowhere without Python", "dynamo.eng --model m", "dynamo.eng --model m"),
@@ -139,7 +139,7 @@ def test_whole_numbers_are_read_as_go_reads_them(text, number):
 
 
 @given(st.text(max_size=30), st.sampled_from(["vllm", "sglang"]))
-def test_no_line_is_too_odd_to_be_searched(line, framework):
+def test_every_line_can_be_searched(line, framework):
     changed = _commands.after_framework(line, "--F", framework)
     assert len(changed) >= len(line)
     assert changed == line or "--F" in changed

@@ -1,4 +1,4 @@
-"""SGLang: every node knows the leader, the number of nodes and its own rank (reference: backend_sglang.go)."""
+"""SGLang: every node gets the address of the leader, the number of nodes and its own rank (reference: backend_sglang.go)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_the_leader_is_rank_0(count, command, carrier, tmp_path):
     args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
     leader, _ = nodes.mains(nodes.worker(command=command, args=args, nodes=count), carrier)
     ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
-    told = flags(carrier, count, 0)
-    assert ran.words("python3") == ["-m", "dynamo.sglang", *([*told, *ARGS] if command == SHELL else [*ARGS, *told])]
+    expected = flags(carrier, count, 0)
+    assert ran.words("python3") == ["-m", "dynamo.sglang", *([*expected, *ARGS] if command == SHELL else [*ARGS, *expected])]
 
 
 FOLLOWERS = [
@@ -42,17 +42,17 @@ FOLLOWERS = [
 
 @pytest.mark.parametrize(("carrier", "index", "rank"), [row[1:] for row in FOLLOWERS], ids=[row[0] for row in FOLLOWERS])
 @pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
-def test_followers_work_out_their_rank(command, carrier, index, rank, tmp_path):
+def test_the_shell_computes_the_rank_of_a_follower(command, carrier, index, rank, tmp_path):
     args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
     _, follower = nodes.mains(nodes.worker(command=command, args=args, nodes=4), carrier)
     ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], **index})
     assert ran.code == 0, ran.said
-    told = flags(carrier, 4, rank)
-    assert ran.words("python3") == ["-m", "dynamo.sglang", *([*told, *ARGS] if command == SHELL else [*ARGS, *told])]
+    expected = flags(carrier, 4, rank)
+    assert ran.words("python3") == ["-m", "dynamo.sglang", *([*expected, *ARGS] if command == SHELL else [*ARGS, *expected])]
 
 
-def test_a_plain_follower_takes_the_place_of_its_shell(tmp_path):
-    """Signals must reach the engine."""
+def test_a_plain_command_replaces_its_shell(tmp_path):
+    """A signal to the container must reach the engine."""
     _, follower = nodes.mains(nodes.worker(command=PYTHON, args=ARGS))
     assert follower["command"] == ["sh", "-c"]
     programs = starts.stand_ins(tmp_path, [], python3='echo "$$" >"$HOME/engine"')
@@ -100,7 +100,7 @@ UNTOUCHED = [
 
 
 @pytest.mark.parametrize(("command", "args"), [row[1:] for row in UNTOUCHED], ids=[row[0] for row in UNTOUCHED])
-def test_a_command_in_which_the_engine_is_not_found_stays(command, args):
+def test_a_command_that_does_not_start_the_engine_is_unchanged(command, args):
     for main in nodes.mains(nodes.worker(command=command, args=args), backendFramework="sglang"):
         assert (main["command"], main["args"]) == (command, args)
 

@@ -1,4 +1,4 @@
-"""TensorRT-LLM: several nodes are one MPI job over ssh (reference: backend_trtllm.go)."""
+"""TensorRT-LLM: on several nodes, one MPI job over ssh (reference: backend_trtllm.go)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FOLLOWERS = {
 
 
 class Pod(NamedTuple):
-    """A pod's file system as far as it matters: a home with programs in it, and the mounted keys."""
+    """The file system of a pod: a home folder with programs in it, and the mounted keys."""
 
     home: Path
     keys: Path
 
     def __call__(self, main, variables, **scripts):
-        """Run a container; `scripts` are what programs do instead."""
+        """Run a container; `scripts` replace programs."""
         starts.stand_ins(self.home, [], **scripts)
         return starts.start(main, self.home, variables, {"/ssh-pk": self.keys, "/usr/sbin/sshd": self.home / "sshd"})
 
@@ -44,7 +44,7 @@ def pod(tmp_path):
 
 
 def words(call):
-    """What follows each option of mpirun."""
+    """The word after each option of mpirun."""
     return {option: call[index + 1] for index, option in enumerate(call[:-1]) if option.startswith("-")}
 
 
@@ -84,7 +84,7 @@ def test_both_sides_have_the_keys(pod):
         assert (folder / "config").read_text() == "Host *\nIdentityFile ~/.ssh/id_rsa\nStrictHostKeyChecking no\nPort 2222\n"
 
 
-def test_a_follower_serves_ssh_and_nothing_else(pod):
+def test_a_follower_runs_sshd_only(pod):
     _, follower = nodes.mains(nodes.worker(command=PYTHON, args=["x"]))
     ran = pod(follower, nodes.LWS)
     assert ran.code == 0, ran.said
@@ -99,7 +99,7 @@ def test_a_follower_serves_ssh_and_nothing_else(pod):
     assert settings["AuthorizedKeysFile"] == "~/.ssh/authorized_keys"
 
 
-def test_a_follower_is_ready_when_its_ssh_is():
+def test_a_follower_is_ready_when_its_sshd_accepts_connections():
     leader, follower = nodes.mains(nodes.worker(command=PYTHON, args=["x"], readinessProbe={"httpGet": {"port": 1, "path": "/mine"}}))
     assert leader["readinessProbe"] == {"httpGet": {"port": 1, "path": "/mine"}}
     assert {"livenessProbe", "startupProbe"} <= leader.keys()
@@ -120,7 +120,7 @@ LINES = [
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
 @pytest.mark.parametrize(("line", "arrives"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
 def test_a_line_for_a_shell_arrives_as_written(line, arrives, carrier, pod):
-    """The reference puts it between single quotes as it is, so that a single quote in it ends them."""
+    """The reference puts the line into single quotes without escaping, so a single quote in the line ends them."""
     leader, _ = nodes.mains(nodes.worker(args=[line]), carrier)
     ran = pod(leader, nodes.VARIABLES[carrier])
     assert ran.code == 0, ran.said
@@ -137,7 +137,7 @@ RUN = [
 
 
 @pytest.mark.parametrize(("command", "args", "line"), [row[1:] for row in RUN], ids=[row[0] for row in RUN])
-def test_what_the_job_runs(command, args, line):
+def test_the_command_that_the_job_runs(command, args, line):
     more = {} if args is None else {"args": args}
     leader, _ = nodes.mains(nodes.worker(command=command, **more), "grove")
     assert shlex.split(leader["args"][0])[-1] == f"trtllm-llmapi-launch {line}"
@@ -157,7 +157,7 @@ def test_one_process_for_each_gpu_of_each_node(resources, processes):
     assert words(shlex.split(leader["args"][0]))["-n"] == processes
 
 
-def test_the_job_takes_the_variables_of_the_container_along(pod):
+def test_the_job_hands_on_the_variables_of_the_container(pod):
     written = nodes.worker(command=PYTHON, args=["x"], envs=[{"name": "MINE", "value": "1"}, {"name": "HF_TOKEN", "value": "2"}])
     leader, _ = nodes.mains(written)
     job = pod(leader, nodes.LWS).words("mpirun")
@@ -168,7 +168,7 @@ def test_the_job_takes_the_variables_of_the_container_along(pod):
 
 
 def test_the_leader_waits_until_its_followers_have_names(pod):
-    """Pods of a LeaderWorkerSet start at once, and a job on a host without a name ends."""
+    """The pods of a LeaderWorkerSet start at the same time, and the job fails on a host whose name does not resolve."""
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"], nodes=3))
     late = 'echo "$2" >>"$HOME/asked"; [ "$(wc -l <"$HOME/asked")" -gt 3 ]'
     ran = pod(leader, nodes.LWS, getent=late)
@@ -189,14 +189,14 @@ def test_the_leader_gives_up_on_a_follower_after_five_minutes(pod):
     assert "mpirun" not in [call[0] for call in ran.calls]
 
 
-def test_under_grove_nobody_waits():
-    """There the leader's clique starts after its followers'."""
+def test_under_grove_the_leader_does_not_wait():
+    """The clique of the leader starts after the clique of its followers."""
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"]), "grove")
     assert "getent" not in leader["args"][0]
 
 
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
-def test_keys_come_from_the_configured_secret_and_stand_last(carrier):
+def test_keys_come_from_the_configured_secret_and_are_last_in_their_lists(carrier):
     written = nodes.worker(command=PYTHON, args=["x"], volumeMounts=[{"name": "weights", "mountPoint": "/w"}])
     found = given.expanded(given.graph({"Worker": written}), config=Config(orchestrator=carrier, mpi_secret_name=KEYS))
     text = str(found.resources)

@@ -1,4 +1,4 @@
-"""vLLM: Ray where one copy of the model spans nodes, data parallelism where its copies do (reference: backend_vllm.go)."""
+"""vLLM: Ray if one copy of the model spans nodes, data parallelism if the copies do (reference: backend_vllm.go)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAIN_ARGS = "spec.services.Worker.extraPodSpec.mainContainer.args"
 
 
 def shared(share, rank, host):
-    """The flags of data parallelism, as they arrive."""
+    """The flags of data parallelism, as the engine gets them."""
     return (
         f"--data-parallel-hybrid-lb --data-parallel-size-local {share} --data-parallel-start-rank {rank}"
         f" --data-parallel-address {host} --data-parallel-rpc-port 13445"
@@ -43,7 +43,7 @@ SPREAD = [
 
 
 @pytest.mark.parametrize(("args", "gpus", "spread"), [row[1:] for row in SPREAD], ids=[row[0] for row in SPREAD])
-def test_what_spans_nodes_follows_from_flags_and_gpus(args, gpus, spread):
+def test_flags_and_gpus_decide_how_the_engine_spans_nodes(args, gpus, spread):
     given_args = ["--model", "m", *args]
     leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=given_args, gpus=gpus))
     ray, data = leader["args"][0].startswith("ray start --head"), "--data-parallel-hybrid-lb" in leader["args"]
@@ -108,7 +108,7 @@ LINES = [
 
 @pytest.mark.parametrize(("command", "line", "more"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
 def test_ray_before_a_line_for_a_shell_runs_the_line_as_written(command, line, more, tmp_path):
-    """The reference joins the shell's words without quotes, so that it runs bare `python3`."""
+    """The reference joins the words without quotes, and the shell then runs `python3` without arguments."""
     leader, _ = nodes.mains(nodes.worker(command=command, args=[line]))
     ran = starts.start(leader, starts.stand_ins(tmp_path, ["ray", "python3"]), nodes.LWS)
     assert ran.code == 0, ran.said
@@ -128,7 +128,7 @@ COPIES = ["--data-parallel-size", "16"]
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
 @pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
 def test_the_leader_of_copies_is_rank_0_at_its_own_address(command, carrier, tmp_path):
-    """In a plain list of words nobody but Kubernetes expands a variable."""
+    """In a plain list of words only Kubernetes expands a variable."""
     line = " ".join([*PYTHON, *COPIES])
     leader, _ = nodes.mains(nodes.worker(command=command, args=[line] if command == SHELL else COPIES), carrier)
     ran = starts.start(leader, starts.stand_ins(tmp_path, ["python3"]), nodes.VARIABLES[carrier])
@@ -219,10 +219,10 @@ CACHES = [
 ]
 
 
-@pytest.mark.parametrize(("mount", "place", "told"), [row[1:] for row in CACHES], ids=[row[0] for row in CACHES])
-def test_the_cache_is_told_only_where_the_user_wrote_its_path(mount, place, told):
-    """The variable comes last, out of order (reference: UpdateContainer)."""
+@pytest.mark.parametrize(("mount", "place", "value"), [row[1:] for row in CACHES], ids=[row[0] for row in CACHES])
+def test_the_variable_of_the_cache_is_set_only_for_a_path_of_the_user(mount, place, value):
+    """The variable is the last one, unsorted (reference: UpdateContainer)."""
     main = given.main(given.service("worker", main={"command": PYTHON}, volumeMounts=[{"name": "cache", **mount}]))
     assert {"name": "cache", "mountPath": place} in main["volumeMounts"]
-    assert given.variables(main).get("VLLM_CACHE_ROOT") == told
-    assert told is None or main["env"][-1]["name"] == "VLLM_CACHE_ROOT"
+    assert given.variables(main).get("VLLM_CACHE_ROOT") == value
+    assert value is None or main["env"][-1]["name"] == "VLLM_CACHE_ROOT"
