@@ -142,8 +142,10 @@ ITEMS = [
         "a generated object whose graph is gone",
         given.item("Service", "old", annotations={labels.OWNER: "DynamoGraphDeployment/gone"}),
     ),
-    quiet(
-        "a generated object that its graph no longer wants",
+    fires(
+        "DYN081",
+        "",
+        "an object with an owner annotation and without the label of generated objects",
         given.graph(),
         given.item("Service", "old", annotations={labels.OWNER: "DynamoGraphDeployment/chat"}),
     ),
