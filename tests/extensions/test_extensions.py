@@ -1,4 +1,4 @@
-"""A new engine or component type is one new file. The tests put it into a folder of its own, beside the built-in ones."""
+"""A new engine, component type or workload kind is one new file. The tests put it into a folder of its own, beside the built-in ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
-from krm_fn import registry
-from krm_fn.manifests import backends, components
+from krm_fn import builds, registry, workload_list
+from krm_fn.kube import labels
+from krm_fn.manifests import backends, components, workloads
 from tests.support import given, toys
 
 
@@ -83,6 +84,35 @@ def test_a_new_component_type_brings_ports_probes_engine_and_objects(add):
     assert set(found) - set(plain) == {"ConfigMap/chat-books-books"}
 
 
+def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, control_plane):
+    """From the configuration to a cluster that accepts the objects, and to the check of the finished build."""
+    with pytest.raises(KeyError):
+        given.rendered(given.graph(), orchestrator="statefulset")
+
+    add(workloads, "statefulset", toys.WORKLOAD)
+    services = {"Frontend": given.service("frontend"), "Worker": given.service("worker", replicas=3)}
+    found = given.rendered(given.graph(services), orchestrator="statefulset")
+    assert not [name for name in found if name.startswith("Deployment/")]
+    carrier, graph = found["StatefulSet/chat-worker"], found["DynamoGraphDeployment/chat"]
+    assert carrier["spec"]["replicas"] == 3
+    assert workload_list.read(labels.notes(graph)[labels.WORKLOADS]) == [
+        workload_list.Entry("Frontend", "apps/v1", "StatefulSet", "chat-frontend", 1),
+        workload_list.Entry("Worker", "apps/v1", "StatefulSet", "chat-worker", 3),
+    ]
+    selector = found["Service/chat-worker"]["spec"]["selector"]
+    assert selector.items() <= carrier["spec"]["template"]["metadata"]["labels"].items()
+    control_plane.namespace("team")
+    for each in (carrier, found["Service/chat-worker"]):
+        answer = control_plane.apply(each)
+        assert answer.ok, answer.message
+
+    assert list(builds.check(list(found.values()))) == []
+    shifted = [{**each, "metadata": {**each["metadata"], "namespace": "prod"}} for each in found.values()]
+    mismatches = {f"{each.ref.kind}/{each.ref.name}": each.code for each in builds.check(shifted) if each.ref}
+    assert mismatches["StatefulSet/chat-worker"] == "DYN060"
+
+
 def test_nothing_of_it_stays(add):
     assert "abacus" not in backends.names()
+    assert "statefulset" not in workloads.names()
     assert "ledger" not in registry.entries(components)

@@ -1,4 +1,4 @@
-"""An inference engine and a component type that Dynamo does not have, as a contributor would write them: one file each."""
+"""An inference engine, a component type and a workload kind that Dynamo does not have, as a contributor would write them: one file each."""
 
 from __future__ import annotations
 
@@ -54,4 +54,43 @@ class Ledger(Component):
 
 
 COMPONENT = Ledger()
+'''
+
+WORKLOAD = '''
+"""StatefulSets, whose pods have names of their own."""
+
+from krm_fn.kube import labels, templates
+from krm_fn.manifests import pod, services
+from krm_fn.manifests.workloads import Workload
+from krm_fn.plan import RolePlan
+from krm_fn.workload_list import Entry
+
+
+class StatefulSet(Workload):
+    kinds = ("StatefulSet",)
+    templates = templates.NATIVE
+
+    def roles(self, plan):
+        yield RolePlan(plan, plan.who.name)
+
+    def entries(self, graph, plan):
+        yield Entry(plan.who.service, "apps/v1", "StatefulSet", plan.who.name, plan.placement.replicas_or_one)
+
+    def render(self, graph, plans):
+        for plan in plans:
+            (role,) = self.roles(plan)
+            yield {
+                "apiVersion": "apps/v1",
+                "kind": "StatefulSet",
+                "metadata": {"name": plan.who.name, "namespace": plan.who.namespace, "labels": services.workload_labels(plan)},
+                "spec": {
+                    "replicas": plan.placement.replicas_or_one,
+                    "serviceName": plan.who.name,
+                    "selector": {"matchLabels": {labels.SELECTOR: role.target}},
+                    "template": pod.template(role),
+                },
+            }
+
+
+WORKLOAD = StatefulSet()
 '''
