@@ -37,6 +37,7 @@ class Grove(NamedTuple):
 
     termination_delay: str = "15m"
     kai_scheduler: KaiScheduler = KaiScheduler()
+    schedulers: tuple[str, ...] = ("default-scheduler", "kai-scheduler")
 
 
 class Ingress(NamedTuple):
@@ -193,5 +194,5 @@ def _fill(kind: Any, spec: dict[str, Any]) -> Any:
         if hasattr(defaults[name], "_fields"):
             written[name] = _fill(type(defaults[name]), value)
         elif isinstance(defaults[name], tuple):
-            written[name] = tuple(_fill(PullSecret, entry) for entry in value)
+            written[name] = tuple(_fill(PullSecret, entry) if isinstance(entry, dict) else entry for entry in value)
     return kind(**written)

@@ -35,6 +35,8 @@ class GroveSettings(base.Model):
     """How long a graph may stay incomplete before it is started anew, for example `15m`."""
     kai_scheduler: KaiSchedulerSettings = KaiSchedulerSettings()
     """Whether the KAI scheduler places the pods."""
+    schedulers: list[str] = ["default-scheduler", "kai-scheduler"]
+    """The schedulers in Grove's own configuration, which refuses pods of others. Empty: any scheduler is accepted."""
 
 
 class IngressSettings(base.Model):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ORPHAN = "DYN053"
 _NO_NAMESPACE = "DYN057"
-_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162")
+_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190")
 """Rules of a render that an API server does not have. Without a configuration, `check` does not know how the resources are rendered."""
 
 
@@ -71,7 +71,8 @@ def check(  # noqa: PLR0913 - one for each option
     pairs = revisions.pairs(before, loaded.resources, loaded.home) if before else []
     severities = _severities(loaded, fixed_services=fixed_services)
     judged = [(_judged(group, loaded.config), group) for group in loaded.groups]
-    judged += [(updates.check([pair.old], [pair.new.value], loaded.home), [pair.new]) for pair in pairs]
+    orchestrator = loaded.config.orchestrator
+    judged += [(updates.check([pair.old], [pair.new.value], loaded.home, orchestrator), [pair.new]) for pair in pairs]
     weighed = [result for each, group in judged for result in locations.of(_weighed(each, severities), group, root)]
     located = locations.of([*loaded.results, *_once(weighed), *(before.results if before else ())], loaded.resources, root)
     found = policy.kept(located, loaded.values)

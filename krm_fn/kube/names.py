@@ -50,6 +50,16 @@ def instance(name: str, index: int) -> str:
     return f"{name}-{index}"
 
 
+def instance_of(name: str, other: str) -> int | None:
+    """The index of the replica that has another name: the inverse of `instance`. None if no replica has it.
+
+    >>> instance_of("chat-decode", "chat-decode-12"), instance_of("chat-decode", "chat-decode-012")
+    (12, None)
+    """
+    found = re.fullmatch(re.escape(name) + "-(0|[1-9][0-9]{0,8})", other)
+    return int(found[1]) if found else None
+
+
 def clique(service: str, role: Role) -> str:
     """A clique in a PodCliqueSet: the service, and in a multinode service the role of the pods."""
     return f"{service.lower()}{_CLIQUE_SUFFIX[role]}"

@@ -34,8 +34,7 @@ def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
     for workload, carried in workloads.carried(made).items():
         yield from workload.render(plan, carried)
     for component in plan.components:
-        port = components.get(component.who.type).service_port(component)
-        yield from services.for_component(component, port, workloads.get(component.placement.workload).face(component))
+        yield from services.for_component(component, workloads.get(component.placement.workload).face(component))
         yield from ingress.of(component)
     yield from model_services.services(plan)
 

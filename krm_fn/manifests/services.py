@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 class Face(NamedTuple):
     """How a component is seen in its namespace; its workload kind decides it.
 
-    `services` holds the name of each Service, with the labels that this Service adds to `selector`.
+    `services` holds the name of each Service, with the labels that this Service adds to `selector`. Each has the one `port`.
     """
 
     services: Mapping[str, Labels]
+    port: dict[str, Any]
     selector: Labels
     labels: Labels
     annotations: Labels
 
 
-def for_component(plan: ComponentPlan, port: dict[str, Any], face: Face) -> Iterator[Resource]:
-    """The Services of a component. `port` is the one port of each."""
+def for_component(plan: ComponentPlan, face: Face) -> Iterator[Resource]:
+    """The Services of a component."""
     for name, extra in face.services.items():
         yield {
             "apiVersion": "v1",
@@ -39,7 +40,7 @@ def for_component(plan: ComponentPlan, port: dict[str, Any], face: Face) -> Iter
                 labels=dict(face.labels) or None,
                 annotations=dict(face.annotations) or None,
             ),
-            "spec": {"selector": {**face.selector, **extra}, "ports": [dict(port)]},
+            "spec": {"selector": {**face.selector, **extra}, "ports": [dict(face.port)]},
         }
 
 

@@ -42,7 +42,7 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
     for component in made:
         yield from _component(component, cluster)
     for workload, carried in workloads.carried(made).items():
-        yield from workload.check_together([component.plan for component in carried])
+        yield from workload.check_together(plan, [component.plan for component in carried])
 
 
 def other(resource: Resource, config: Config) -> Iterator[Result]:

@@ -18,12 +18,12 @@ _BEFORE_1 = re.compile(r"v?0\.[0-9]+([.+_a-z-].*)?")
 _STORES = ("ETCD_ENDPOINTS", "DYN_STORE_KV")
 
 
-def check_store(pods: Pods) -> Iterator[Result]:
+def check_store(made: Pods) -> Iterator[Result]:
     """Warns of a runtime before 1.0 with Kubernetes discovery that ends at its start, because it cannot connect to etcd.
 
     Seen with the runtimes 0.8.1, 0.9.0 and 0.9.1: without DYN_STORE_KV their key-value store is etcd. 1.0.0 and 1.5.1 need no store.
     """
-    plan, container = pods.plan, pods.main
+    plan, container = made.plan, made.main
     if plan.placement.discovery == "etcd" or not _BEFORE_1.fullmatch(_tag(container.get("image") or "")) or _knows_store(container):
         return
     message = (

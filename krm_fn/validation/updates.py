@@ -1,7 +1,7 @@
-"""What a change may not do: each difference from an earlier state that a cluster would refuse.
+"""Finds changes between two states of Dynamo resources that a cluster would refuse.
 
-Not its business: what is wrong with the new state on its own (`krm_fn.validation`). Follows ValidateUpdate of the reference's
-`internal/webhook/validation/`; the policies in `platform/admission` say the same in the cluster.
+Follows ValidateUpdate of the reference's `internal/webhook/validation/`; the policies in `platform/admission` are the same rules in a
+cluster. `krm_fn.validation` has the rules for one state.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import results
 from krm_fn.config import DYNAMO_GROUP
-from krm_fn.kube import identity, quantity
+from krm_fn.kube import identity, labels, quantity
 from krm_fn.results import Result
 from krm_fn.schema import check as schema
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
 
 SERVICES = "DYN402"
-"""The code of services that come or go: the only rule that a cluster may do without."""
+"""The code of added and removed services, the only rule that is optional in a cluster."""
 
 _FIXED_IN_CLAIMS = ("storageClass", "volumeAccessMode")
 _Rule = Callable[[Any, Any], Iterator[Result]]
-"""Findings, without address, about the change from one spec to another."""
+"""Yields findings without a resource about the change from one spec to another."""
 
 
 class _Fixed(NamedTuple):
-    """A field of the spec that stays what it was, and why."""
+    """An immutable field of the spec, with the reason."""
 
     code: str
     field: str
@@ -37,21 +37,21 @@ class _Fixed(NamedTuple):
     default: str = ""
 
 
-def check(old: Iterable[Resource], new: Iterable[Resource], home: str) -> Iterator[Result]:
-    """Every change from the old to the new form of a Dynamo resource that a cluster would refuse; what comes or goes is none.
+def check(old: Iterable[Resource], new: Iterable[Resource], home: str, orchestrator: str = "deployment") -> Iterator[Result]:
+    """Yields findings about resources that are in both states, each resource with its old and its new spec.
 
-    Fields of any shape will do. `home` is the namespace of resources that carry none.
+    Any field may have any type. `home` is the namespace of resources without one, `orchestrator` the one of graphs that do not opt out.
     """
     before = _known(old, home)
     for key, resource in _known(new, home).items():
         if key in before:
             was, now = (_fields(schema.without_nulls(each).get("spec")) for each in (before[key], resource))
-            for rule in _RULES.get(key.kind, ()):
+            for rule in (*_RULES.get(key.kind, ()), *_workload_rules(key.kind, before[key], resource, orchestrator)):
                 yield from (result._replace(ref=results.ref(resource)) for result in rule(was, now))
 
 
 def compared(old: Iterable[Resource], new: Iterable[Resource], home: str) -> int:
-    """How many Dynamo resources are in both states."""
+    """The number of Dynamo resources that are in both states."""
     return len(_known(old, home).keys() & _known(new, home).keys())
 
 
@@ -63,69 +63,90 @@ def _known(state: Iterable[Resource], home: str) -> dict[identity.ObjectKey, Res
 def _keeps(fixed: _Fixed, was: Any, now: Any) -> Iterator[Result]:
     before, after = (spec.get(fixed.field) or fixed.default for spec in (was, now))
     if before != after:
-        message = f"{_shown(before)} cannot become {_shown(after)}, {fixed.why}; set it back, or make a resource of another name"
+        message = f"{fixed.field} cannot change from {_shown(before)} to {_shown(after)}, because {fixed.why}"
+        message += "; set it back, or make a resource with another name"
         yield results.error(fixed.code, message, path=("spec", fixed.field), current=after or None, proposed=before or None)
 
 
 def _component_nodes(was: Any, now: Any) -> Iterator[Result]:
-    yield from _nodes(was, now, ("spec",), "make a component of another name")
+    yield from _nodes(was, now, ("spec",), "make a component with another name")
 
 
 def _service_nodes(was: Any, now: Any) -> Iterator[Result]:
     for name, before, after in _both(was, now):
-        yield from _nodes(before, after, ("spec", "services", name), "put a service of another name in its place")
+        yield from _nodes(before, after, ("spec", "services", name), "replace the service by one with another name")
 
 
 def _nodes(was: Any, now: Any, at: Path, instead: str) -> Iterator[Result]:
-    """One node or several: another kind of workload carries it. 2 nodes may become 4."""
+    """A component with 1 node has another workload kind than a multinode component. 2 nodes may become 4."""
     before, after = _count(was), _count(now)
     if (before > 1) != (after > 1):
-        message = f"{before} cannot become {after}, what runs on one node does not change to several or back; set it back, or {instead}"
+        message = f"nodeCount cannot change from {before} to {after}, because the workload kind would change; set it back, or {instead}"
         yield results.error("DYN401", message, path=(*at, "multinode", "nodeCount"), current=after, proposed=before)
 
 
 def _count(component: Any) -> int:
-    """How many nodes: one, and where several are asked for without a number, the schema's default."""
+    """The number of nodes; `multinode` without a number counts as 2, the schema's default."""
     several = component.get("multinode")
     count = several.get("nodeCount", 2) if isinstance(several, dict) else 1
     return count if isinstance(count, int) else 1
 
 
 def _services(was: Any, now: Any) -> Iterator[Result]:
-    """Which services there are. In Git they may come and go; a cluster with an operator may forbid it."""
+    """Added and removed services. Git may hold such a change; an operator or a policy in the cluster may refuse it."""
     before, after = _fields(was.get("services")), _fields(now.get("services"))
     for name in sorted(after.keys() - before.keys()):
-        message = "is new, and a graph keeps the services that it began with; take it out, or make a graph of another name"
+        message = f"service {name} was added, and the services of a graph are fixed; remove it, or make a graph with another name"
         yield results.error(SERVICES, message, path=("spec", "services", name))
     for name in sorted(before.keys() - after.keys()):
-        message = f"{name} is gone, and a graph keeps the services that it began with; put it back, or make a graph of another name"
+        message = f"service {name} was removed, and the services of a graph are fixed; put it back, or make a graph with another name"
         yield results.error(SERVICES, message, path=("spec", "services"))
 
 
+def _workload_rules(kind: str, old: Resource, new: Resource, orchestrator: str) -> tuple[_Rule, ...]:
+    """The rules of the workload kind that holds a graph, if it stays the same."""
+    grove = kind == "DynamoGraphDeployment" and orchestrator == "grove"
+    if not grove or any(str(labels.notes(each).get(labels.ENABLE_GROVE, "")).lower() == "false" for each in (old, new)):
+        return ()
+    return (_cliques,)
+
+
+def _cliques(was: Any, now: Any) -> Iterator[Result]:
+    """Grove refuses to add cliques to a PodCliqueSet and to remove them."""
+    before, after = _fields(was.get("services")), _fields(now.get("services"))
+    mend = "delete the PodCliqueSet before you apply the change, or make a graph with another name"
+    for name in sorted(after.keys() - before.keys()):
+        message = f"Grove refuses to add service {name} to the PodCliqueSet of a running graph; {mend}"
+        yield results.warning("DYN408", message, path=("spec", "services", name))
+    for name in sorted(before.keys() - after.keys()):
+        message = f"Grove refuses to remove service {name} from the PodCliqueSet of a running graph; {mend}"
+        yield results.warning("DYN408", message, path=("spec", "services"))
+
+
 def _replicas(was: Any, now: Any) -> Iterator[Result]:
-    """While a scaling adapter is enabled, nobody else changes the number; absent means 1."""
+    """While a scaling adapter is enabled, replicas are immutable in the graph; absent means 1."""
     for name, before, after in _both(was, now):
         count, wanted = before.get("replicas", 1), after.get("replicas", 1)
         if _fields(after.get("scalingAdapter")).get("enabled") is True and count != wanted:
             message = (
-                f"{count} cannot become {wanted}, a scaling adapter owns it; write {count} and scale the "
+                f"replicas cannot change from {count} to {wanted}, because a scaling adapter owns them; write {count} and scale the "
                 "DynamoGraphDeploymentScalingAdapter, or set scalingAdapter.enabled: false in the same change"
             )
             yield results.error("DYN403", message, path=("spec", "services", name, "replicas"), current=wanted, proposed=count)
 
 
 def _claims(was: Any, now: Any) -> Iterator[Result]:
-    """A PersistentVolumeClaim that is there keeps its class and its modes, and only grows."""
+    """A PersistentVolumeClaim keeps its class and its modes, and only grows."""
     before = {name: claim for _, name, claim in _created(was)}
     for index, name, claim in _created(now):
         for field, why in _refused(before[name], claim) if name in before else ():
             old, new = before[name].get(field), claim.get(field)
-            message = f"{_shown(old)} cannot become {_shown(new)}, {why}; set it back, or list a claim of another name"
+            message = f"{field} cannot change from {_shown(old)} to {_shown(new)}, {why}; set it back, or list a claim with another name"
             yield results.warning("DYN407", message, path=("spec", "pvcs", index, field), current=new, proposed=old)
 
 
 def _created(spec: Any) -> Iterator[tuple[int, str, Any]]:
-    """The claims that a graph makes, with place and name."""
+    """The claims that a graph creates, each with its index and name."""
     claims = spec.get("pvcs")
     for index, claim in enumerate(claims if isinstance(claims, list) else ()):
         fields = _fields(claim)
@@ -134,23 +155,23 @@ def _created(spec: Any) -> Iterator[tuple[int, str, Any]]:
 
 
 def _refused(old: Any, new: Any) -> Iterator[tuple[str, str]]:
-    """The fields in which one claim cannot become the other, and why."""
-    yield from ((field, "which a claim keeps") for field in _FIXED_IN_CLAIMS if old.get(field) != new.get(field))
+    """The fields of a claim that cannot change as they did, with the reason."""
+    yield from ((field, "because it is immutable") for field in _FIXED_IN_CLAIMS if old.get(field) != new.get(field))
     before, after = old.get("size"), new.get("size")
     if isinstance(before, str | int) and isinstance(after, str | int) and quantity.value(after) < quantity.value(before):
-        yield "size", "a claim does not shrink"
+        yield "size", "because a claim cannot shrink"
 
 
 def _request(was: Any, now: Any) -> Iterator[Result]:
-    """The reference admits the change, and then never looks at the request again."""
+    """The reference accepts the change, and then ignores the request."""
     changed = [key for key in (*now, *was) if now.get(key) != was.get(key)]
     if changed:
-        message = "differs from before, and nobody looks at a request again once profiling has begun; make a request of another name"
+        message = f"{changed[0]} was changed, and the operator ignores changes once profiling has begun; make a request with another name"
         yield results.warning("DYN406", message, path=("spec", changed[0]))
 
 
 def _both(was: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The services that are in both."""
+    """The services that are in both specs."""
     before, after = _fields(was.get("services")), _fields(now.get("services"))
     return ((name, _fields(before[name]), _fields(after[name])) for name in after if name in before)
 
@@ -160,11 +181,11 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
-    return repr(value) if value else "nothing"
+    return repr(value) if value else "unset"
 
 
-_ENGINE = partial(_keeps, _Fixed("DYN400", "backendFramework", "an engine is for life"))
-_TYPE = partial(_keeps, _Fixed("DYN404", "modelType", "a model keeps its type", "base"))
+_ENGINE = partial(_keeps, _Fixed("DYN400", "backendFramework", "the engine is immutable"))
+_TYPE = partial(_keeps, _Fixed("DYN404", "modelType", "what was loaded for the old type stays loaded", "base"))
 _BASE = partial(_keeps, _Fixed("DYN405", "baseModelName", "endpoints are found by it"))
 _RULES: dict[str, tuple[_Rule, ...]] = {
     "DynamoGraphDeployment": (_ENGINE, _service_nodes, _services, _replicas, _claims),

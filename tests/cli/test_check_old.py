@@ -63,7 +63,9 @@ def test_the_line_is_shown_and_what_was_compared(tmp_path):
     write(tmp_path, before=GRAPH, after=GRAPH.replace("spec:\n", "spec:\n  backendFramework: vllm\n", 1))
     done = console.run("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
     head, line, caret = done.out.splitlines()
-    assert head.startswith(f"{tmp_path}/after.yaml:7:3: error DYN400 spec.backendFramework: nothing cannot become 'vllm'")
+    assert head.startswith(
+        f"{tmp_path}/after.yaml:7:3: error DYN400 spec.backendFramework: backendFramework cannot change from unset to 'vllm'"
+    )
     assert line.index("backendFramework") == caret.index("^")
     assert done.err == f"1 resource, 1 compared with {tmp_path}/before.yaml: 1 error\n"
 
@@ -100,6 +102,15 @@ def test_the_namespace_of_the_configuration_tells_what_is_one_resource(tmp_path)
     arguments = ("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
     assert "DYN401" not in console.run(*arguments).out
     assert "DYN401" in console.run(*arguments, "--config", tmp_path / "render.yaml").out
+
+
+def test_the_orchestrator_of_the_configuration_decides_which_changes_are_refused(tmp_path):
+    """Grove cannot add a service to a graph that runs."""
+    render = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: r}\nspec: {orchestrator: grove}\n"
+    write(tmp_path, before=GRAPH, after=GRAPH.replace("    Worker:\n", "    Added: {componentType: worker}\n    Worker:\n"), render=render)
+    arguments = ("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
+    assert "DYN408" not in console.run(*arguments).out
+    assert "warning DYN408 spec.services.Added" in console.run(*arguments, "--config", tmp_path / "render.yaml").out
 
 
 BROKEN = [

@@ -54,6 +54,17 @@ def nodes(*, main: Any = None, **fields: Any) -> Resource:
     return worker(main={"args": ["python3 -m dynamo.sglang"], **(main or {})}, **{**_LWS, **fields})
 
 
+def _beside(graph: Resource, name: str) -> Resource:
+    """The graph with one more service."""
+    return {**graph, "spec": {**graph["spec"], "services": {**graph["spec"]["services"], name: given.service("worker")}}}
+
+
+def _ephemeral(metadata: Resource) -> Resource:
+    """A volume with a claim of its own."""
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"metadata": metadata, "spec": claim}}}
+
+
 def lone(**fields: Any) -> Resource:
     """A component without a graph, found through etcd; a field that is None is left out."""
     annotations = {labels.DISCOVERY_BACKEND: "etcd"}
@@ -547,7 +558,8 @@ SEVERAL_NODES = [
         **_GROVE,
     ),
     quiet("a group whose names just fit Grove", given.graph({"w" * 18: nodes()["spec"]["services"]["Worker"]}), **_GROVE),
-    fires("DYN164", f"{_SERVICE}.replicas", "no replicas under Grove", worker(replicas=0), **_GROVE),
+    fires("DYN164", f"{_SERVICE}.replicas", "0 replicas under Grove", worker(replicas=0), **_GROVE),
+    fires("DYN164", f"{_SERVICE}.replicas", "0 replicas of a multinode service under Grove", nodes(replicas=0), **_GROVE),
     quiet("no replicas in a Deployment", worker(replicas=0)),
     quiet("a rank that the shell computes, on a LeaderWorkerSet", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]})),
     quiet("a rank that the shell computes, under Grove", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]}), **_GROVE),
@@ -576,15 +588,71 @@ SEVERAL_NODES = [
         "spec.services.B.extraPodSpec.schedulerName",
         "two schedulers in one set",
         given.graph({"A": given.service("frontend"), "B": given.service("worker", pod={"schedulerName": "mine"})}),
+        grove=config.Grove(schedulers=("default-scheduler", "mine")),
         **_GROVE,
     ),
     quiet(
         "one scheduler in one set",
         given.graph({name: given.service("worker", pod={"schedulerName": "mine"}) for name in ("A", "B")}),
+        grove=config.Grove(schedulers=("default-scheduler", "mine")),
         **_GROVE,
     ),
-    fires("DYN168", f"{_POD}.nodeName", "pods that place themselves", worker(pod={"nodeName": "node-1"}), **_GROVE),
-    quiet("pods of a Deployment that place themselves", worker(pod={"nodeName": "node-1"})),
+    fires("DYN168", f"{_POD}.nodeName", "pods on a named node, under Grove", worker(pod={"nodeName": "node-1"}), **_GROVE),
+    quiet("pods of a Deployment on a named node", worker(pod={"nodeName": "node-1"})),
+    fires(
+        "DYN168",
+        f"{_POD}.topologySpreadConstraints",
+        "an empty list",
+        worker(pod={"topologySpreadConstraints": []}),
+        **_GROVE,
+    ),
+    fires("DYN190", "spec.services.Worker-0", "a service with the name of a LeaderWorkerSet", _beside(nodes(replicas=3), "Worker-0")),
+    fires("DYN190", "spec.services.Worker-2", "a service with the name of the last replica", _beside(nodes(replicas=3), "Worker-2")),
+    quiet("a service with the name of a replica that is not there", _beside(nodes(replicas=3), "Worker-3")),
+    quiet("a service with a name like that beside a service on one node", _beside(worker(replicas=3), "Worker-0")),
+    fires("DYN190", "spec.services.Worker-ldr", "a service with the name of a clique", _beside(nodes(), "Worker-ldr"), **_GROVE),
+    fires("DYN190", "spec.services.Worker-wkr", "a service with the name of the workers", _beside(nodes(), "Worker-wkr"), **_GROVE),
+    quiet("a service with a name like that beside a service on one node, under Grove", _beside(worker(), "Worker-ldr"), **_GROVE),
+    fires("DYN190", "spec.services.0-worker", "two cliques that Grove cannot tell apart", _beside(worker(), "0-worker"), **_GROVE),
+    fires(
+        "DYN190",
+        "spec.services.7-worker-wkr",
+        "a clique that Grove takes for one of the eighth replica",
+        _beside(nodes(), "7-worker-wkr"),
+        **_GROVE,
+    ),
+    quiet("cliques that the order keeps apart", _beside(worker(), "my-worker"), **_GROVE),
+    fires("DYN190", "spec.services.0", "a service with the name of the Service of all pods", _beside(worker(), "0"), **_GROVE),
+    fires("DYN191", f"{_POD}.schedulerName", "a scheduler that Grove does not know", worker(pod={"schedulerName": "volcano"}), **_GROVE),
+    quiet("a scheduler that Grove does not know, on a Deployment", worker(pod={"schedulerName": "volcano"})),
+    quiet(
+        "a scheduler that this Grove knows",
+        worker(pod={"schedulerName": "volcano"}),
+        grove=config.Grove(schedulers=("volcano",)),
+        **_GROVE,
+    ),
+    quiet("any scheduler", worker(pod={"schedulerName": "volcano"}), grove=config.Grove(schedulers=()), **_GROVE),
+    fires("DYN192", f"{_POD}.schedulerName", "the KAI scheduler without a queue", worker(pod={"schedulerName": "kai-scheduler"}), **_GROVE),
+    quiet(
+        "the KAI scheduler with a queue of the user's",
+        worker(pod={"schedulerName": "kai-scheduler"}, extraPodMetadata={"labels": {labels.KAI_QUEUE: "gold"}}),
+        **_GROVE,
+    ),
+    quiet(
+        "the KAI scheduler with the installation's queue",
+        worker(pod={"schedulerName": "kai-scheduler"}),
+        grove=config.Grove(kai_scheduler=config.KaiScheduler(enabled=True)),
+        **_GROVE,
+    ),
+    fires(
+        "DYN193",
+        f"{_POD}.volumes[0].ephemeral.volumeClaimTemplate.metadata",
+        "labels of an ephemeral volume's claim, under Grove",
+        worker(pod={"volumes": [_ephemeral({"labels": {"team": "red"}})]}),
+        **_GROVE,
+    ),
+    quiet("labels of an ephemeral volume's claim, in a Deployment", worker(pod={"volumes": [_ephemeral({"labels": {"team": "red"}})]})),
+    quiet("an ephemeral volume without metadata", worker(pod={"volumes": [_ephemeral({})]}), **_GROVE),
 ]
 
 PODS = [

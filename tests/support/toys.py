@@ -76,9 +76,9 @@ class StatefulSet(Workload):
     def entries(self, graph, plan):
         yield Entry(plan.who.service, "apps/v1", "StatefulSet", plan.who.name, plan.placement.replicas_or_one)
 
-    def render(self, graph, plans):
-        for plan in plans:
-            (role,) = self.roles(plan)
+    def render(self, graph, made):
+        for component in made:
+            plan, (each,) = component.plan, component.roles
             yield {
                 "apiVersion": "apps/v1",
                 "kind": "StatefulSet",
@@ -86,8 +86,8 @@ class StatefulSet(Workload):
                 "spec": {
                     "replicas": plan.placement.replicas_or_one,
                     "serviceName": plan.who.name,
-                    "selector": {"matchLabels": {labels.SELECTOR: role.target}},
-                    "template": pod.template(role),
+                    "selector": {"matchLabels": {labels.SELECTOR: each.role.target}},
+                    "template": pod.template(each),
                 },
             }
 

@@ -9,6 +9,7 @@ from hypothesis import given as over
 from hypothesis import strategies as st
 
 from krm_fn import results
+from krm_fn.kube import labels
 from krm_fn.validation import updates
 from tests.support import given, strategies
 
@@ -118,6 +119,27 @@ GRAPHS = [
 @pytest.mark.parametrize(("before", "after", "found"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
 def test_graphs(before, after, found):
     assert said("DynamoGraphDeployment", before, after) == found
+
+
+HELD = [
+    # reason, orchestrator, annotations before, annotations after, whether one set holds the graph before and after
+    ("under Grove", "grove", {}, {}, True),
+    ("in deployment mode", "deployment", {}, {}, False),
+    ("a graph that opts out", "grove", {labels.ENABLE_GROVE: "false"}, {labels.ENABLE_GROVE: "False"}, False),
+    ("a graph that leaves Grove", "grove", {}, {labels.ENABLE_GROVE: "false"}, False),
+    ("any other value changes nothing", "grove", {labels.ENABLE_GROVE: "no"}, {}, True),
+]
+
+
+@pytest.mark.parametrize(("orchestrator", "old", "new", "held"), [row[1:] for row in HELD], ids=[row[0] for row in HELD])
+def test_services_that_grove_cannot_add_or_remove_are_a_warning(orchestrator, old, new, held):
+    """Grove refuses to change the cliques of a PodCliqueSet that exists."""
+    before, after = given.graph({"a": A, "b": A}, annotations=old), given.graph({"a": A, "c": A}, annotations=new)
+    found = [each for each in updates.check([before], [after], HOME, orchestrator) if each.code == "DYN408"]
+    fields = [("DYN408", "spec.services.c"), ("DYN408", "spec.services")]
+    assert given.findings(found) == (fields if held else [])
+    assert {each.severity for each in found} <= {"warning"}
+    assert list(updates.check([before], [before], HOME, orchestrator)) == []
 
 
 OTHERS = [

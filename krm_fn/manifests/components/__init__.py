@@ -37,6 +37,9 @@ class Component:
     figures = ""
     """Under which name a release keeps the ports, variables and probes of this type (`krm_fn.behaviours`)."""
 
+    app_protocol = ""
+    """The application protocol of the Service's port, for workload kinds that name it."""
+
     enforced: PodSpec = {}
     """The fields of a pod that the type sets above the user's (reference: between a graph and its DynamoComponentDeployments)."""
 

@@ -21,6 +21,7 @@ class EndpointPicker(Component):
     """Chooses the frontend for each request that comes through the gateway."""
 
     singleton = True
+    app_protocol = "http2"
     figures = "epp"
 
     def service_port(self, plan: ComponentPlan) -> dict[str, Any]:

@@ -6,7 +6,7 @@ The pods are the same for all kinds (`krm_fn.manifests.pod`).
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
 from krm_fn.manifests import components, services
@@ -58,11 +58,15 @@ class Workload:
     def face(self, plan: ComponentPlan) -> Face:
         """The Services of a component and how they select its pods."""
         marks = {**self.service_labels(plan), **self.discovery_labels(plan)}
-        return Face(self.services(plan), self.selector(plan), marks, self.service_annotations(plan))
+        return Face(self.services(plan), self.port(plan), self.selector(plan), marks, self.service_annotations(plan))
 
     def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
         """The names of the Services, each with what it adds to the selector."""
         return services.debuggable(plan)
+
+    def port(self, plan: ComponentPlan) -> dict[str, Any]:
+        """The one port of each Service."""
+        return components.get(plan.who.type).service_port(plan)
 
     def selector(self, plan: ComponentPlan) -> Labels:
         """The labels by which Services select the pods of a component."""
@@ -85,8 +89,8 @@ class Workload:
         """Findings about a component that this kind cannot run."""
         yield from ()
 
-    def check_together(self, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-        """Findings about components that this kind cannot run side by side."""
+    def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """Findings about components, all of this kind, that it cannot run side by side or beside others of their graph."""
         yield from ()
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_STEP = "25%"
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
-_SHARE = re.compile(r"[0-9]{1,9}%")
+_PERCENTAGE = re.compile(r"[0-9]{1,9}%")
 
 
 class Deployment(Workload):
@@ -49,15 +49,16 @@ class Deployment(Workload):
             yield RolePlan(plan, names.debug(plan.who.name), debug=True)
 
     def check(self, made: Pods) -> Iterator[Result]:
-        """One pod is one node."""
+        """A multinode component, and steps of a rolling update that an API server refuses."""
         plan = made.plan
         if plan.placement.nodes > 1:
-            message = "needs an orchestrator for several nodes; set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
-            yield results.error("DYN144", message, plan.ref, (*plan.path, "multinode"))
+            message = "a multinode service needs LeaderWorkerSets or Grove"
+            mend = "set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
+            yield results.error("DYN144", f"{message}; {mend}", plan.ref, plan.at("nodes"))
         yield from _check_steps(plan)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
-        """The main Deployment; a debug one is not part of the service."""
+        """The main Deployment; the debug Deployment is not part of the service."""
         replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
         yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.name, replicas)
 
@@ -84,7 +85,7 @@ def _deployment(made: Pod, replicas: int | None) -> Resource:
 
 
 def _strategy(plan: ComponentPlan) -> dict[str, Any]:
-    """How pods are replaced; the type is read from the service's own annotations only, the steps also from the pods'."""
+    """How pods are replaced. The type is an annotation of the service; the steps may be annotations of its pods, too."""
     if plan.who.annotations.get(labels.STRATEGY) == "Recreate":
         return {"type": "Recreate"}
     written = {**plan.who.annotations, **plan.pod.annotations}
@@ -96,27 +97,27 @@ def _strategy(plan: ComponentPlan) -> dict[str, Any]:
 
 
 def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
-    """Steps that an API server does not take."""
+    """Steps that an API server refuses."""
     steps = _strategy(plan).get("rollingUpdate") or {}
     for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):
-        at = (*plan.path, *(("extraPodMetadata",) if key in plan.pod.annotations else ()), "annotations", key)
+        at = plan.at("pod.annotations" if key in plan.pod.annotations else "annotations", key)
         if field in steps and _amount(steps[field]) is None:
-            message = f"{steps[field]!r} is no number of pods; write one, or a share such as 25%"
+            message = f"{steps[field]!r} is not a number of pods; write a number, or a percentage such as 25%"
             yield results.error("DYN159", message, plan.ref, at)
         elif steps and field == "maxUnavailable" and not any(_amount(step) for step in steps.values()):
-            message = "leaves neither a pod more nor a pod less, so that none can be replaced; write 1 for one of the two"
+            message = "no pod can be replaced, because maxSurge and maxUnavailable are both 0; write 1 for one of them"
             yield results.error("DYN159", message, plan.ref, at)
 
 
 def _amount(step: int | str) -> int | None:
-    """Pods, or how many in a hundred; nothing for what is neither."""
+    """The number or the percentage of pods; None for any other text."""
     if isinstance(step, int):
         return step if step >= 0 else None
-    return int(step[:-1]) if _SHARE.fullmatch(step) else None
+    return int(step[:-1]) if _PERCENTAGE.fullmatch(step) else None
 
 
 def _step(text: str) -> int | str:
-    """A number of pods where the text is one, else a share (reference: intstr.Parse)."""
+    """A number if the text is a number, else the text (reference: intstr.Parse)."""
     if _INTEGER.fullmatch(text) and -(2**31) <= int(text) < 2**31:
         return int(text)
     return text

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
 from krm_fn.kube import duration, labels, merge, names
 from krm_fn.kube import templates as pod_templates
 from krm_fn.manifests import backends, components, pod, services
-from krm_fn.manifests.workloads import Workload
+from krm_fn.manifests.workloads import Workload, _grove_cliques, _grove_rules
 from krm_fn.plan import Addressing, RolePlan
 from krm_fn.workload_list import Entry
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
     from krm_fn.manifests.pod import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
-
-_KAI = "kai-scheduler"
-_DEFAULT_SCHEDULER = "default-scheduler"
-_REFUSED = ("nodeName", "topologySpreadConstraints")
 
 
 class Grove(Workload):
@@ -44,7 +39,7 @@ class Grove(Workload):
 
     def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
         """One PodCliqueSet."""
-        cliques = [_clique(graph, each) for component in made for each in component.roles]
+        cliques = _grove_cliques.ordered(_clique(graph, each) for component in made for each in component.roles)
         groups = [_scaling_group(component.plan) for component in made if component.plan.placement.nodes > 1]
         explicit = any(clique["spec"].get("startsAfter") for clique in cliques)
         template = merge.some(
@@ -81,6 +76,11 @@ class Grove(Workload):
         wanted = plan.placement.graph_discovery == "kubernetes" or components.get(plan.who.type).is_frontend
         return {plan.who.name: {}} if wanted else {}
 
+    def port(self, plan: ComponentPlan) -> dict[str, Any]:
+        """Here the reference names the protocol of a gRPC port."""
+        protocol = components.get(plan.who.type).app_protocol
+        return {**super().port(plan), **({"appProtocol": protocol} if protocol else {})}
+
     def discovery_labels(self, plan: ComponentPlan) -> Labels:
         """The graph decides the discovery backend, and frontends are found, too."""
         return services.discovery_labels(plan.placement.graph_discovery, discoverable=True)
@@ -94,42 +94,13 @@ class Grove(Workload):
         return {}
 
     def check(self, made: Pods) -> Iterator[Result]:
-        """What Grove's admission refuses."""
-        plan = made.plan
-        length = names.grove_length(plan.who.graph, plan.who.service, multinode=plan.placement.nodes > 1)
-        if length > names.GROVE_LIMIT:
-            message = f"graph, group and clique names have {length} characters, Grove takes {names.GROVE_LIMIT}; {_shorter(plan, length)}"
-            yield results.warning("DYN163", message, plan.ref, plan.path)
-        if plan.placement.replicas == 0:
-            message = (
-                "Grove takes 0 for 1 when it makes the pods"
-                if plan.placement.nodes == 1
-                else "Grove refuses a set with a group of no replicas"
-            )
-            message += "; write 1, or leave the service out"
-            yield results.warning("DYN164", message, plan.ref, (*plan.path, "replicas"))
-        for field in _REFUSED:
-            if plan.pod.spec.get(field):
-                message = "Grove places the pods and refuses a set that does it too; remove it"
-                yield results.warning("DYN168", message, plan.ref, (*plan.path, "extraPodSpec", field))
+        """What Grove's admission refuses in one component."""
+        yield from _grove_rules.check(made.plan)
 
-    def check_together(self, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-        """Grove's admission wants one scheduler for a whole set."""
-        expected = _scheduler(plans[0])
-        for plan in plans[1:]:
-            if _scheduler(plan) != expected:
-                message = (
-                    f"{_scheduler(plan)} differs from {expected} of {plans[0].who.service}, and Grove refuses the set; write one for all"
-                )
-                yield results.warning("DYN167", message, plan.ref, (*plan.path, "extraPodSpec", "schedulerName"))
-
-
-def _shorter(plan: ComponentPlan, length: int) -> str:
-    """What would fit."""
-    over = length - names.GROVE_LIMIT
-    if plan.placement.nodes == 1:
-        return f"shorten the graph's or the service's name by {over}"
-    return f"shorten the graph's name by {over}, or the service's, which counts twice, by {(over + 1) // 2}"
+    def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """What Grove's admission refuses in a set, and names of cliques that Grove mixes up."""
+        yield from _grove_rules.check_together(plans)
+        yield from _grove_cliques.check(plans)
 
 
 def _clique(graph: GraphPlan, made: Pod) -> dict[str, Any]:
@@ -162,15 +133,10 @@ def _labels(plan: ComponentPlan) -> Labels:
 def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
     """The pod spec and the queue label. The KAI scheduler gets all pods without another scheduler (injectKaiSchedulerIfEnabled)."""
     kai = graph.config.grove.kai_scheduler
-    if not kai.enabled or _scheduler(plan) != _KAI:
+    if not kai.enabled or _grove_rules.scheduler(plan) != _grove_rules.KAI:
         return spec, {}
     queue = graph.annotations.get(labels.KAI_QUEUE_NAME, "").strip() or kai.queue
-    return {**spec, "schedulerName": _KAI}, {labels.KAI_QUEUE: queue}
-
-
-def _scheduler(plan: ComponentPlan) -> str:
-    """The scheduler of a component's pods: the user's, else the installation's."""
-    return plan.pod.spec.get("schedulerName") or (_KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
+    return {**spec, "schedulerName": _grove_rules.KAI}, {labels.KAI_QUEUE: queue}
 
 
 def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:

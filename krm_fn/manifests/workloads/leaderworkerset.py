@@ -71,31 +71,39 @@ class LeaderWorkerSet(Workload):
         for index in range(plan.placement.replicas_or_one):
             yield Entry(plan.who.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.who.name, index), 1)
 
+    def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """Names of services that take a name which the LeaderWorkerSet controller gives.
+
+        The controller makes a headless Service with the name of each set. If ours has that name, no pod of the group has a host name; the
+        set of a multinode service with that name cannot have its leaders, because the followers' StatefulSet has their name.
+        """
+        for plan in plans:
+            for other in graph.components:
+                index = names.instance_of(plan.who.name, other.who.name)
+                if index is not None and index < plan.placement.replicas_or_one:
+                    message = f"service {plan.who.service} and this service would both have the Service {other.who.name}"
+                    yield results.error("DYN190", f"{message}; rename one of the services", other.ref, other.at("component"))
+
     def check(self, made: Pods) -> Iterator[Result]:
-        """What the reference finds only while it makes the set (checkMainContainer, GPU limit)."""
-        plan = made.plan
+        """What the reference refuses while it makes the set (checkMainContainer, GPU limit)."""
+        plan, main = made.plan, made.main
         if plan.placement.replicas_or_one == 0:
             return
         name = names.instance(plan.who.name, plan.placement.replicas_or_one - 1)
-        if len(name) > names.GROUP_LIMIT:
-            message = (
-                f"makes the name {name}, {len(name) - names.GROUP_LIMIT} over the {names.GROUP_LIMIT} characters of a LeaderWorkerSet, "
-                "whose followers carry a label made from it; shorten graph or service"
-            )
-            yield results.error("DYN143", message, plan.ref, plan.path)
-        where = (*plan.path, "extraPodSpec", "mainContainer")
-        main = made.main
+        over = len(name) - names.GROUP_LIMIT
+        if over > 0:
+            message = f"the LeaderWorkerSet would be named {name}, which is {over} over the limit of {names.GROUP_LIMIT} characters"
+            yield results.error("DYN143", f"{message}; shorten the graph's or the service's name", plan.ref, plan.at("component"))
         if main["name"] != strata.MAIN:
-            message = f"a LeaderWorkerSet looks for its main container by name; call it {strata.MAIN}, or leave the name out"
-            yield results.error("DYN160", message, plan.ref, (*where, "name"))
+            message = f"the main container of a LeaderWorkerSet must be named {strata.MAIN}; rename it, or remove the name"
+            yield results.error("DYN160", message, plan.ref, plan.at("main", "name"))
         for field in ("command", "args"):
             if not main.get(field):
-                yield results.error(
-                    "DYN161", "a group on several nodes needs it, to add how the nodes find each other; set it", plan.ref, (*where, field)
-                )
+                message = f"{field} is required in a multinode service, because the flags for the other nodes are added to it; set it"
+                yield results.error("DYN161", message, plan.ref, plan.at("main", field))
         if not plan.pod.gpus.limit:
-            message = "a group on several nodes needs to know the GPUs of one node; set it"
-            yield results.error("DYN162", message, plan.ref, (*plan.path, "resources", "limits", "gpu"))
+            message = "the GPU limit is required in a multinode service, because the engine needs the number of GPUs of one node; set it"
+            yield results.error("DYN162", message, plan.ref, plan.at("gpus"))
 
 
 def _set(plan: ComponentPlan, index: int, leader: Pod, worker: Pod) -> Resource:

@@ -9,6 +9,8 @@ import pytest
 
 from krm_fn import config
 from krm_fn.kube import labels
+from krm_fn.manifests import pod, workloads
+from krm_fn.results import field
 from tests.support import given, nodes
 
 SGLANG: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
@@ -60,6 +62,37 @@ def test_grove_carries_graphs(orchestrator, annotations, kind):
     carried = {name.partition("/")[0] for name in found} & {"PodCliqueSet", "Deployment"}
     assert carried == {kind}
     assert labels.notes(found["DynamoGraphDeployment/chat"])[labels.ORCHESTRATOR] == ("grove" if kind == "PodCliqueSet" else "deployment")
+
+
+NAMED = [
+    ("a name that ends another", ["Worker", "PrefillWorker"], ["prefillworker", "worker"]),
+    ("the longer name first", ["PrefillWorker", "Worker"], ["prefillworker", "worker"]),
+    ("names that end each other in a row", ["r", "er", "Worker"], ["worker", "er", "r"]),
+    ("others keep their place", ["A", "Worker", "B", "PrefillWorker", "C"], ["a", "prefillworker", "worker", "b", "c"]),
+    ("a name that begins another", ["Worker", "WorkerTwo"], ["worker", "workertwo"]),
+]
+
+
+@pytest.mark.parametrize(("services", "order"), [row[1:] for row in NAMED], ids=[row[0] for row in NAMED])
+def test_grove_finds_the_template_of_each_clique(services, order):
+    """Grove takes the first clique whose name ends the name of the PodClique, so that the longer name stands first."""
+    found = template({name: given.service("worker", main={"args": [name]}) for name in services})["cliques"]
+    assert [clique["name"] for clique in found] == order
+    for name in services:
+        first = next(clique for clique in found if f"chat-0-{name.lower()}".endswith(clique["name"]))
+        assert first["spec"]["podSpec"]["containers"][0]["args"] == [name]
+
+
+def test_grove_finds_the_templates_of_groups():
+    """A PodClique of a group has the group's name and a number in front of its clique's name."""
+    services = {"Worker": nodes.worker(**SGLANG), "PrefillWorker": nodes.worker(**SGLANG), "Ldr": given.service("worker")}
+    found = [clique["name"] for clique in template(services)["cliques"]]
+    assert sorted(found) == ["ldr", "prefillworker-ldr", "prefillworker-wkr", "worker-ldr", "worker-wkr"]
+    for service in ("worker", "prefillworker"):
+        for side in ("ldr", "wkr"):
+            name = f"chat-0-{service}-1-{service}-{side}"
+            assert next(clique for clique in found if name.endswith(clique)) == f"{service}-{side}"
+    assert next(clique for clique in found if "chat-0-ldr".endswith(clique)) == "ldr"
 
 
 def test_cliques_stand_in_the_order_of_the_spec():
@@ -202,6 +235,16 @@ def test_accounts(written, account):
     assert clique["spec"]["podSpec"]["serviceAccountName"] == account
 
 
+def test_the_port_of_an_endpoint_picker_names_its_protocol():
+    """Under Grove only, as in the reference."""
+    picked = {"Frontend": given.service("frontend"), "Picker": given.picker()}
+    port = {"name": "grpc", "port": 9002, "targetPort": 9002, "protocol": "TCP"}
+    found = rendered(picked)
+    assert found["Service/chat-picker"]["spec"]["ports"] == [{**port, "appProtocol": "http2"}]
+    assert "appProtocol" not in found["Service/chat-frontend"]["spec"]["ports"][0]
+    assert given.rendered(given.graph(picked))["Service/chat-picker"]["spec"]["ports"] == [port]
+
+
 def test_nobody_is_debugged():
     """The reference adds no debugger to pods of cliques."""
     written = given.service("worker", annotations={labels.DEBUG: "true", labels.STEALING_DEBUG: "true"})
@@ -218,8 +261,7 @@ SCHEDULED = [
     ("the graph's queue", KAI, {labels.KAI_QUEUE_NAME: " silver "}, None, "kai-scheduler", "silver"),
     ("a blank queue", KAI, {labels.KAI_QUEUE_NAME: " "}, None, "kai-scheduler", "dynamo"),
     ("named by the user as well", KAI, {}, "kai-scheduler", "kai-scheduler", "dynamo"),
-    ("the user has another one", KAI, {}, "mine", "mine", None),
-    ("the user has one, and KAI is not installed", None, {labels.KAI_QUEUE_NAME: "silver"}, "kai-scheduler", "kai-scheduler", None),
+    ("the user has another one", KAI._replace(schedulers=("kai-scheduler", "mine")), {}, "mine", "mine", None),
 ]
 
 
@@ -237,41 +279,79 @@ def placed(**pod):
     return given.service("worker", pod=pod)
 
 
+KNOWN = config.Grove(schedulers=("default-scheduler", "kai-scheduler", "s"))
+SPREAD = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
 REFUSED = [
     ("names within 45 characters", {"a" * 41: given.service("worker")}, None, []),
-    ("one more", {"a" * 42: given.service("worker")}, None, [("DYN163", "a" * 42)]),
+    ("one more", {"a" * 42: given.service("worker")}, None, [("error", "DYN163", "a" * 42)]),
     ("a group counts twice, with its suffix", {"a" * 18: nodes.worker(**SGLANG)}, None, []),
-    ("one more letter in a group", {"a" * 19: nodes.worker(**SGLANG)}, None, [("DYN163", "a" * 19)]),
-    ("a group without replicas", {"W": nodes.worker(**SGLANG, replicas=0)}, None, [("DYN164", "W.replicas")]),
-    ("a clique without replicas", {"W": given.service("worker", replicas=0)}, None, [("DYN164", "W.replicas")]),
+    ("one more letter in a group", {"a" * 19: nodes.worker(**SGLANG)}, None, [("error", "DYN163", "a" * 19)]),
+    ("a group with 0 replicas", {"W": nodes.worker(**SGLANG, replicas=0)}, None, [("error", "DYN164", "W.replicas")]),
+    (
+        "a clique with 0 replicas",
+        {"W": given.service("worker", replicas=0)},
+        None,
+        [("warning", "DYN164", "W.replicas")],
+    ),
     ("replicas not written", {"W": given.service("worker")}, None, []),
-    ("pods on one node", {"W": placed(nodeName="n")}, None, [("DYN168", "W.extraPodSpec.nodeName")]),
+    ("pods on one node", {"W": placed(nodeName="n")}, None, [("error", "DYN168", "W.extraPodSpec.nodeName")]),
     (
         "pods spread by the user",
-        {"W": placed(topologySpreadConstraints=[{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}])},
+        {"W": placed(topologySpreadConstraints=SPREAD)},
         None,
-        [("DYN168", "W.extraPodSpec.topologySpreadConstraints")],
+        [("error", "DYN168", "W.extraPodSpec.topologySpreadConstraints")],
     ),
+    ("an empty list", {"W": placed(topologySpreadConstraints=[])}, None, [("error", "DYN168", "W.extraPodSpec.topologySpreadConstraints")]),
     ("pods on nodes of a kind", {"W": placed(nodeSelector={"gpu": "h100"})}, None, []),
-    ("two schedulers", {"A": placed(), "B": placed(schedulerName="s")}, None, [("DYN167", "B.extraPodSpec.schedulerName")]),
-    ("one scheduler", {"A": placed(schedulerName="s"), "B": placed(schedulerName="s")}, None, []),
+    ("two schedulers", {"A": placed(), "B": placed(schedulerName="s")}, KNOWN, [("error", "DYN167", "B.extraPodSpec.schedulerName")]),
+    ("one scheduler", {"A": placed(schedulerName="s"), "B": placed(schedulerName="s")}, KNOWN, []),
     ("the default one by its name", {"A": placed(), "B": placed(schedulerName="default-scheduler")}, None, []),
-    ("KAI for some only", {"A": placed(), "B": placed(schedulerName="s")}, KAI, [("DYN167", "B.extraPodSpec.schedulerName")]),
+    (
+        "KAI for some only",
+        {"A": placed(), "B": placed(schedulerName="s")},
+        KAI._replace(schedulers=KNOWN.schedulers),
+        [("error", "DYN167", "B.extraPodSpec.schedulerName")],
+    ),
     ("KAI for all", {"A": placed(), "B": placed(schedulerName="kai-scheduler")}, KAI, []),
+    ("one name for two cliques", {"A": nodes.worker(**SGLANG), "A-ldr": given.service("worker")}, None, [("error", "DYN190", "A-ldr")]),
 ]
 
 
 @pytest.mark.parametrize(("services", "grove", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_what_groves_admission_refuses(services, grove, said, control_plane, crds):
-    """A warning, since the set is the reference's; and the set itself is refused by Grove's rules, but for a clique without replicas."""
-    found = given.expanded(given.graph(services), orchestrator="grove", **({"grove": grove} if grove else {}))
-    assert given.findings(found.results) == [(code, f"spec.services.{field}") for code, field in said]
-    assert {result.severity for result in found.results} <= {"warning"}
+def test_a_set_that_groves_admission_refuses_is_an_error(services, grove, said, control_plane, crds):
+    """The set itself is refused by Grove's rules exactly where there is an error."""
+    settings = {"orchestrator": "grove", **({"grove": grove} if grove else {})}
+    found = given.expanded(given.graph(services), **settings).results
+    assert [(each.severity, each.code, field(each.path)) for each in found] == [
+        (severity, code, f"spec.services.{where}") for severity, code, where in said
+    ]
     control_plane.namespace("team")
-    (group,) = [resource for resource in found.resources if resource["kind"] == "PodCliqueSet"]
+    plan, _ = given.plan(given.graph(services), **settings)
+    carrier = workloads.get("grove")
+    (group,) = carrier.render(plan, [pod.pods(each, carrier.roles(each)) for each in plan.components])
     answer = control_plane.apply(group)
-    zero = [field for code, field in said if code == "DYN164" and given.service("worker", replicas=0) in services.values()]
-    assert answer.ok == (not said or bool(zero)), answer.message
+    assert answer.ok != any(severity == "error" for severity, *_ in said), answer.message
+
+
+CHANGED = [
+    ("a service more", {"A": given.service("worker"), "B": given.service("worker")}, False),
+    ("another service", {"B": given.service("worker")}, False),
+    ("a service that becomes multinode", {"A": nodes.worker(**SGLANG)}, False),
+    ("another image and another number", {"A": given.service("worker", main={"image": "x:2"}, replicas=3)}, True),
+]
+
+
+@pytest.mark.parametrize(("reason", "after", "accepted"), CHANGED, ids=[row[0] for row in CHANGED])
+def test_a_set_that_exists_keeps_its_services(reason, after, accepted, control_plane, crds):
+    """`check --old` warns of these changes (`krm_fn.validation.updates`)."""
+    control_plane.namespace("team")
+    name = f"kept-{CHANGED.index((reason, after, accepted))}"
+    old, new = (
+        given.rendered(given.graph(services, name=name), orchestrator="grove")[f"PodCliqueSet/{name}"]
+        for services in ({"A": given.service("worker")}, after)
+    )
+    assert control_plane.apply(old, dry_run=False).ok
+    assert control_plane.apply(new).ok is accepted
 
 
 def test_deployments_may_do_all_that():
@@ -283,4 +363,4 @@ def test_deployments_may_do_all_that():
 def test_what_would_fit_is_said():
     found = given.expanded(given.graph({"a" * 22: nodes.worker(**SGLANG)}), orchestrator="grove")
     assert "52 characters" in found.results[0].message
-    assert "shorten the graph's name by 7, or the service's, which counts twice, by 4" in found.results[0].message
+    assert "shorten the graph's name by 7, or the service's name, which counts twice, by 4" in found.results[0].message

@@ -115,7 +115,7 @@ def test_the_services_of_every_workload_kind_select_pods_of_their_component(work
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
 def test_a_workload_kind_has_nothing_against_a_graph_that_it_runs(workload, graph, components):
     assert [found for made in pods(workload, components) for found in workload.check(made)] == []
-    assert list(workload.check_together(components)) == []
+    assert list(workload.check_together(graph, components)) == []
 
 
 def test_the_deadline_of_a_rollout_looks_at_the_main_container_even_in_debug_mode():

@@ -1,0 +1,88 @@
+"""What Grove's admission refuses, and what Grove drops (grove `operator/internal/webhook/admission/pcs/validation`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import labels, names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.plan import ComponentPlan
+    from krm_fn.results import Result
+
+KAI = "kai-scheduler"
+_DEFAULT_SCHEDULER = "default-scheduler"
+
+
+def scheduler(plan: ComponentPlan) -> str:
+    """The scheduler of a component's pods: the user's, else the installation's."""
+    return plan.pod.spec.get("schedulerName") or (KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
+
+
+def check(plan: ComponentPlan) -> Iterator[Result]:
+    """Findings about one component."""
+    yield from _check_length(plan)
+    yield from _check_replicas(plan)
+    yield from _check_pod(plan)
+    known = plan.config.grove.schedulers
+    if known and scheduler(plan) not in known:
+        message = f"Grove does not know the scheduler {scheduler(plan)}, only {', '.join(known)}"
+        mend = "use one of them, or list it under grove.schedulers in the configuration if your Grove knows it"
+        yield results.error("DYN191", f"{message}; {mend}", plan.ref, plan.at("pod", "schedulerName"))
+
+
+def check_together(plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+    """Findings about the components of one graph."""
+    expected = scheduler(plans[0])
+    for plan in plans[1:]:
+        if scheduler(plan) != expected:
+            message = f"schedulerName is {scheduler(plan)}, but the pods of {plans[0].who.service} have {expected}, and Grove allows one"
+            yield results.error("DYN167", f"{message}; use one scheduler for all services", plan.ref, plan.at("pod", "schedulerName"))
+    if expected == KAI and not any(map(_has_queue, plans)):
+        message = "the KAI scheduler needs a queue"
+        mend = f"set grove.kaiScheduler.enabled in the configuration, or the label {labels.KAI_QUEUE} on the pods of a service"
+        yield results.error("DYN192", f"{message}; {mend}", plans[0].ref, plans[0].at("pod", "schedulerName"))
+
+
+def _check_length(plan: ComponentPlan) -> Iterator[Result]:
+    multinode = plan.placement.nodes > 1
+    over = names.grove_length(plan.who.graph, plan.who.service, multinode=multinode) - names.GROVE_LIMIT
+    if over > 0:
+        what = "graph, scaling group and clique" if multinode else "graph and clique"
+        message = f"the names of {what} have {over + names.GROVE_LIMIT} characters together, and Grove allows {names.GROVE_LIMIT}"
+        mend = f"shorten the graph's or the service's name by {over}"
+        if multinode:
+            mend = f"shorten the graph's name by {over}, or the service's name, which counts twice, by {(over + 1) // 2}"
+        yield results.error("DYN163", f"{message}; {mend}", plan.ref, plan.at("component"))
+
+
+def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:
+    if plan.placement.replicas == 0:
+        multinode = plan.placement.nodes > 1
+        message = "Grove refuses a multinode service with 0 replicas" if multinode else "Grove runs 1 pod where replicas is 0"
+        tell = results.error if multinode else results.warning
+        yield tell("DYN164", f"{message}; write 1, or remove the service", plan.ref, plan.at("replicas"))
+
+
+def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
+    spec = plan.pod.spec
+    # Grove refuses an empty list of constraints, too.
+    refused = {"nodeName": bool(spec.get("nodeName")), "topologySpreadConstraints": "topologySpreadConstraints" in spec}
+    for field in (field for field, is_set in refused.items() if is_set):
+        message = f"Grove refuses pods with {field}, because it places them itself; remove the field"
+        yield results.error("DYN168", message, plan.ref, plan.at("pod", field))
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
+        if template.get("metadata"):
+            message = "Grove drops the labels and annotations of an ephemeral volume's claim; remove them, or mount a claim of your own"
+            at = plan.at("pod", "volumes", index, "ephemeral", "volumeClaimTemplate", "metadata")
+            yield results.warning("DYN193", message, plan.ref, at)
+
+
+def _has_queue(plan: ComponentPlan) -> bool:
+    """True if a clique of the component has the label or annotation of a queue."""
+    by_user = (plan.who.service_labels, plan.pod.labels, plan.who.annotations, plan.pod.annotations)
+    return plan.config.grove.kai_scheduler.enabled or any(labels.KAI_QUEUE in marks for marks in by_user)
