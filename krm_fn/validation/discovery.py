@@ -47,7 +47,7 @@ def _knows_store(container: Container) -> bool:
     """True if the environment or a flag names the store or the address of etcd, or if a ConfigMap might hold such variables."""
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
     return (
-        any(entry["name"] in _STORES and (entry.get("value") or "valueFrom" in entry) for entry in container.get("env") or ())
+        any(entry.get("name") in _STORES and (entry.get("value") or "valueFrom" in entry) for entry in container.get("env") or ())
         or any("configMapRef" in entry for entry in container.get("envFrom") or ())
         or any("--store-kv" in word for word in words)
     )

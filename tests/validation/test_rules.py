@@ -37,3 +37,11 @@ def test_a_claim_at_the_place_of_another_mount_is_told_nothing_of_shared_memory(
     )
     (found,) = given.expanded(given.graph({"Worker": written})).results
     assert (found.code, found.message) == ("DYN209", "two volumes are mounted at /data; mount one of them elsewhere")
+
+
+@pytest.mark.parametrize("engine", ["vllm", "trtllm"])
+def test_a_variable_without_a_name_does_not_stop_the_engines_rules(engine):
+    """The schema reports it, and the other rules run on the rest of the resource."""
+    main = {"command": ["python3", "-m", f"dynamo.{engine}"], "args": ["--tensor-parallel-size", "16"]}
+    written = given.service("worker", main=main, multinode={"nodeCount": 2}, resources={"limits": {"gpu": "8"}}, envs=[{"value": "a"}])
+    assert given.findings(given.expanded(given.graph({"Worker": written})).results) == [("DYN022", "spec.services.Worker.envs[0].name")]

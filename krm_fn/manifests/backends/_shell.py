@@ -60,7 +60,7 @@ def change(word: str) -> str:
 def check(container: Container, role: RolePlan, fields: Iterable[WordsField] = FIELDS) -> Iterator[Result]:
     """Reports the words in these fields that the shell of a role changes. Words that are JSON are quoted, so no shell changes them."""
     plan = role.component
-    literals = {entry["name"]: entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}
+    literals = {entry.get("name", ""): entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}
     variables = {name: value for name, value in literals.items() if "$" not in value}
     for field in fields:
         for index, word in enumerate(container.get(field) or ()):

@@ -86,7 +86,7 @@ def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
     of_pod, of_main = plan.pod.spec.get("securityContext") or {}, container.get("securityContext") or {}
     field: Field = "pod" if of_main.get("runAsUser") is None else "main"
     user = (of_pod if field == "pod" else of_main).get("runAsUser")
-    home = next((entry for entry in container.get("env") or () if entry["name"] == "HOME"), None)
+    home = next((entry for entry in container.get("env") or () if entry.get("name") == "HOME"), None)
     if user == 0 and (home is None or home.get("value", _ROOT_HOME) != _ROOT_HOME):
         message = (
             "sshd of user 0 reads its keys from /root/.ssh, but the keys are written to the .ssh folder in HOME, which the image sets to "
