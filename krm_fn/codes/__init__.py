@@ -70,9 +70,9 @@ TITLES = {
     "DYN062": "A later layer changed a label of generated objects",
     # 070-079: files of the commands
     "DYN070": "More than one configuration",
-    "DYN071": "Kustomization that is not built",
+    "DYN071": "Kustomization is not built",
     "DYN072": "Document without apiVersion and kind in a folder",
-    "DYN073": "An earlier state that cannot be read",
+    "DYN073": "Earlier state cannot be read",
     "DYN074": "Link leads out of the folder",
     "DYN075": "File is too large",
     # 080-080: the schema, continued

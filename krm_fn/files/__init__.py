@@ -1,1 +1,1 @@
-"""The files that commands read and write: which there are, their earlier revisions, where findings stand in them, and output folders."""
+"""The files that commands read and write: input files, revisions of them, places of findings, and output folders."""
