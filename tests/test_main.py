@@ -158,8 +158,10 @@ def test_a_stream_that_cannot_be_used_is_one_line_and_no_success(command, code, 
     assert words in done.stderr
 
 
-def test_no_stdin_is_an_empty_input():
-    done = subprocess.run(f"{sys.executable} -m krm_fn <&-", shell=True, capture_output=True, text=True, check=False, timeout=20)  # noqa: S602
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "error DYN001" in done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("arguments", ["", "check -", "render -", "schema --for names -"])
+def test_a_closed_stdin_is_an_empty_input(arguments):
+    command = f"{sys.executable} -m krm_fn {arguments} <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, timeout=20)  # noqa: S602
+    assert done.returncode == 1
+    assert "error DYN001" in done.stdout + done.stderr
+    assert "DYN019" not in done.stderr

@@ -104,7 +104,7 @@ def data(path: str, limit: int = LIMIT) -> bytes:
     """
     try:
         if path == STDIN:
-            found = sys.stdin.buffer.read(limit + 1)
+            found = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
         else:
             with open(path, "rb", opener=None if path.startswith(_DESCRIPTORS) else regular) as file:
                 found = file.read(limit + 1)
