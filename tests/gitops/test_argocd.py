@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -213,26 +215,46 @@ def loosened(definition):
 
 @pytest.fixture
 def vendors_definitions(dynamo):
+    """The vendor's `volumeMounts` until the test ends; yields the definition of this project."""
     (file,) = (programs.ROOT / "platform" / "crds").glob("*dynamographdeployments.yaml")
-    cluster.put(dynamo, *map(loosened, cluster.read(file)))
-    yield
-    cluster.put(dynamo, *cluster.read(file))
+    (ours,) = cluster.read(file)
+    cluster.put(dynamo, loosened(copy.deepcopy(ours)))
+    yield ours
+    cluster.put(dynamo, ours)
+
+
+def compared(app, wanted, seconds=60):
+    """Return as soon as Argo CD, asked again and again, says that the Application is Synced or OutOfSync. Raises TimeoutError."""
+
+    def says():
+        app.argo.refresh(app.namespace)
+        return app.argo.application(app.namespace)["status"]["sync"]["status"] == wanted
+
+    server.eventually(says, seconds)
+
+
+def restored(app, definition):
+    """Return as soon as Argo CD knows the definition again; it may read it too early, and reads it again only after another change."""
+    for attempt in range(6):
+        metadata = {**definition["metadata"], "annotations": {"attempt": str(attempt)}}
+        cluster.put(app.argo.plane, {**definition, "metadata": metadata})
+        with contextlib.suppress(TimeoutError):
+            return compared(app, "Synced", 20)
+    raise TimeoutError
 
 
 @pytest.mark.parametrize("app", ["llm-agg"], indirect=True)
 def test_the_rule_of_the_page_for_the_vendors_definitions(running, vendors_definitions):
-    """OutOfSync for ever without it, Synced with it."""
-
-    def says(wanted):
-        running.argo.refresh(running.namespace)
-        return running.argo.application(running.namespace)["status"]["sync"]["status"] == wanted
-
-    server.eventually(lambda: says("OutOfSync"), 60)
+    """The Application is OutOfSync without the rule, and Synced with it."""
+    compared(running, "OutOfSync")
     (rule,) = [text for _, text in markdown.fenced(PAGE.read_text(), "yaml") if "jqPathExpressions" in text]
     application = running.argo.application(running.namespace)
-    rules = [*application["spec"]["ignoreDifferences"], *yaml.safe_load(rule)["ignoreDifferences"]]
-    cluster.patch(running.argo.plane, application, {"spec": {"ignoreDifferences": rules}})
-    server.eventually(lambda: says("Synced"), 60)
+    before = application["spec"]["ignoreDifferences"]
+    cluster.patch(running.argo.plane, application, {"spec": {"ignoreDifferences": [*before, *yaml.safe_load(rule)["ignoreDifferences"]]}})
+    compared(running, "Synced")
+    cluster.patch(running.argo.plane, application, {"spec": {"ignoreDifferences": before}})
+    compared(running, "OutOfSync")
+    restored(running, vendors_definitions)
 
 
 HEALTH = [("pending", "Progressing"), ("failed", "Degraded"), ("successful", "Healthy")]
