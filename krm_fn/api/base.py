@@ -3,6 +3,8 @@
 Not its business: any one kind.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue, model_validator
@@ -12,6 +14,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from krm_fn import registry
 from krm_fn.api import native
+from krm_fn.schema import sentences
 
 Int32 = Annotated[int, Field(lt=2**31, json_schema_extra={"format": "int32"})]
 Generation = Annotated[int, Field(ge=0, lt=2**63, json_schema_extra={"format": "int64"})]
@@ -57,31 +60,37 @@ EnvVars = Annotated[list[native.EnvVar], ByKey()]
 class Rule(NamedTuple):
     """A rule beyond types: `holds` is CEL over the object that declares it. The finding has the code and names the field `at`.
 
-    An API server refuses a resource that breaks a rule; `krm_fn.validation` finds the same before that.
+    An API server refuses a resource that breaks a rule; `krm_fn.validation` finds the same before that, and both say the sentence
+    that `krm_fn.schema.sentences` has for the code. `words` are for its slots.
     An API server leaves unchanged parts of a stored resource alone, but the root of a resource changes with every label. A rule of a root
     therefore needs `lets_stored`: a stored resource that breaks the rule may keep breaking it.
     """
 
     code: str
     holds: str
-    message: str
     at: str = ""
     reason: Literal["Required", "Invalid", "Forbidden"] = "Invalid"
+    words: Mapping[str, str] = MappingProxyType({})
     lets_stored: bool = False
     editor: Schema | None = None
     """The same in JSON Schema, for a rule that editors can judge."""
 
     def written(self) -> Schema:
         """The rule as a CustomResourceDefinition has it."""
-        out: Schema = {"rule": self.holds, "message": f"{self.code} {self.message}".strip()}
+        out: Schema = {"rule": self.holds, "message": f"{self.code} {sentences.of(self.code, **self.words)}"}
         if self.lets_stored:
-            before = self.holds.replace("self", "oldSelf.value()")
-            out |= {"rule": f"{self.holds} || oldSelf.hasValue() && !({before})", "optionalOldSelf": True}
+            out |= _but_stored(self.holds)
         return out | {"reason": f"FieldValue{self.reason}"} | ({"fieldPath": f".{self.at}"} if self.at else {})
 
 
-SPEC = Rule("", "has(self.spec)", "is required; write spec", "spec", "Required", lets_stored=True)
-"""A kind with a required spec has this rule in its CustomResourceDefinition, where `required` would also hold for stored resources."""
+def spec_required() -> Schema:
+    """The rule of a kind with a required spec, since `required` at the root would also hold for stored resources."""
+    return {"message": "spec is required; write it", "reason": "FieldValueRequired", "fieldPath": ".spec", **_but_stored("has(self.spec)")}
+
+
+def _but_stored(holds: str) -> Schema:
+    before = holds.replace("self", "oldSelf.value()")
+    return {"rule": f"{holds} || oldSelf.hasValue() && !({before})", "optionalOldSelf": True}
 
 
 def rules(*found: Rule) -> ConfigDict:

@@ -73,7 +73,7 @@ def root(schema: Schema, known: dict[str, Schema]) -> Schema:
     """A whole resource, without references to what is `known`; its address and metadata are the API server's business."""
     root = inlined(schema, known)
     address = {key: {"description": root["properties"][key]["description"], "type": "string"} for key in ("apiVersion", "kind")}
-    rules = [*root.pop("x-kubernetes-validations", ()), *([base.SPEC.written()] if "spec" in root.pop("required") else ())]
+    rules = [*root.pop("x-kubernetes-validations", ()), *([base.spec_required()] if "spec" in root.pop("required") else ())]
     properties = root["properties"] | address | {"metadata": {"type": "object"}}
     return root | ({"x-kubernetes-validations": rules} if rules else {}) | {"properties": properties}
 

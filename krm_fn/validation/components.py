@@ -9,6 +9,7 @@ from krm_fn import results
 from krm_fn.kube import labels, merge, names
 from krm_fn.kube.admission import fields
 from krm_fn.manifests import backends, components, ingress, workloads
+from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, Field
@@ -39,10 +40,10 @@ def check_mounts(plan: ComponentPlan) -> Iterator[Result]:
     for index, mount in enumerate(plan.pod.mounts):
         name, path = plan.at("mount.name", index), plan.at("mount.path", index)
         if not mount.name:
-            yield results.error("DYN145", "name is required; name the claim to mount", plan.ref, name)
+            yield sentences.error("DYN145", plan.ref, name)
         if not mount.path and not mount.cache:
-            message = f"{path[-1]} is required unless {plan.at('mount.cache', index)[-1]} is true; set it"
-            yield results.error("DYN146", message, plan.ref, path)
+            cache = plan.at("mount.cache", index)
+            yield sentences.error("DYN146", plan.ref, path, field=f"{path[-1]}", cache=f"{cache[-1]}")
         elif not mount.path and not backends.get(plan.placement.backend).cache_dir:
             message = f"{path[-1]} is required, because the engine {plan.placement.backend} has no default folder for its compilation cache"
             yield results.error("DYN147", f"{message}; set it", plan.ref, path)
@@ -67,7 +68,7 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
     if not wanted.enabled:
         return
     if not wanted.host:
-        yield results.error("DYN149", "host is required when the ingress is enabled; set it", plan.ref, plan.at("ingress.host"))
+        yield sentences.error("DYN149", plan.ref, plan.at("ingress.host"))
     elif not fields.DNS_SUBDOMAIN.fullmatch((host := ingress.host(plan)).removeprefix("*.")):
         message = f"the host would be {host!r}, which is not a valid host name; use lower-case letters, digits, dashes and dots"
         yield results.error("DYN157", message, plan.ref, plan.at("ingress.suffix" if host.endswith(".") else "ingress.host"))

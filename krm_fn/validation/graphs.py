@@ -9,6 +9,7 @@ from krm_fn import results
 from krm_fn.kube import quantity
 from krm_fn.kube.admission import fields
 from krm_fn.manifests import components as kinds
+from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
     from krm_fn.plan import Claim, GraphField, GraphPlan
@@ -20,28 +21,25 @@ _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnc
 def check_services(plan: GraphPlan) -> Iterator[Result]:
     """A graph has at least one service, and each service has objects of its own."""
     if not plan.components:
-        yield results.error("DYN100", "the graph has no services; add one", plan.ref, plan.at("components"))
+        yield sentences.error("DYN100", plan.ref, plan.at("components"))
     first: dict[str, str] = {}
     for component in plan.components:
         service = component.who.service
         before = first.setdefault(component.who.name, service)
         if before != service:
-            message = f"services {before} and {service} have the same name in lower case, so their objects collide; rename one of them"
-            yield results.error("DYN101", message, plan.ref, component.at("component"))
+            yield sentences.error("DYN101", plan.ref, component.at("component"), services=f"services {before} and {service}")
     if len([component for component in plan.components if kinds.get(component.who.type).singleton]) > 1:
-        message = "the graph has more than one endpoint picker; keep one service of type epp"
-        yield results.error("DYN102", message, plan.ref, plan.at("components"))
+        yield sentences.error("DYN102", plan.ref, plan.at("components"))
 
 
 def check_claims(plan: GraphPlan) -> Iterator[Result]:
     """A claim has a name, and a claim to be created has everything that Kubernetes needs to create it."""
     for index, claim in enumerate(plan.claims):
         if not claim.name:
-            yield results.error("DYN103", "name is required; name the claim", plan.ref, plan.at("claim.name", index))
+            yield sentences.error("DYN103", plan.ref, plan.at("claim.name", index))
         for field, value, example in _needed(claim):
             if not value:
-                message = f"{plan.word(field)} is required when create is true; set it, for example to {example}"
-                yield results.error("DYN105", message, plan.ref, plan.at(field, index))
+                yield sentences.error("DYN105", plan.ref, plan.at(field, index), field=plan.word(field), example=example)
         if claim.create:
             for field, message in _unusable(claim):
                 yield results.error("DYN117", message, plan.ref, plan.at(field, index))
@@ -73,7 +71,7 @@ def check_restart(plan: GraphPlan) -> Iterator[Result]:
     if restart is None:
         return
     if restart.order and restart.parallel:
-        yield results.error("DYN107", "order does not apply when type is Parallel; remove one of the two", plan.ref, where)
+        yield sentences.error("DYN107", plan.ref, where)
     elif restart.order:
         yield from _check_order(plan, restart.order)
     if restart.id and restart.sequential and plan.config.restart == "render":
@@ -88,9 +86,8 @@ def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
     services = {component.who.service for component in plan.components}
     for index, name in enumerate(order):
         if name not in services:
-            message = f"the graph has no service {name}; write one of {', '.join(sorted(services))}"
-            yield results.error("DYN108", message, plan.ref, plan.at("restart.order", index))
+            yield sentences.error("DYN108", plan.ref, plan.at("restart.order", index), name=name, services=", ".join(sorted(services)))
         elif name in order[:index]:
-            yield results.error("DYN109", f"{name} is listed twice; list each service once", plan.ref, plan.at("restart.order", index))
+            yield sentences.error("DYN109", plan.ref, plan.at("restart.order", index), name=name)
     if missing := sorted(services - set(order)):
-        yield results.error("DYN110", f"order does not list {', '.join(missing)}; list every service", plan.ref, plan.at("restart.order"))
+        yield sentences.error("DYN110", plan.ref, plan.at("restart.order"), services=", ".join(missing))

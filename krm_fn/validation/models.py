@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
+from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
     from krm_fn.results import Ref, Result
@@ -22,9 +22,7 @@ def check_model(spec: dict[str, Any], ref: Ref) -> Iterator[Result]:
         return
     source = spec.get("source")
     if source is None:
-        message = f"is required for a LoRA adapter; write its uri, which begins with {' or '.join(_SOURCES)}"
-        yield results.error("DYN170", message, ref, ("spec", "source"))
+        yield sentences.error("DYN170", ref, ("spec", "source"))
     elif not (source.get("uri") or "").startswith(_SOURCES):
         uri = source.get("uri") or ""
-        message = f"{uri!r} does not begin with {' or '.join(_SOURCES)}, from where adapters are loaded; write such a uri"
-        yield results.error("DYN171", message, ref, ("spec", "source", "uri"), current=uri)
+        yield sentences.error("DYN171", ref, ("spec", "source", "uri"), uri=f"{uri!r}")._replace(current=uri)

@@ -74,6 +74,12 @@ class Clone:
     def test(self, *arguments):
         self.python("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments)
 
+    def edit(self, name, old, new):
+        file = self.root / "krm_fn" / name
+        text = file.read_text()
+        assert text.count(old) == 1, (name, old)
+        file.write_text(text.replace(old, new))
+
     def definition(self, name):
         return yaml.safe_load((self.root / "platform" / "crds" / f"{name}.yaml").read_text())["spec"]["versions"][0]["schema"]
 
@@ -137,3 +143,49 @@ def test_a_new_component_type_is_one_file(clone):
     found = clone.render(given.graph({"Books": given.service("ledger")}, name="sums", namespace="demo"))
     assert container(found, "sums-books")["command"] == ["ledger"]
     clone.test("tests/test_registry.py", "tests/generate", "tests/codes/test_codes.py")
+
+
+SAID = "{revision} is not the revision of a model; write main"
+PAGE = """
+DYN118:
+  means: >-
+    A model has one revision here.
+  mend: >-
+    Write main.
+"""
+TWIN = """
+    model_config = base.rules(
+        base.Rule("DYN118", 'self.?revision.orValue("main") == "main"', "revision", words={"revision": "this"})
+    )
+
+    name: str
+    \"\"\"The base model's name"""
+CHECK = """
+
+def check_revision(plan: ComponentPlan) -> Iterator[Result]:
+    yield sentences.error("DYN118", plan.ref, plan.at("component"), revision="v2")
+"""
+
+
+def test_the_sentence_of_a_new_rule_is_written_once(clone):
+    """The rule, its twin in CEL, the code's title and its page: four places, and one of them has the sentence."""
+    clone.edit("schema/sentences.py", '"DYN130":', f'"DYN118": "{SAID}",\n    "DYN130":')
+    clone.edit("codes/__init__.py", '    "DYN120"', '    "DYN118": "A revision that no model has",\n    "DYN120"')
+    pages = clone.root / "krm_fn/codes/texts/graphs.yaml"
+    pages.write_text(pages.read_text() + PAGE)
+    clone.edit("api/v1alpha1/component.py", '\n    name: str\n    """The base model\'s name', TWIN)
+    clone.edit("validation/components.py", "\n\ndef check_names(", f"{CHECK}\n\ndef check_names(")
+    clone.edit("validation/__init__.py", "components.check_names,", "components.check_names,\n    components.check_revision,")
+    clone.generate()
+
+    twin = "DYN118 this is not the revision of a model; write main"
+    service = clone.definition("dynamographdeployments")["openAPIV3Schema"]["properties"]["spec"]["properties"]["services"]
+    (rule,) = service["additionalProperties"]["properties"]["modelRef"]["x-kubernetes-validations"]
+    assert (rule["message"], rule["fieldPath"]) == (twin, ".revision")
+    assert (clone.root / "docs/errors/DYN118.md").read_text().startswith("# DYN118: A revision that no model has\n")
+    assert twin.partition(" ")[2] in (clone.root / "docs/reference/dynamographdeployment.md").read_text()
+    named = clone.python("-c", f"import sys; from krm_fn import expand, config; print(expand.expand([{GRAPH!r}], config.Config()).results)")
+    assert "v2 is not the revision of a model; write main" in named
+    written = [path for path in clone.root.joinpath("krm_fn").rglob("*.py") if "is not the revision of a model" in path.read_text()]
+    assert [path.name for path in written] == ["sentences.py"]
+    clone.test("tests/codes/test_pages.py", "-k", "DYN118 or have or every_page or texts")

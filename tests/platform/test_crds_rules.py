@@ -1,13 +1,15 @@
-"""The rules that definitions say in CEL: an API server and our own check find the same, at the same field, under the same code."""
+"""The rules of the definitions in CEL: an API server and our own check find the same, with the same code, field and sentence."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import pytest
 
 from krm_fn import codes, config, expand
 from krm_fn.generate import structural
+from krm_fn.schema import sentences
 from tests.support import slips
 from tests.support.slips import model, other, worker
 
@@ -113,15 +115,23 @@ RULES = [
 ]
 
 
+def sentence(code):
+    """The sentence of a rule as a pattern, with any words in its slots."""
+    return re.sub(r"\\{\w+\\}", ".+", re.escape(sentences.SENTENCES[code]))
+
+
 @pytest.mark.parametrize("case", RULES, ids=[case.reason for case in RULES])
 def test_rules(case, dynamo):
-    """Refused with the code, at the field, and for this alone; the check has the same word for it, before it comes to that."""
+    """The server refuses the resource with this code alone, at the field; our check finds the same, with the same sentence."""
     answer = dynamo.apply(case.written)
     causes = [] if answer.ok else [(each["field"], each["message"]) for each in answer.body["details"]["causes"]]
     assert [field for field, _ in causes] == ([case.field] if case.code else [])
-    assert all(f"{case.code} " in message and ";" in message for _, message in causes)
-    found = {each.code for each in expand.expand([case.written], config.Config()).results if each.severity == "error"}
-    assert found & {rule.code for rule in RULES} == ({case.code} if case.code else set())
+    found = [each for each in expand.expand([case.written], config.Config()).results if each.severity == "error"]
+    assert {each.code for each in found} & {rule.code for rule in RULES} == ({case.code} if case.code else set())
+    if case.code:
+        said = [each.message for each in found if each.code == case.code]
+        assert all(re.fullmatch(f".*{case.code} {sentence(case.code)}", message) for _, message in causes)
+        assert all(re.fullmatch(sentence(case.code), message) for message in said)
 
 
 def test_every_rule_has_its_case():
@@ -131,6 +141,7 @@ def test_every_rule_has_its_case():
         for rule in shown.get("x-kubernetes-validations", ())
     }
     assert written == {case.code for case in RULES if case.code}
+    assert written == {*sentences.SENTENCES}
     assert written <= {*codes.TITLES}
 
 

@@ -17,6 +17,7 @@ Framework = Annotated[str, base.Registered("manifests.backends")]
 _TYPES = ", ".join(f"`{name}`" for name in registry.entries_of("manifests.components"))
 _NO_PICKER = 'self.?componentType.orValue("") != "epp"'
 _CONFIG, _REFERENCE = "self.?eppConfig.?config", "self.?eppConfig.?configMapRef"
+_EITHER = {"config": "config", "reference": "configMapRef"}
 _IS_ZERO = 'type(self.size) == string ? quantity(self.size).compareTo(quantity("0")) == 0 : self.size == 0'
 
 
@@ -27,7 +28,6 @@ class SharedMemory(base.Model):
         base.Rule(
             "DYN116",
             f"self.?disabled.orValue(false) || (has(self.size) && !({_IS_ZERO}))",
-            "is required when disabled is false; set a size such as 16Gi, or disabled: true",
             "size",
             "Required",
         )
@@ -43,13 +43,13 @@ class VolumeMount(base.Model):
     """A volume of the graph, or an existing claim, at a place in the main container."""
 
     model_config = base.rules(
-        base.Rule("DYN145", 'self.name != ""', "is required; name the claim to mount", "name", "Required"),
+        base.Rule("DYN145", 'self.name != ""', "name", "Required"),
         base.Rule(
             "DYN146",
             'self.?useAsCompilationCache.orValue(false) || self.?mountPoint.orValue("") != ""',
-            "is required when useAsCompilationCache is false; set it",
             "mountPoint",
             "Required",
+            words={"field": "mountPoint", "cache": "useAsCompilationCache"},
         ),
     )
 
@@ -75,7 +75,6 @@ class Ingress(base.Model):
         base.Rule(
             "DYN149",
             '!self.?enabled.orValue(false) || self.?host.orValue("") != ""',
-            "is required when ingress is enabled; set it",
             "host",
             "Required",
         )
@@ -140,32 +139,28 @@ class Component(base.Model):
     """One component of a graph: what runs, how often, with which resources, and how it is reached."""
 
     model_config = base.rules(
-        base.Rule(
-            "DYN130", f"{_NO_PICKER} || !has(self.multinode)", "an endpoint picker runs on one node; leave it out", "multinode", "Forbidden"
-        ),
+        base.Rule("DYN130", f"{_NO_PICKER} || !has(self.multinode)", "multinode", "Forbidden", words={"nodes": "multinode"}),
         base.Rule(
             "DYN131",
             f"{_NO_PICKER} || self.?replicas.orValue(1) == 1",
-            "an endpoint picker must have exactly 1 replica; write 1",
             "replicas",
         ),
         base.Rule(
             "DYN132",
             f"{_NO_PICKER} || {_CONFIG}.hasValue() || {_REFERENCE}.hasValue()",
-            "an endpoint picker needs config or configMapRef; write one of them",
             "eppConfig",
             "Required",
+            words=_EITHER,
         ),
         base.Rule(
             "DYN133",
             f"{_NO_PICKER} || !{_CONFIG}.hasValue() || !{_REFERENCE}.hasValue()",
-            "config and configMapRef exclude each other; keep one",
             "eppConfig",
+            words=_EITHER,
         ),
         base.Rule(
             "DYN134",
             f'{_NO_PICKER} || {_CONFIG}.hasValue() || !{_REFERENCE}.hasValue() || {_REFERENCE}.?name.orValue("") != ""',
-            "names no ConfigMap; set its name",
             "eppConfig.configMapRef.name",
             "Required",
         ),

@@ -29,14 +29,14 @@ class PVC(base.Model):
     """A PersistentVolumeClaim that services of the graph mount."""
 
     model_config = base.rules(
-        base.Rule("DYN103", 'self.name != ""', "is required; name the claim", "name", "Required"),
+        base.Rule("DYN103", 'self.name != ""', "name", "Required"),
         *(
             base.Rule(
                 "DYN105",
                 f"!self.?create.orValue(false) || (has(self.{field}) && {given})",
-                f"is required when create is true; set it, for example to {example}",
                 field,
                 "Required",
+                words={"field": field, "example": example},
                 editor={
                     "if": {"properties": {"create": {"const": True}}, "required": ["create"]},
                     "then": {"properties": {field: {"not": empty}}, "required": [field]},
@@ -69,15 +69,14 @@ class RestartStrategy(base.Model):
         base.Rule(
             "DYN107",
             'self.?type.orValue("") != "Parallel" || !has(self.order) || size(self.order) == 0',
-            "cannot be given when type is Parallel; leave one of the two out",
             "order",
             "Forbidden",
         ),
         base.Rule(
             "DYN109",
             "!has(self.order) || self.order.all(name, self.order.exists_one(other, other == name))",
-            "names a service twice; name each once",
             "order",
+            words={"name": "a service"},
         ),
     )
 
@@ -103,26 +102,25 @@ class GraphSpec(base.Model):
         base.Rule(
             "DYN101",
             "!has(self.services) || self.services.all(name, self.services.exists_one(other, other.lowerAscii() == name.lowerAscii()))",
-            "two services make the same objects, since names are written in lower case; rename one of them",
             "services",
+            words={"services": "two services"},
         ),
         base.Rule(
             "DYN102",
             '!has(self.services) || size(self.services.filter(name, self.services[name].?componentType.orValue("") == "epp")) < 2',
-            "a graph has at most one endpoint picker; keep one service of type epp",
             "services",
         ),
         base.Rule(
             "DYN108",
             f"{_NO_ORDER} || !has(self.services) || self.restart.strategy.order.all(name, name in self.services)",
-            "the graph has no such service; write one of its services",
             "restart.strategy.order",
+            words={"name": "of one of these names", "services": "its services"},
         ),
         base.Rule(
             "DYN110",
             f"{_NO_ORDER} || !has(self.services) || self.services.all(name, name in self.restart.strategy.order)",
-            "leaves out a service; name every service",
             "restart.strategy.order",
+            words={"services": "some services"},
         ),
     )
 
@@ -171,7 +169,6 @@ class DynamoGraphDeployment(base.Kind):
         base.Rule(
             "DYN100",
             "size(self.?spec.?services.orValue({})) > 0",
-            "a graph needs at least one service; add one",
             "spec.services",
             "Required",
             lets_stored=True,

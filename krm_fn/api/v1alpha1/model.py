@@ -10,7 +10,6 @@ from pydantic import Field
 from krm_fn.api import base
 
 _SOURCES = ("s3://", "hf://")
-_BEGINS = f"which begins with {' or '.join(_SOURCES)}"
 _NO_LORA = 'self.?modelType.orValue("") != "lora"'
 
 
@@ -25,14 +24,12 @@ class ModelSpec(base.Model):
     """Which model."""
 
     model_config = base.rules(
-        base.Rule(
-            "DYN170", f"{_NO_LORA} || has(self.source)", f"is required for a LoRA adapter; write its uri, {_BEGINS}", "source", "Required"
-        ),
+        base.Rule("DYN170", f"{_NO_LORA} || has(self.source)", "source", "Required"),
         base.Rule(
             "DYN171",
             f"{_NO_LORA} || !has(self.source) || " + " || ".join(f'self.source.uri.startsWith("{source}")' for source in _SOURCES),
-            f"is not where LoRA adapters are loaded from; write a uri {_BEGINS}",
             "source.uri",
+            words={"uri": "uri"},
         ),
     )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
 from krm_fn.kube import names
 from krm_fn.manifests import inference_pool, rbac
 from krm_fn.manifests.components import Component
+from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,20 +56,16 @@ class EndpointPicker(Component):
         """The reference's rules (webhook/validation/shared.go validateEPPConfig)."""
         picker = plan.edge.picker
         if plan.placement.nodes > 1:
-            message = f"an endpoint picker runs on one node; remove {plan.word('nodes')}"
-            yield results.error("DYN130", message, plan.ref, plan.at("nodes"))
+            yield sentences.error("DYN130", plan.ref, plan.at("nodes"), nodes=plan.word("nodes"))
         if plan.placement.replicas not in (None, 1):
-            message = f"an endpoint picker must have exactly 1 replica, not {plan.placement.replicas}; write 1"
-            yield results.error("DYN131", message, plan.ref, plan.at("replicas"))
+            yield sentences.error("DYN131", plan.ref, plan.at("replicas"))
         config, reference = plan.word("picker.config"), plan.word("picker.reference")
         if picker.config is None and not picker.by_reference:
-            message = f"an endpoint picker needs {config} or {reference}; set one of them"
-            yield results.error("DYN132", message, plan.ref, plan.at("picker"))
+            yield sentences.error("DYN132", plan.ref, plan.at("picker"), config=config, reference=reference)
         elif picker.config is not None and picker.by_reference:
-            message = f"{config} and {reference} exclude each other; keep one"
-            yield results.error("DYN133", message, plan.ref, plan.at("picker.reference"))
+            yield sentences.error("DYN133", plan.ref, plan.at("picker.reference"), config=config, reference=reference)
         elif picker.by_reference and not picker.config_map:
-            yield results.error("DYN134", "the ConfigMap has no name; set it", plan.ref, plan.at("picker.reference", "name"))
+            yield sentences.error("DYN134", plan.ref, plan.at("picker.reference", "name"))
 
 
 COMPONENT = EndpointPicker()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import quantity
+from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
@@ -23,8 +24,7 @@ def check(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
     yield from _gpu_requests(plan, written)
     memory = written.get("sharedMemory")
     if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
-        message = "size is required unless disabled is true; set a size such as 16Gi, or disabled: true"
-        yield results.error("DYN116", message, plan.ref, plan.at("shared_memory.size"))
+        yield sentences.error("DYN116", plan.ref, plan.at("shared_memory.size"))
 
 
 def _of_services(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:

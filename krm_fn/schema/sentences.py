@@ -1,0 +1,47 @@
+"""The sentence of each rule that both a render and an API server judge. The finding and its twin in CEL share it.
+
+A slot in braces takes a word that only a render knows, for example the name of a field in the user's API version. The twin has a general
+word in its place.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+
+if TYPE_CHECKING:
+    from krm_fn.results import Path, Ref, Result
+
+SENTENCES = {
+    "DYN100": "the graph has no services; add one",
+    "DYN101": "{services} have the same name in lower case, so their objects collide; rename one of them",
+    "DYN102": "the graph has more than one endpoint picker; keep one service of type epp",
+    "DYN103": "name is required; name the claim",
+    "DYN105": "{field} is required when create is true; set it, for example to {example}",
+    "DYN107": "order does not apply when type is Parallel; remove one of the two",
+    "DYN108": "the graph has no service {name}; write one of {services}",
+    "DYN109": "{name} is listed twice; list each service once",
+    "DYN110": "order does not list {services}; list every service",
+    "DYN116": "size is required unless disabled is true; set a size such as 16Gi, or disabled: true",
+    "DYN130": "an endpoint picker runs on one node; remove {nodes}",
+    "DYN131": "an endpoint picker must have exactly 1 replica; write 1",
+    "DYN132": "an endpoint picker needs {config} or {reference}; set one of them",
+    "DYN133": "{config} and {reference} exclude each other; keep one",
+    "DYN134": "the ConfigMap has no name; set it",
+    "DYN145": "name is required; name the claim to mount",
+    "DYN146": "{field} is required unless {cache} is true; set it",
+    "DYN149": "host is required when the ingress is enabled; set it",
+    "DYN170": "source is required for a LoRA adapter; write its uri, which begins with s3:// or hf://",
+    "DYN171": "{uri} does not begin with s3:// or hf://, from which LoRA adapters are loaded; write such a uri",
+}
+
+
+def of(code: str, **slots: str) -> str:
+    """The sentence of a rule: the problem, a semicolon, the fix. Raises KeyError for an unknown code or a slot without a word."""
+    return SENTENCES[code].format_map(slots)
+
+
+def error(code: str, ref: Ref, path: Path, **slots: str) -> Result:
+    """The finding that a resource breaks a rule at a field."""
+    return results.error(code, of(code, **slots), ref, path)
