@@ -1,7 +1,6 @@
-"""Every Dynamo resource among the items, turned into the native resources it stands for.
+"""Expands every Dynamo resource among the items to the native objects that it stands for.
 
-Not its business: text, files and streams. `expand` is a function of its arguments: no clock, no environment, no network, and it never
-changes what it was given.
+`expand` is a function of its arguments. It reads no clock, environment, file or network, and it never changes its input.
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ from typing import NamedTuple
 from krm_fn import ownership, resolve, results, validation
 from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.convert import older_forms
+from krm_fn.kube import identity
 from krm_fn.kube.admission import fields
 from krm_fn.kube.types import Resource
-from krm_fn.manifests import components_inventory, graph
+from krm_fn.manifests import components_inventory, generated, graph
 from krm_fn.ownership import Generated, Owner
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
@@ -28,125 +28,134 @@ _REQUEST = "DynamoGraphDeploymentRequest"
 
 
 class Expansion(NamedTuple):
-    """The items as they should leave, and what there is to say. With an error among the results the items are not fit for use."""
+    """The output items and all findings. If a finding is an error, the items must not be used."""
 
     resources: list[Resource]
     results: list[Result]
 
 
 class _Expanded(NamedTuple):
-    """One item: what becomes of it, what it stands for, and what there is to say."""
+    """One input item: the resources kept of it, the objects generated from it, and the findings about it."""
 
     kept: list[Resource]
     generated: list[Generated]
     results: list[Result]
 
 
+class _Input(NamedTuple):
+    """What the other items and the configuration say about one item."""
+
+    config: Config
+    cluster: ClusterFacts
+    images: older_forms.Images
+
+    @property
+    def unknown(self) -> Severity:
+        """The severity of native fields that are newer than our Kubernetes schema."""
+        return "warning" if self.config.unknown_fields == "warn" else "error"
+
+
 def expand(resources: Sequence[Resource], config: Config) -> Expansion:
-    """Every Dynamo resource among `resources`, turned into the native resources it stands for.
+    """Expands every Dynamo resource among `resources`.
 
-    Items that are not changed come back as the same objects. Never raises for what a user wrote; a graph with an error does not
-    keep the others from being judged.
+    Items that do not change come back as the same objects. The function never raises for user input, and an error in one resource does
+    not hide findings about the others.
     """
-    around, found = cluster.read(resources, config)
+    facts, unreadable_secrets = cluster.read(resources, config)
     home = config.namespace or cluster.NAMESPACE
-    images, unreadable = older_forms.images(resources, home)
-    items = [_guarded(resource, config, around, images) for resource in resources]
+    images, unreadable_images = older_forms.images(resources, home)
+    items = [_guarded(resource, _Input(config, facts, images)) for resource in resources]
     kept = [resource for item in items for resource in item.kept]
-    generated = [entry for item in items for entry in item.generated]
-    present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in resources if _is_dynamo(resource)}
-    placed, misplaced = ownership.place(kept, generated, present, home)
-    said = [*found, *unreadable, *_twins(resources, config), *(result for item in items for result in item.results), *misplaced]
-    return Expansion(placed, sorted(suppressed.without(_once(said), resources), key=results.order))
+    objects = [entry for item in items for entry in item.generated]
+    present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in filter(identity.is_dynamo, resources)}
+    placed, misplaced = ownership.place(kept, objects, present, home, generated.is_prunable)
+    found = [*unreadable_secrets, *unreadable_images, *_duplicates(resources, config), *misplaced]
+    found.extend(result for item in items for result in item.results)
+    return Expansion(placed, sorted(suppressed.without(_distinct(found), resources), key=results.order))
 
 
-def _twins(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
-    """Resources of one name of which one gets the other's namespace: they would make each other's objects."""
+def _duplicates(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
+    """Reports Dynamo resources of the same kind and name that resolve to the same namespace, one written and one defaulted.
+
+    They would generate the same objects.
+    """
     by_owner: dict[Owner, list[Resource]] = {}
-    for resource in filter(_is_dynamo, resources):
+    for resource in filter(identity.is_dynamo, resources):
         by_owner.setdefault(ownership.owner(resource, cluster.namespace(resource, config)), []).append(resource)
-    for (kind, _, namespace), twins in by_owner.items():
-        for twin in twins if len(twins) > 1 else ():
-            message = f"another {kind} of this name counts for namespace {namespace}; rename one, or write both their namespaces"
-            yield results.error("DYN058", message, results.ref(twin), ("metadata", "name"))
+    for (kind, _, namespace), same in by_owner.items():
+        for resource in same if len(same) > 1 else ():
+            message = f"another {kind} has the same name and is also in namespace {namespace}; rename one, or set the namespace of both"
+            yield results.error("DYN058", message, results.ref(resource), ("metadata", "name"))
 
 
-def _is_dynamo(resource: Resource) -> bool:
-    version = resource.get("apiVersion")
-    return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP
-
-
-def _guarded(resource: Resource, config: Config, around: ClusterFacts, images: older_forms.Images) -> _Expanded:
-    """Expands one item; an internal error about it becomes a finding, so that it hides no finding about the others."""
+def _guarded(resource: Resource, context: _Input) -> _Expanded:
+    """Expands one item. An internal error becomes a finding, so that it hides no finding about the other items."""
     try:
-        return _item(resource, config, around, images)
+        return _item(resource, context)
     except Exception as problem:  # noqa: BLE001 - as the docstring says
         return _Expanded([resource], [], [results.internal(problem, results.ref(resource))])
 
 
-def _item(resource: Resource, config: Config, around: ClusterFacts, images: older_forms.Images) -> _Expanded:
+def _item(resource: Resource, context: _Input) -> _Expanded:
     """Expands one item: a graph, or a component that was not generated from a graph."""
-    if not _is_dynamo(resource):
+    if not identity.is_dynamo(resource):
         return _Expanded([resource], [], [])
     address = results.ref(resource)
-    if address.api_version == API_VERSION and address.kind in _RESOLVERS and not ownership.is_generated(resource):
-        converted, notes = older_forms.convert(resource, images)
-        item = _expanded(converted, config, around, notes)
-        return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
-    return _passing(resource, config)
+    if address.api_version != API_VERSION or address.kind not in _RESOLVERS or generated.is_generated(resource):
+        return _unexpanded(resource, context)
+    converted, notes = older_forms.convert(resource, context.images)
+    item = _expanded(converted, context, notes)
+    return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
 
 
-def _expanded(resource: Resource, config: Config, around: ClusterFacts, notes: list[Result]) -> _Expanded:
-    """One graph or component. Where it has errors nothing is rendered, but what can be read is judged all the same."""
-    checked = [*notes, *check.resource(resource, unknown=_unknown(config))]
-    broken, kept = readable.broken(checked), readable.usable(check.without_nulls(resource), checked)
-    plan, unreadable = _RESOLVERS[resource["kind"]](kept, config, around)
-    made = graph.pods(plan)
-    judged = [*validation.graph(plan, made, around), *_namespace(resource, plan.namespace, config)]
+def _expanded(resource: Resource, context: _Input, notes: list[Result]) -> _Expanded:
+    """Expands one graph or component. A resource with errors generates nothing, but its readable parts are still checked."""
+    config = context.config
+    checked = [*notes, *check.resource(resource, unknown=context.unknown)]
+    broken, usable = readable.broken(checked), readable.usable(check.without_nulls(resource), checked)
+    plan, unreadable = _RESOLVERS[resource["kind"]](usable, config, context.cluster)
+    pods = graph.pods(plan)
+    judged = [*validation.graph(plan, pods, context.cluster), *_namespace(resource, plan.namespace, config)]
     found = [*checked, *readable.news([*unreadable, *judged], broken)]
     if results.failed(found):
         return _Expanded([resource], [], found)
-    placed = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
-    generated = [*graph.render(plan, made), *components_inventory.components(plan)]
-    sources = ownership.source(placed, graph.notes(plan, placed.get("spec")), config.source)
-    return _Expanded(list(sources), [Generated(placed, entry) for entry in generated], found)
+    source = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
+    objects = [*graph.render(plan, pods), *components_inventory.components(plan)]
+    kept = ownership.source(source, graph.notes(plan, source.get("spec")), config.source)
+    return _Expanded(list(kept), [Generated(source, entry) for entry in objects], found)
 
 
-def _passing(resource: Resource, config: Config) -> _Expanded:
+def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
     """Checks a resource of a kind that is not expanded, if the kind has a schema."""
-    checked = list(check.resource(resource, unknown=_unknown(config)))
+    checked = list(check.resource(resource, unknown=context.unknown))
     address, found = results.ref(resource), [*checked]
     if address.api_version == API_VERSION:
-        kept = readable.usable(check.without_nulls(resource), checked)
-        found.extend(readable.news(validation.other(kept, config), readable.broken(checked)))
+        usable = readable.usable(check.without_nulls(resource), checked)
+        found.extend(readable.news(validation.other(usable, context.config), readable.broken(checked)))
     if address.kind == _REQUEST:
-        found.append(results.warning("DYN055", "is not expanded by this version; it leaves as it came", address, ("kind",)))
+        message = f"this version does not expand a {_REQUEST}, so the resource leaves unchanged; the operator or a later version handles it"
+        found.append(results.warning("DYN055", message, address, ("kind",)))
     return _Expanded([readable.without_nulls(resource, checked)], [], found)
 
 
-def _unknown(config: Config) -> Severity:
-    """How native fields newer than our Kubernetes count."""
-    return "warning" if config.unknown_fields == "warn" else "error"
-
-
 def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[Result]:
-    """Pods carry their namespace in their environment, so it must be known now."""
+    """The namespace must be known now, because pods carry it in their environment."""
     address = results.ref(resource)
     if not address.namespace and not config.namespace:
         message = f"no namespace is set, using {namespace}; set it here, in the layer of the function or in the configuration, or use -n"
         yield results.warning("DYN057", message, address, ("metadata", "namespace"))
     if not fields.DNS_LABEL.fullmatch(namespace):
-        message = f"{namespace!r} is no name of a namespace; use lower-case letters, digits and dashes, at most 63"
+        message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
         yield results.error("DYN059", message, address, ("metadata", "namespace"))
 
 
 def _in_namespace(resource: Resource, namespace: str) -> Resource:
-    """The graph where its workloads are."""
+    """The resource with its namespace written."""
     if results.ref(resource).namespace:
         return resource
     return {**resource, "metadata": {**resource["metadata"], "namespace": namespace}}
 
 
-def _once(found: list[Result]) -> list[Result]:
-    """Findings without repetition: several services can trip over one field of the graph."""
+def _distinct(found: list[Result]) -> list[Result]:
+    """Findings without repetition. Several services can report the same field of their graph."""
     return list({(result.code, result.message, result.ref, result.path): result for result in found}.values())

@@ -5,7 +5,7 @@ The owner is an annotation, because a build knows no UIDs. It is written on the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn import results
@@ -15,24 +15,6 @@ from krm_fn.kube.types import Resource
 from krm_fn.results import Result
 
 Owner = tuple[str, str, str]
-
-_GENERATED = {
-    ("", "ConfigMap"),
-    ("", "PersistentVolumeClaim"),
-    ("", "Service"),
-    ("", "ServiceAccount"),
-    ("apps", "Deployment"),
-    ("grove.io", "PodCliqueSet"),
-    ("inference.networking.k8s.io", "InferencePool"),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"),
-    ("networking.istio.io", "VirtualService"),
-    ("networking.k8s.io", "Ingress"),
-    ("rbac.authorization.k8s.io", "Role"),
-    ("rbac.authorization.k8s.io", "RoleBinding"),
-    ("scheduling.volcano.sh", "PodGroup"),
-    (identity.DYNAMO_GROUP, "DynamoComponentDeployment"),
-    (identity.DYNAMO_GROUP, "DynamoGraphDeploymentScalingAdapter"),
-}
 
 
 class Generated(NamedTuple):
@@ -54,31 +36,28 @@ def owners(resource: Resource) -> list[str]:
     return written.split(",") if isinstance(written, str) and written else []
 
 
-def is_generated(resource: Resource) -> bool:
-    """True if an earlier run generated this object: it is of a generated kind and carries both marks, label and annotation."""
-    key = identity.key(resource)
-    marked = labels.of(resource).get(labels.MANAGED_BY) == labels.MANAGER and bool(owners(resource))
-    return marked and (key.group, key.kind) in _GENERATED
-
-
-def is_prunable(resource: Resource) -> bool:
-    """True if the object may be removed when no owner wants it. Dynamo resources are never removed."""
-    return is_generated(resource) and not identity.is_dynamo(resource)
+def is_marked(resource: Resource) -> bool:
+    """True if the object carries both marks of generated objects, the label and the annotation."""
+    return labels.of(resource).get(labels.MANAGED_BY) == labels.MANAGER and bool(owners(resource))
 
 
 def place(
-    resources: Sequence[Resource], generated: Iterable[Generated], present: set[Owner], home: str
+    resources: Sequence[Resource],
+    generated: Iterable[Generated],
+    present: set[Owner],
+    home: str,
+    is_prunable: Callable[[Resource], bool],
 ) -> tuple[list[Resource], list[Result]]:
     """Adds the generated objects to the items.
 
     An item with the owner annotation is replaced where it stands if it is generated again, and removed if no owner wants it any more and it
     may be removed. An item without the annotation in the place of a generated object is an error. `present` holds every owner among the
-    items; objects of other owners stay. `home` is the namespace of items without one.
+    items; objects of other owners stay. `home` is the namespace of items without one. `is_prunable` says which objects may be removed.
     """
     found: list[Result] = []
     wanted = _joined(generated, found)
     placed: list[Resource] = []
-    unwanted = _Unwanted(present, found, {})
+    unwanted = _Unwanted(present, is_prunable, found, {})
     taken = {path for resource in resources if isinstance(path := labels.notes(resource).get(labels.PATH), str)}
     for resource in resources:
         mine = owners(resource)
@@ -102,6 +81,7 @@ class _Unwanted(NamedTuple):
     """
 
     present: set[Owner]
+    is_prunable: Callable[[Resource], bool]
     found: list[Result]
     moved: dict[tuple[str, str], list[Resource]]
 
@@ -114,13 +94,13 @@ class _Unwanted(NamedTuple):
         elif absent:
             message = f"the object stays, because its owner {', '.join(absent)} is not among the items; delete it if the owner is gone"
             self.found.append(results.warning("DYN053", message, address))
-        elif is_prunable(resource):
+        elif self.is_prunable(resource):
             message = f"the object is removed, because {names} no longer needs it; to keep it, remove its annotation {labels.OWNER}"
             self.found.append(results.info("DYN056", message, address))
         else:
             message = f"the object stays, although {names} does not generate it; delete it, or remove its annotation {labels.OWNER}"
             self.found.append(results.warning("DYN081", message, address))
-        return bool(absent) or not is_prunable(resource)
+        return bool(absent) or not self.is_prunable(resource)
 
     def left_behind(self) -> Iterator[Result]:
         """Yields one warning for all objects that an owner left in its old namespace. Without an address it sorts before the others."""

@@ -8,6 +8,7 @@ import pytest
 
 from krm_fn import ownership, results
 from krm_fn.kube import identity, labels
+from krm_fn.manifests import generated, workloads
 from krm_fn.ownership import Generated
 from tests.support import given, golden, truth
 
@@ -26,9 +27,9 @@ def owned(name="a", owner="DynamoGraphDeployment/chat", annotations=None, **spec
     return {**written, "metadata": {**written["metadata"], "labels": {labels.MANAGED_BY: labels.MANAGER}}}
 
 
-def place(items, *generated, present=frozenset(PRESENT), home=""):
+def place(items, *entries, present=frozenset(PRESENT), home=""):
     before = copy.deepcopy(items)
-    placed, said = ownership.place(items, [Generated(*entry) for entry in generated], set(present), home)
+    placed, said = ownership.place(items, [Generated(*entry) for entry in entries], set(present), home, generated.is_prunable)
     assert items == before
     return placed, given.findings(said)
 
@@ -117,8 +118,9 @@ def test_the_generated_kinds_are_those_of_the_examples():
     """Every kind in a recorded output that carries the owner annotation, and no other kind."""
     files = [*golden.EXAMPLES.rglob("expected.yaml"), *golden.RENDERED.glob("*.yaml")]
     found = [each for file in files for each in truth.read(file.read_text())]
-    assert {identity.key(each)[:2] for each in found if ownership.owners(each)} == ownership._GENERATED
-    assert all(ownership.is_generated(each) for each in found if ownership.owners(each))
+    written = {kind for name in workloads.names() for kind in workloads.get(name).objects}
+    assert {identity.key(each)[:2] for each in found if ownership.owners(each)} == generated._BESIDE_WORKLOADS | written
+    assert all(generated.is_generated(each) for each in found if ownership.owners(each))
 
 
 # a namespace that changes
@@ -128,7 +130,7 @@ MOVED = {("DynamoGraphDeployment", "chat", "new"), ("DynamoGraphDeployment", "ba
 
 def test_objects_in_the_old_namespace_are_one_finding_that_names_all_of_them():
     items = [owned("a", annotations={PATH: "chat/service_a.yaml"}), owned("b")]
-    placed, said = ownership.place(items, [], MOVED, "")
+    placed, said = ownership.place(items, [], MOVED, "", generated.is_prunable)
     assert placed == items
     assert [found.code for found in said] == ["DYN084"]
     assert "DynamoGraphDeployment/chat is now in namespace new" in said[0].message
@@ -138,13 +140,13 @@ def test_objects_in_the_old_namespace_are_one_finding_that_names_all_of_them():
 
 def test_it_stands_before_all_other_warnings():
     other = owned("c", owner="DynamoGraphDeployment/gone", annotations={PATH: "a.yaml"})
-    _, said = ownership.place([other, owned("a")], [], MOVED, "")
+    _, said = ownership.place([other, owned("a")], [], MOVED, "", generated.is_prunable)
     assert [found.code for found in sorted(said, key=results.order)] == ["DYN084", "DYN053"]
 
 
 def test_an_object_of_two_graphs_of_which_one_is_missing_only_stays():
     both = owned(owner="DynamoGraphDeployment/chat,DynamoGraphDeployment/gone")
-    assert [found.code for found in ownership.place([both], [], MOVED, "")[1]] == ["DYN053"]
+    assert [found.code for found in ownership.place([both], [], MOVED, "", generated.is_prunable)[1]] == ["DYN053"]
 
 
 STAYS = [

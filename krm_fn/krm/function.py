@@ -9,9 +9,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
 
-from krm_fn import config, expand, ownership, report, results
+from krm_fn import config, expand, report, results
 from krm_fn.krm import origin, resourcelist
 from krm_fn.kube import identity
+from krm_fn.manifests import generated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +82,7 @@ def _lost(before: list[Resource], after: list[Resource], settings: Config) -> It
     gone = [resource for resource in before if id(resource) not in unchanged]
     there = {name for resource in after for name in _names(resource)} if gone else set()
     for resource in gone:
-        removable = ownership.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
+        removable = generated.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
         if not removable and identity.key(resource) not in there:
             message = "would be lost, which is a mistake in this function and not in the input; please report it with the input"
             yield results.error("DYN017", message, results.ref(resource))

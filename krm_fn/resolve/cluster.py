@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn import ownership, results
+from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
+from krm_fn.manifests import generated
 from krm_fn.results import Result
 
 _KINDS = ("ServiceAccount", "Secret")
@@ -56,7 +57,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
     secrets: dict[tuple[str, str], list[str]] = {}
     accounts: dict[str, list[str]] = {}
     fallback: dict[str, str] = {}
-    facts = [resource for resource in resources if resource.get("kind") in _KINDS and not ownership.is_generated(resource)]
+    facts = [resource for resource in resources if resource.get("kind") in _KINDS and not generated.is_generated(resource)]
     for resource in sorted(facts, key=lambda item: results.ref(item).name):
         address, place = results.ref(resource), namespace(resource, config)
         if (address.api_version, address.kind) == ("v1", "ServiceAccount"):

@@ -68,6 +68,7 @@ from krm_fn.workload_list import Entry
 
 class StatefulSet(Workload):
     kinds = ("StatefulSet",)
+    objects = (("apps", "StatefulSet"),)
     templates = templates.NATIVE
 
     def roles(self, plan):

@@ -30,6 +30,9 @@ class Workload:
     kinds: tuple[str, ...] = ()
     """The kinds of its entries in the annotation `workloads`, each with a status of its own."""
 
+    objects: tuple[tuple[str, str], ...] = ()
+    """Group and kind of the objects that it writes, so that a later run may replace and remove them."""
+
     templates: tuple[Place, ...] = ()
     """Where its objects hold their pod templates."""
 

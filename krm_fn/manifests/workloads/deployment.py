@@ -33,6 +33,7 @@ class Deployment(Workload):
     """Runs single-node components in deployment mode."""
 
     kinds = ("Deployment",)
+    objects = (("apps", "Deployment"),)
     templates = pod_templates.NATIVE
 
     def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:

@@ -27,6 +27,7 @@ class Grove(Workload):
     """Runs the components of a graph if Grove is the orchestrator."""
 
     kinds = names.GROVE_KINDS
+    objects = (("grove.io", "PodCliqueSet"),)
     templates = pod_templates.CLIQUES
     always_restarts = False
     per_component = False

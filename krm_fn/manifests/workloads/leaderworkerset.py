@@ -31,6 +31,7 @@ class LeaderWorkerSet(Workload):
     """Runs multinode components in deployment mode."""
 
     kinds = ("LeaderWorkerSet",)
+    objects = (("leaderworkerset.x-k8s.io", "LeaderWorkerSet"), ("scheduling.volcano.sh", "PodGroup"))
     templates = pod_templates.GROUP
 
     def addressing(self, plan: ComponentPlan) -> Addressing:

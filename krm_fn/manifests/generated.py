@@ -1,0 +1,39 @@
+"""Which objects an earlier run generated, and which of them may be removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import ownership
+from krm_fn.kube import identity
+from krm_fn.manifests import workloads
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+_BESIDE_WORKLOADS = {
+    ("", "ConfigMap"),
+    ("", "PersistentVolumeClaim"),
+    ("", "Service"),
+    ("", "ServiceAccount"),
+    ("inference.networking.k8s.io", "InferencePool"),
+    ("networking.istio.io", "VirtualService"),
+    ("networking.k8s.io", "Ingress"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    (identity.DYNAMO_GROUP, "DynamoComponentDeployment"),
+    (identity.DYNAMO_GROUP, "DynamoGraphDeploymentScalingAdapter"),
+}
+
+
+def is_generated(resource: Resource) -> bool:
+    """True if an earlier run generated this object: it carries both marks and is of a kind that the function generates."""
+    if not ownership.is_marked(resource):
+        return False
+    kind = identity.key(resource)[:2]
+    return kind in _BESIDE_WORKLOADS or any(kind in workloads.get(name).objects for name in workloads.names())
+
+
+def is_prunable(resource: Resource) -> bool:
+    """True if the object may be removed when no owner needs it any more. Dynamo resources are never removed."""
+    return is_generated(resource) and not identity.is_dynamo(resource)
