@@ -50,6 +50,9 @@ def _function(settings: str = "") -> int:
     import gc  # noqa: PLC0415
 
     gc.disable()  # the process ends before garbage matters
+    from krm_fn.yamlio import libyaml  # noqa: PLC0415
+
+    libyaml.load()  # before the first import of yaml
     from krm_fn.krm import function  # noqa: PLC0415
 
     try:

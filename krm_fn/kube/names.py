@@ -6,8 +6,8 @@ Follows the reference's `internal/dynamo/graph.go` (GetDynamoComponentName and n
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 
+from krm_fn.kube import digest
 from krm_fn.kube.types import Role
 
 SERVICE_LIMIT = 63  # DNS-1035 label
@@ -137,7 +137,7 @@ def model_hash(model: str) -> str:
     >>> model_hash("Qwen/Qwen3-0.6B")
     'fb68f5a6'
     """
-    return sha256(model.encode()).hexdigest()[:8]
+    return digest.hexadecimal(model)[:8]
 
 
 def model_service(model: str) -> str:

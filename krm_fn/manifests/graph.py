@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import krm_fn
 from krm_fn import workload_list
-from krm_fn.kube import labels
+from krm_fn.kube import digest, labels
 from krm_fn.manifests import components, ingress, model_services, pod, rbac, scaling_adapters, services, volumes, workloads
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def notes(plan: GraphPlan, spec: Any) -> Labels:
     return {
         labels.WORKLOADS: workload_list.write(entries),
         labels.SUMMARY: _summary(plan),
-        labels.SPEC_HASH: sha256(_canonical(spec).encode()).hexdigest(),
+        labels.SPEC_HASH: digest.hexadecimal(_canonical(spec)),
         labels.ORCHESTRATOR: plan.orchestrator,
         labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
     }

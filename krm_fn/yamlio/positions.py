@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import yaml
+from yaml.error import YAMLError
 from yaml.events import MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
 
 from krm_fn.yamlio import stream
@@ -43,7 +43,7 @@ def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
     asked = list(paths)
     wanted, count = _tree(asked)
     found: dict[Path, tuple[int, int]] = {}
-    with suppress(yaml.YAMLError, UnicodeEncodeError):
+    with suppress(YAMLError, UnicodeEncodeError):
         for path, mark in _marks(stream.events(text.removeprefix("\ufeff")), wanted):
             found[path] = mark.line + 1, mark.column + 1
             if len(found) == count:

@@ -9,7 +9,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import yaml
+from yaml.error import YAMLError
 
 from krm_fn import results
 from krm_fn.yamlio import builder, scalars, syntax
@@ -75,7 +75,7 @@ def attempt(take: Callable[[Builder], T], text: str, file: str = "", lines: int 
         return take(builder.Builder(text, found, file, lines)), found
     except builder.Broken as broken:
         found.append(broken.result)
-    except (yaml.YAMLError, UnicodeEncodeError) as problem:
+    except (YAMLError, UnicodeEncodeError) as problem:
         found.append(syntax.finding(problem, text, file, lines))
     return None, found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import yaml
+from yaml.error import MarkedYAMLError
 
 from krm_fn import results
 
@@ -30,13 +30,14 @@ _ADVICE = {
 
 def finding(problem: Exception, text: str, file: str, lines: int) -> Result:
     """The finding for what a parser raised over a text before which `lines` lines stand in its file."""
-    if isinstance(problem, yaml.MarkedYAMLError) and problem.problem_mark:
+    if isinstance(problem, MarkedYAMLError) and problem.problem_mark:
         mark = problem.problem_mark
         if "unexpected end of stream" in str(problem.problem) and problem.context_mark:
             mark = problem.context_mark
         return results.error("DYN004", _message(problem, text, lines), file=file, line=lines + mark.line + 1, column=mark.column + 1)
-    if isinstance(problem, yaml.reader.ReaderError):
-        return _forbidden(text, text.find(chr(problem.character)), file, lines)
+    character = getattr(problem, "character", None)
+    if isinstance(character, int):  # a ReaderError, whose class depends on what of PyYAML is loaded
+        return _forbidden(text, text.find(chr(character)), file, lines)
     if isinstance(problem, UnicodeEncodeError):
         return _forbidden(text, problem.start, file, lines)
     return results.error("DYN004", f"{problem}; mend the text", file=file)
@@ -53,7 +54,7 @@ def _forbidden(text: str, offset: int, file: str, lines: int) -> Result:
     return results.error("DYN003", message, file=file, line=lines + line, column=column)
 
 
-def _message(problem: yaml.MarkedYAMLError, text: str, lines: int) -> str:
+def _message(problem: MarkedYAMLError, text: str, lines: int) -> str:
     what = str(problem.problem)
     if "cannot start any token" in what:
         return _no_token(text[problem.problem_mark.index : problem.problem_mark.index + 1] if problem.problem_mark else "")
