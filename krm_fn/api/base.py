@@ -1,7 +1,4 @@
-"""What every model shares: strict types, camelCase keys, descriptions from docstrings, and what an API server is told besides.
-
-Not its business: any one kind.
-"""
+"""The base of every model: strict types, camelCase keys, descriptions from docstrings, and marks for API servers and editors."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,23 +21,23 @@ Schema = dict[str, JsonValue]
 
 
 class ByKey(NamedTuple):
-    """Marks a list whose entries are told apart by a field: patches merge them by it, and no two may have the same."""
+    """Marks a list with a key: patches merge entries by this field, and two entries may not have the same value in it."""
 
     key: str = "name"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The list, without repetition."""
+        """The list, whose keys are unique."""
         return core_schema.no_info_after_validator_function(self._unique, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """For API servers, and for those that merge patches as Kubernetes does."""
+        """The list-map keywords for API servers, and the patch keywords for tools that merge as Kubernetes does."""
         listed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [self.key]}
         return handler(schema) | listed | {"x-kubernetes-patch-merge-key": self.key, "x-kubernetes-patch-strategy": "merge"}
 
     def _unique(self, entries: list[Any]) -> list[Any]:
         keys = [entry[self.key] if isinstance(entry, dict) else getattr(entry, self.key) for entry in entries]
         if len({*keys}) < len(keys):
-            raise ValueError(f"two entries have the same {self.key}")
+            raise ValueError(f"two entries have the same {self.key}; keep one of them")
         return entries
 
 
@@ -101,7 +98,7 @@ def rules(*found: Rule) -> ConfigDict:
 
 
 class Column(NamedTuple):
-    """A column that `kubectl get` prints: its title, where the value is, and whether only `-o wide` shows it."""
+    """A column of `kubectl get`: its title, the path of its value, and whether only `-o wide` shows it."""
 
     title: str
     path: str
@@ -110,7 +107,7 @@ class Column(NamedTuple):
 
 
 class Served(NamedTuple):
-    """How an API server serves a kind, besides its schema: other names, columns before the age, and subresources."""
+    """How an API server serves a kind: short names, columns before the age, and subresources."""
 
     short_names: tuple[str, ...]
     columns: tuple[Column, ...] = ()
@@ -123,7 +120,7 @@ _TYPE = rf"^({_NAME}(\.{_NAME})*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$"
 
 
 class Model(BaseModel):
-    """An object with named fields. A field without a value is absent; null is not a value."""
+    """An object with named fields. An optional field may be left out; null is not a value."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -135,7 +132,7 @@ class Model(BaseModel):
 
 
 class Extended(Model):
-    """A native definition with more fields; `native.extends` says which."""
+    """A native definition with additional fields; `native.extends` names the definition."""
 
     @model_validator(mode="after")
     def _native_part(self) -> Self:
@@ -144,10 +141,7 @@ class Extended(Model):
 
 
 class Kind(Model):
-    """A resource with an address. `api_version` and `kind`, each with one possible value, say which.
-
-    A kind that no API server serves has no `served`.
-    """
+    """A resource. `api_version` and `kind` have one possible value each. A kind that no API server serves has no `served`."""
 
     served: ClassVar[Served | None] = None
 
@@ -156,37 +150,37 @@ class Kind(Model):
 
 
 class Condition(Model):
-    """One aspect of a resource's state, as last seen."""
+    """One aspect of a resource's state, as last observed."""
 
     type: str = Field(max_length=316, pattern=_TYPE)
-    """Which aspect, for example `Ready`."""
+    """The aspect, for example `Ready`."""
     status: Literal["True", "False", "Unknown"]
-    """Whether it holds."""
+    """Whether the condition holds."""
     reason: str = Field(min_length=1, max_length=1024, pattern=r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
-    """Why, as one word for programs."""
+    """The reason as one CamelCase word, for programs."""
     message: str = Field(max_length=32768)
-    """Why, as a sentence for people."""
+    """The reason as a sentence, for people."""
     last_transition_time: native.Time
-    """When `status` last changed."""
+    """The time when `status` last changed."""
     observed_generation: Generation | None = None
-    """The `metadata.generation` that this was said about."""
+    """The `metadata.generation` that this condition describes."""
 
 
 Conditions = Annotated[list[Condition], ByKey("type")]
 
 
 class ServiceReplicaStatus(Model):
-    """How many pods of one service there are, and how many of them serve."""
+    """The number of pods of one service, and how many of them are ready."""
 
     component_kind: Literal["PodClique", "PodCliqueScalingGroup", "Deployment", "LeaderWorkerSet"]
-    """The kind of the workload that carries the service."""
+    """The kind of the service's workload."""
     component_name: str
     """The workload's name."""
     replicas: Int32 = Field(ge=0)
-    """Pods that exist and are not being deleted; for multinode services, groups of pods."""
+    """Pods that exist and are not terminating. For multinode services: groups of pods."""
     updated_replicas: Int32 = Field(ge=0)
-    """Those made from the latest template."""
+    """Pods of the latest template."""
     ready_replicas: Int32 | None = Field(default=None, ge=0)
-    """Those whose readiness probe succeeds; absent where the workload does not tell."""
+    """Pods whose readiness probe succeeds. Absent if the workload does not report them."""
     available_replicas: Int32 | None = Field(default=None, ge=0)
-    """Those ready for long enough to count on; absent where the workload does not tell."""
+    """Pods that have been ready for at least `minReadySeconds`. Absent if the workload does not report them."""

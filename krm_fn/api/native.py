@@ -1,7 +1,4 @@
-"""Native Kubernetes parts inside our kinds, by the names of their OpenAPI definitions.
-
-Not its business: what such a definition holds; `krm_fn.generate` takes that from an API server, and a model judges by the table.
-"""
+"""Native Kubernetes types inside our kinds, by the names of their OpenAPI definitions. The table of `krm_fn.schema` has their content."""
 
 from typing import Annotated, Any, NamedTuple
 
@@ -23,7 +20,7 @@ class Native(NamedTuple):
     definition: str
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """The value, as the table judges it."""
+        """The value, checked against the table."""
         return core_schema.no_info_after_validator_function(self._fitting, handler(source))
 
     def _fitting(self, value: Any) -> Any:
@@ -31,17 +28,17 @@ class Native(NamedTuple):
         return value
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Only the name: the definition itself stands in the table once."""
+        """Only the definition's name: the table holds the definition once."""
         return {"x-native": self.definition}
 
 
 def extends(definition: str, *optional: str) -> ConfigDict:
-    """The configuration of a model that is a native definition with more fields; those named in `optional` are not required."""
+    """The configuration of a model that adds fields to a native definition. The fields in `optional` are no longer required."""
     return ConfigDict(extra="allow", json_schema_extra={"x-native": definition, "x-optional": list(optional)})
 
 
 def fit(value: Any, definition: str) -> None:
-    """Raises ValueError with everything that is wrong with a value of a definition of the table."""
+    """Raises ValueError with every finding about a value of a definition in the table."""
     found = check.value(value, definition)
     if found:
         raise ValueError("\n".join(f"{results.field(result.path)}: {result.message}" for result in found))

@@ -1,7 +1,4 @@
-"""DynamoRender: the functionConfig, the settings that the reference operator takes from its installation.
-
-Not its business: reading it into settings (`krm_fn.config`).
-"""
+"""DynamoRender: the functionConfig. It holds what the reference operator takes from its installation. `krm_fn.config` reads it."""
 
 from typing import Literal
 
@@ -11,60 +8,60 @@ from krm_fn.api import base
 
 
 class LeaderWorkerSetSettings(base.Model):
-    """Multinode services in deployment mode."""
+    """Settings of multinode services in deployment mode."""
 
     enabled: bool = True
-    """Whether the cluster has LeaderWorkerSets. Without them, a multinode service is an error in deployment mode."""
+    """True if the cluster serves LeaderWorkerSets. If false, a multinode service is an error in deployment mode."""
 
 
 class KaiSchedulerSettings(base.Model):
-    """The KAI scheduler, which places all pods of a graph or none."""
+    """The KAI scheduler, which schedules either all pods of a graph or none."""
 
     enabled: bool = False
-    """Whether it places the pods."""
+    """True if the KAI scheduler schedules the pods."""
     queue: str = "dynamo"
-    """The queue that graphs go to, unless they name their own."""
+    """The default queue of graphs. An annotation on a graph overrides it."""
 
 
 class GroveSettings(base.Model):
-    """What PodCliqueSets carry beside the graph."""
+    """Settings of PodCliqueSets."""
 
     termination_delay: str = Field(
         default="15m", json_schema_extra={"format": "duration"}, pattern=r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"
     )
-    """How long a graph may stay incomplete before it is started anew, for example `15m`."""
+    """How long a graph may have too few pods before Grove restarts it, for example `15m`."""
     kai_scheduler: KaiSchedulerSettings = KaiSchedulerSettings()
-    """Whether the KAI scheduler places the pods."""
+    """Settings of the KAI scheduler."""
     schedulers: list[str] = ["default-scheduler", "kai-scheduler"]
-    """The schedulers in Grove's own configuration, which refuses pods of others. Empty: any scheduler is accepted."""
+    """The schedulers in Grove's configuration. Grove refuses pods of other schedulers. If empty, any scheduler is accepted."""
 
 
 class IngressSettings(base.Model):
-    """How a frontend without `ingress` of its own is reached."""
+    """The default ingress of a frontend that has no `ingress`."""
 
     class_name: str = ""
-    """The ingress controller's class. Empty: no Ingress."""
+    """The ingress class. If empty, no Ingress is generated."""
     tls_secret_name: str = ""
-    """The Secret with certificate and key. Empty: no HTTPS."""
+    """The Secret with certificate and key. If empty, the Ingress has no TLS."""
     host_suffix: str = ""
-    """The domain that graph names are put in front of."""
+    """The domain of the host. The host is the graph's name, a dot and this suffix."""
     istio_gateway: str = ""
-    """The Istio gateway. Given: a VirtualService instead of an Ingress."""
+    """The Istio gateway. If set, a VirtualService is generated instead of an Ingress."""
 
 
 class RbacSettings(base.Model):
-    """The cluster roles that come with the platform's installation."""
+    """The ClusterRoles of the platform's installation."""
 
     planner_role: str = "dynamo-planner"
-    """What planners may do."""
+    """The ClusterRole of planners."""
     epp_role: str = "dynamo-epp"
-    """What endpoint pickers may do."""
+    """The ClusterRole of endpoint pickers."""
     profiling_role: str = "dynamo-profiling"
-    """What profiling jobs may do across namespaces. Empty: none is bound, and GPU discovery is refused."""
+    """The ClusterRole of profiling jobs. If empty, no role is bound, and GPU discovery is refused."""
 
 
 class PullSecret(base.Model):
-    """A Secret in the cluster that opens a registry."""
+    """An image pull secret in the cluster."""
 
     registry: str
     """The registry's host, for example `nvcr.io`."""
@@ -76,43 +73,43 @@ class RenderSpec(base.Model):
     """The settings of one run."""
 
     orchestrator: Literal["deployment", "grove"] = "deployment"
-    """What carries the pods: Deployments (LeaderWorkerSets for multinode services), or one PodCliqueSet per graph."""
+    """`deployment` generates Deployments, and LeaderWorkerSets for multinode services. `grove` generates one PodCliqueSet per graph."""
     leader_worker_set: LeaderWorkerSetSettings = LeaderWorkerSetSettings()
-    """Multinode services in deployment mode."""
+    """Settings of multinode services in deployment mode."""
     grove: GroveSettings = GroveSettings()
-    """What PodCliqueSets carry beside the graph."""
+    """Settings of PodCliqueSets."""
     discovery_backend: Literal["kubernetes", "etcd"] = "kubernetes"
-    """How components find each other."""
+    """How components discover each other."""
     nats_address: str = ""
-    """The NATS server. Empty: none is named to the pods."""
+    """The address of NATS. If empty, pods get no `NATS_SERVER`."""
     etcd_address: str = ""
-    """The etcd servers. Empty: none is named to the pods."""
+    """The addresses of etcd. If empty, pods get no `ETCD_ENDPOINTS`."""
     model_express_url: str = Field(default="", alias="modelExpressURL")
-    """The Model Express server. Empty: none is named to the pods."""
+    """The URL of Model Express. If empty, pods get no `MODEL_EXPRESS_URL`."""
     prometheus_endpoint: str = ""
-    """Where planners read figures. Empty: it is not named to the pods."""
+    """The URL of Prometheus, from which planners read metrics. If empty, pods get no `PROMETHEUS_ENDPOINT`."""
     mpi_secret_name: str = "mpi-run-ssh-secret"  # noqa: S105 - the name of a Secret
-    """The Secret with the SSH key by which the pods of a TensorRT-LLM group reach each other."""
+    """The Secret with the SSH key that the pods of a TensorRT-LLM group use between each other."""
     namespace: str = ""
     """The namespace of resources that carry none."""
     ingress: IngressSettings = IngressSettings()
-    """How a frontend without `ingress` of its own is reached."""
+    """The default ingress of a frontend that has no `ingress`."""
     rbac: RbacSettings = RbacSettings()
-    """The cluster roles that come with the platform's installation."""
+    """The ClusterRoles of the platform's installation."""
     image_pull_secrets: list[PullSecret] = Field(default_factory=list)
-    """Secrets in the cluster that open registries; Secrets among the items are found by themselves."""
+    """Image pull secrets in the cluster. Secrets among the input items need no entry."""
     debugger_image: str = "python:3.12-slim"
-    """The image of the container that debug mode adds."""
+    """The image of the container in debug mode."""
     retain_volumes: bool = True
-    """Ask GitOps tools to keep PersistentVolumeClaims when their graph is taken out of Git."""
+    """If true, annotations tell GitOps tools to keep generated PersistentVolumeClaims when their graph is removed from Git."""
     source: Literal["keep", "local", "drop"] = "keep"
-    """What becomes of the Dynamo resource: it reaches the cluster, stays in the build only, or leaves the output."""
+    """What happens to the Dynamo resource. `keep`: it reaches the cluster. `local`: it stays in the build. `drop`: it leaves the output."""
     components: bool = False
-    """Also write DynamoComponentDeployments, as an inventory for `kubectl get dcd`."""
+    """If true, DynamoComponentDeployments are generated too, as an inventory for `kubectl get dcd`."""
     unknown_fields: Literal["error", "warn"] = "error"
-    """What a native field is that is newer than the Kubernetes version known here."""
+    """Severity of native fields that the known Kubernetes version does not have."""
     restart: Literal["render", "sync"] = "render"
-    """Who restarts a graph with a new `spec.restart.id`: the render, all services at once, or the syncer, in order."""
+    """What a new `spec.restart.id` does. `render`: all services restart at once. `sync`: the syncer restarts them in order."""
 
 
 class DynamoRender(base.Kind):

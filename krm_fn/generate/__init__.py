@@ -1,7 +1,4 @@
-"""The models as others want to see them: API servers, editors, kustomize, readers.
-
-Not its business: what the models say.
-"""
+"""Everything that is made from the models: definitions for API servers, schemas for editors and kustomize, the field reference."""
 
 from __future__ import annotations
 
@@ -22,13 +19,13 @@ _PARTS = ("kinds", "definitions", "paths")
 
 @cache
 def definitions() -> dict[str, Schema]:
-    """Every definition by name: the native ones as the table has them, ours with what is told to people and to API servers besides."""
+    """Every definition by name: native ones as in the table, ours with descriptions and rules."""
     known = table.load().definitions
     return known | structural.described(known)
 
 
 def text(content: dict[str, Any]) -> str:
-    """An object as JSON text, with a line for each kind, definition and path in it, so that a change can be reviewed."""
+    """An object as JSON text. Each kind, definition and path has a line, so that a change can be reviewed."""
     return "{" + ",\n".join(f"{word(key)}:{_lines(value) if key in _PARTS else word(value)}" for key, value in content.items()) + "}\n"
 
 

@@ -1,6 +1,6 @@
-"""The function as catalogs list it: `functions.yaml` and kpt's `metadata.yaml`.
+"""The function's entry in catalogs: `functions.yaml` and kpt's `metadata.yaml`. No orchestrator reads them yet.
 
-Not its business: who reads them; no orchestrator does yet. Follows the KRMFunctionDefinition of KEP-2906 and kyaml's
+Follows the KRMFunctionDefinition of KEP-2906 and kyaml's
 `KrmFunctionSchema`, and the `metadata.yaml` of kpt's catalog.
 """
 
@@ -25,7 +25,7 @@ USAGE = "docs/configuration.md"
 
 
 def definition(examples: Iterable[str]) -> Resource:
-    """What `functions.yaml` says: the configuration as a kind with its schema, and what runs it. `examples` are folders of a clone."""
+    """The content of `functions.yaml`: the configuration's kind with its schema, and the image. `examples` are folders of a clone."""
     known = generate.definitions()
     settings = known["DynamoRender"]
     (api_version,), (kind,) = (settings["properties"][key]["enum"] for key in ("apiVersion", "kind"))
@@ -59,7 +59,7 @@ def definition(examples: Iterable[str]) -> Resource:
 
 
 def metadata(examples: Iterable[str]) -> Resource:
-    """What `metadata.yaml` says."""
+    """The content of `metadata.yaml`."""
     return {
         "image": IMAGE,
         "description": DESCRIPTION,
@@ -72,5 +72,5 @@ def metadata(examples: Iterable[str]) -> Resource:
 
 
 def _address(kind: str, path: str) -> str:
-    """The page of a file (`blob`) or a folder (`tree`) of this version."""
+    """The URL of a file (`blob`) or a folder (`tree`) of this version."""
     return f"{HOME}/{kind}/v{krm_fn.__version__}/{path}"

@@ -1,8 +1,7 @@
-"""CustomResourceDefinitions: the models as an API server takes them.
+"""CustomResourceDefinitions, made from the models.
 
-Not its business: who writes them where (`krm_fn.generate`, `krm-fn crds`). The schemas are structural, native parts typed but not
-described; Kubernetes 1.30 or newer understands the rules. Follows the Kubernetes documentation, "Extend the Kubernetes API with
-CustomResourceDefinitions".
+The schemas are structural. Native parts have types and no descriptions. The rules need Kubernetes 1.30 or newer. Follows the Kubernetes
+documentation, "Extend the Kubernetes API with CustomResourceDefinitions".
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
 
 
 def definitions() -> list[Resource]:
-    """A definition for each kind that an API server serves, in the order of their names. They are to stay when they leave Git."""
+    """A definition for each served kind, sorted by name. GitOps tools keep the definitions when they leave Git."""
     known = generate.definitions()
     served = {kind.__name__: kind.served for kind in structural.kinds() if kind.served}
     return [_definition(name, how, known) for name, how in sorted(served.items())]
@@ -63,14 +62,17 @@ def _version(name: str, how: base.Served, schema: Schema) -> Resource:
 
 
 def _columns(how: base.Served) -> list[Resource]:
-    """The columns that always show, the age, and those of `-o wide`."""
+    """The default columns, the age, and the columns of `-o wide`."""
     shown = [{"name": column.title, "type": column.type, "jsonPath": column.path} for column in how.columns if not column.wide]
     wide = [{"name": column.title, "type": column.type, "jsonPath": column.path, "priority": 1} for column in how.columns if column.wide]
     return [*shown, _AGE, *wide]
 
 
 def root(schema: Schema, known: dict[str, Schema]) -> Schema:
-    """A whole resource, without references to what is `known`; its address and metadata are the API server's business."""
+    """The schema of a whole resource, with every reference to a `known` definition replaced by the definition.
+
+    The API server itself checks apiVersion, kind and metadata.
+    """
     root = inlined(schema, known)
     address = {key: {"description": root["properties"][key]["description"], "type": "string"} for key in ("apiVersion", "kind")}
     rules = [*root.pop("x-kubernetes-validations", ()), *([base.spec_required()] if "spec" in root.pop("required") else ())]
@@ -79,7 +81,7 @@ def root(schema: Schema, known: dict[str, Schema]) -> Schema:
 
 
 def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
-    """A schema without references and without what only patches need."""
+    """A schema without references and without the keywords for patches and editors."""
     if "$ref" in schema:
         return inlined(known[schema["$ref"]], known) | {key: text for key, text in schema.items() if key != "$ref"}
     if "x-kubernetes-int-or-string" in schema:
@@ -92,7 +94,7 @@ def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
         out["properties"] = {name: inlined(field, known) for name, field in schema["properties"].items()}
     for key in schema.get("x-kubernetes-list-map-keys", ()):
         if key not in out["items"].get("required", ()):
-            out["items"]["properties"][key].setdefault("default", "")  # or the API server takes no such key
+            out["items"]["properties"][key].setdefault("default", "")  # an API server requires a default for an optional key
     return out
 
 

@@ -1,7 +1,6 @@
-"""A JSON Schema for editors: all kinds in one document, which tells by `kind` what a file holds.
+"""A JSON Schema for editors: one document for all kinds, which selects the schema by `kind`. Other kinds pass.
 
-Not its business: rules between fields, which definitions of custom resources say in CEL and `krm-fn check` finds. The dialect is draft 7,
-the newest that editors agree on. A file may hold other kinds too; those are left alone.
+The dialect is draft 7, the newest that editors have in common. Few rules between fields are in it (`krm_fn.api.base.Rule.editor`).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def schema() -> dict[str, Any]:
 
 
 def _likely(words: list[str]) -> Schema:
-    """Any text, and some that an editor may propose."""
+    """Any string. An editor may propose these."""
     return {"anyOf": [{"enum": words}, {"type": "string"}]}
 
 
@@ -45,7 +44,7 @@ def _when(kind: str, definition: str) -> Schema:
 
 
 def _for_editors(found: Schema) -> Schema:
-    """A schema in words of JSON Schema alone."""
+    """A schema with keywords of JSON Schema only."""
     if "$ref" in found:
         return {**found, "$ref": f"#/definitions/{found['$ref']}"}
     out: Schema = {key: found[key] for key in _SAME if key in found}

@@ -1,7 +1,4 @@
-"""The field reference: a page of Markdown for each kind, and one that lists them.
-
-Not its business: what the fields are for, which the models say.
-"""
+"""The field reference: a page of Markdown for each kind, and an index. The texts come from the models."""
 
 from __future__ import annotations
 
@@ -26,16 +23,16 @@ _EVERYWHERE = ("apiVersion", "kind", "metadata")
 _INTRODUCTION = """\
 # Fields
 
-Every field of the kinds that krm-fn reads, by kind. `krm-fn crds` prints their definitions for an API server, `kubectl explain` shows
-the same texts there, and `krm-fn schema` prints them for editors.
+Every field of the kinds that krm-fn reads. `krm-fn crds` prints the definitions for an API server, and `kubectl explain` then shows the
+same texts. `krm-fn schema` prints a schema for editors.
 
-| kind | short names | what it is |
+| kind | short names | description |
 |---|---|---|
 """
 
 
 def pages() -> dict[str, str]:
-    """Every page by its file's name."""
+    """Every page by its file name."""
     known = generate.definitions()
     kinds = sorted(structural.kinds(), key=lambda kind: kind.__name__)
     lines = [f"| [{kind.__name__}]({_file(kind)}) | {_short(kind)} | {_cell(_first(known[kind.__name__]))} |\n" for kind in kinds]
@@ -56,7 +53,7 @@ def _short(kind: type[base.Kind]) -> str:
 
 
 def _page(kind: type[base.Kind], known: dict[str, Schema]) -> str:
-    """A kind, and below it everything that its fields hold, in the order in which they first appear."""
+    """The page of a kind. The types of its fields follow in the order of their first use."""
     root = known[kind.__name__]
     (version,), short = root["properties"]["apiVersion"]["enum"], _short(kind)
     head = f"# {kind.__name__}\n\n{root['description']}\n\n`apiVersion: {version}`{f', for kubectl also {short}' if short else ''}"
@@ -66,7 +63,7 @@ def _page(kind: type[base.Kind], known: dict[str, Schema]) -> str:
 
 
 def _within(name: str, known: dict[str, Schema]) -> list[str]:
-    """Our definitions that one leads to, itself first."""
+    """A definition of ours and those that it refers to, directly or not."""
     found = [name]
     for each in found:
         found += [inner for inner in dict.fromkeys(structural.references(known[each])) if inner not in found and _is_ours(inner)]
@@ -82,13 +79,13 @@ def _section(name: str, known: dict[str, Schema]) -> str:
 
 
 def _body(found: Schema, known: dict[str, Schema]) -> Iterator[str]:
-    """The paragraphs below a description. Fields of a native definition stand in its own documentation."""
+    """The paragraphs below a description. Kubernetes documents the fields of a native definition."""
     native = known[found["x-native"]]["properties"] if "x-native" in found else ()
     rows = [
         _row(name, known.get(field.get("$ref", ""), {}) | field, found) for name, field in found["properties"].items() if name not in native
     ]
     if rows:
-        yield "\n".join(["| field | type | default | what it is |", "|---|---|---|---|", *rows])
+        yield "\n".join(["| field | type | default | description |", "|---|---|---|---|", *rows])
     if native:
         yield f"{'Besides these, every' if rows else 'Every'} field of a Kubernetes {_native(found['x-native'])}."
     rules = found.get("x-kubernetes-validations", ())
@@ -140,7 +137,7 @@ def _limit(field: Schema) -> Iterator[str]:
 
 
 def _rule(rule: Schema) -> str:
-    """What must hold beyond types, in the words of an API server."""
+    """A rule, with the message of the API server."""
     code, _, message = rule["message"].partition(" ")
     where = f"`{rule['fieldPath'].removeprefix('.')}`: " if "fieldPath" in rule else ""
     return f"* {where}{message} ([{code}]({_ERRORS}/{code}.md))"

@@ -1,7 +1,7 @@
-"""The OpenAPI schema by which kustomize merges patches: which lists merge by a key, and which kinds belong to no namespace.
+"""The OpenAPI schema by which kustomize merges patches: the lists that merge by a key, and the kinds without a namespace.
 
-Not its business: types and descriptions. kustomize looks for nothing else there (kyaml `openapi`, `yaml/walk`): maps merge, a list without
-a key is replaced. A schema named under `openapi:` replaces kustomize's own, so Kubernetes' kinds are in it.
+kustomize reads nothing else from it (kyaml `openapi`, `yaml/walk`): maps always merge, and a list without a key is replaced. A schema named
+under `openapi:` replaces kustomize's own schema, so the Kubernetes kinds are in it too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def schema() -> dict[str, Any]:
 
 
 def natively(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Kubernetes' part, from the OpenAPI v3 documents of an API server: `paths` of kinds without a namespace, and `definitions`."""
+    """The part of Kubernetes, from the OpenAPI v3 documents of an API server: `paths` of kinds without a namespace, and `definitions`."""
     every = list(documents)
     schemas = {name: found for document in every for name, found in document["components"]["schemas"].items()}
     addresses = {name: found[GVK] for name, found in schemas.items() if len(found.get(GVK, ())) == 1}
@@ -52,7 +52,7 @@ def natively(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]]) -> dict[str, Schema]:
-    """The definitions in which some list merges, or leads to one, with nothing but what leads there."""
+    """The definitions that have a list with a merge key, or refer to one, reduced to those fields."""
     useful: dict[str, Schema] = {}
     before = -1
     while before < len(useful):
@@ -65,7 +65,7 @@ def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]
 
 
 def _reduced(found: Schema, useful: dict[str, Schema]) -> Schema | None:
-    """A schema with what leads to lists that merge, as far as `useful` definitions are known; None where nothing does."""
+    """A schema reduced to the fields that lead to lists with a merge key; None if no field does."""
     if "$ref" in found:
         return {"$ref": f"#/definitions/{found['$ref']}"} if found["$ref"] in useful else None
     if found.get("type") == "array":
@@ -78,14 +78,14 @@ def _reduced(found: Schema, useful: dict[str, Schema]) -> Schema | None:
 
 
 def _list(found: Schema, useful: dict[str, Schema]) -> Schema | None:
-    """A list that merges. What stands in other lists is replaced with them."""
+    """A list with a merge key; None for other lists, which patches replace as a whole."""
     if "merge" not in found.get(_KEYS[0], "").split(","):
         return None
     return {"type": "array", **{key: found[key] for key in _KEYS if key in found}, "items": _reduced(found["items"], useful) or {}}
 
 
 def _global(paths: dict[str, Any]) -> dict[str, Any]:
-    """The paths of kinds that belong to no namespace."""
+    """The paths of kinds without a namespace."""
     named = {path: found["get"][GVK] for path, found in sorted(paths.items()) if path.endswith(_NAMED) and GVK in found.get("get", {})}
     return {
         path: {"get": {GVK: address, "responses": {}}}

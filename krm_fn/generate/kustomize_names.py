@@ -1,7 +1,6 @@
-"""Where our kinds name other objects, for kustomize's `configurations`: prefixes and the hashes of generated names then reach them.
+"""The fields of our kinds that refer to other objects, for kustomize's `configurations`: prefixes and name hashes then reach them.
 
-Not its business: what the objects are. kustomize's paths lead through lists but not through maps with keys of their own, so that the
-services of graphs must be given.
+A path of kustomize leads through lists, but not through maps with keys of the user. A caller must therefore name the services.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _CONTAINERS = ("mainContainer", "containers", "initContainers")
 
 
 class Reference(NamedTuple):
-    """A field of one of our kinds that names an object of another kind."""
+    """A field of one of our kinds that holds the name of another object."""
 
     target: str
     kind: str
@@ -48,7 +47,7 @@ class Reference(NamedTuple):
 
 
 def references(services: Iterable[str] = ()) -> Resource:
-    """The content of a file for `configurations`. `services` are the keys under `spec.services` of the graphs to be followed."""
+    """The content of a file for `configurations`. `services` are the keys under `spec.services` of the graphs."""
     every = sorted({*_fixed(), *(found for service in services for found in _of_service(service))})
     return {
         "nameReference": [
@@ -63,7 +62,7 @@ def _target(kind: str) -> Resource:
 
 
 def _fixed() -> Iterator[Reference]:
-    """What needs no service."""
+    """The references outside of services."""
     yield from _component("DynamoComponentDeployment", "spec")
     yield from _under("DynamoGraphDeployment", "spec/envs", _VARIABLES)
     yield from _under("DynamoGraphDeploymentRequest", "spec", _REQUEST)
@@ -71,7 +70,7 @@ def _fixed() -> Iterator[Reference]:
 
 
 def _of_service(service: str) -> Iterator[Reference]:
-    """A service, and the claims that it may mount: either both follow a new name or neither."""
+    """The references of a service, and the names of claims, since a service mounts claims by name."""
     yield Reference("PersistentVolumeClaim", GRAPH, "spec/pvcs/name")
     yield from _component(GRAPH, f"spec/services/{service.replace('/', chr(92) + '/')}")
 

@@ -1,8 +1,7 @@
-"""Schemas as an API server means them: those of our models, and the native definitions that they use.
+"""Structural schemas: those of our models, and the native definitions that they use.
 
-Not its business: where the OpenAPI documents come from and where the table goes (`krm_fn.generate`).
-A structural schema has no alternatives and no null: an object's unknown fields are refused unless it says that it keeps them
-(Kubernetes documentation, CustomResourceDefinitions, "Specifying a structural schema").
+A structural schema has no alternatives and no null. It refuses unknown fields of an object, unless the object keeps them. Follows the
+Kubernetes documentation, CustomResourceDefinitions, "Specifying a structural schema".
 """
 
 from __future__ import annotations
@@ -52,19 +51,19 @@ _ATOMS: dict[str, Schema] = {
 
 
 class Generator(json_schema.GenerateJsonSchema):
-    """JSON schemas without null and without titles for fields."""
+    """JSON schemas without null and without titles of fields."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> json_schema.JsonSchemaValue:
-        """An optional field may be left out; null is no value of it."""
+        """The schema of the value: an optional field may be left out, but null is not a value."""
         return self.generate_inner(schema["schema"])
 
     def field_title_should_be_set(self, schema: object) -> bool:
-        """Names say enough."""
+        """A field needs no title beside its name."""
         return False
 
 
 def kinds() -> list[type[base.Kind]]:
-    """Every kind that a module of `krm_fn.api` or of a version below it defines: a new kind needs nothing but a new file."""
+    """Every kind that a module of `krm_fn.api` or of a version below it defines. A new kind is one new file."""
     packages = [api, *(registry.get(api, name) for name in registry.entries(api) if hasattr(registry.get(api, name), "__path__"))]
     modules = [registry.get(package, name) for package in packages for name in registry.entries(package)]
     found = [(module, thing) for module in modules for thing in vars(module).values() if isinstance(thing, type)]
@@ -72,14 +71,14 @@ def kinds() -> list[type[base.Kind]]:
 
 
 def models(of: Iterable[type[base.Kind]]) -> dict[str, Schema]:
-    """The JSON schemas of kinds and everything in them, by class name, with descriptions; native parts are named by `x-native`."""
+    """The JSON schemas of kinds and of all models in them, by class name. `x-native` names native parts."""
     _, document = json_schema.models_json_schema([(kind, "validation") for kind in of], schema_generator=Generator, ref_template="{model}")
     definitions: dict[str, Schema] = document["$defs"]
     return definitions
 
 
 def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
-    """Our definitions by name, in the form of the table, with what is told to people and to API servers besides.
+    """Our definitions by name, in the form of the table, with descriptions and rules.
 
     `native_definitions` are compacted already (`compact`). Raises KeyError for a native definition that is missing there.
     """
@@ -88,7 +87,7 @@ def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
 
 
 def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]:
-    """The table that the check walks: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
+    """The table that a render reads: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
     found = kinds()
     own = {name: compact(schema) for name, schema in described(native_definitions).items()}
     definitions = own | {name: native_definitions[name] for name in _reachable(own, native_definitions)}
@@ -106,12 +105,12 @@ def native_part(documents: Iterable[dict[str, Any]]) -> dict[str, Schema]:
 
 
 def compact(schema: Schema) -> Schema:
-    """A schema with what a check or a merge needs, and nothing for readers."""
+    """A schema with the keywords that a check or a merge needs, without descriptions."""
     return _normal(schema, _CHECKED)
 
 
 def _normal(schema: Schema, kept: tuple[str, ...]) -> Schema:
-    """A schema in the form of the table: references by name, no alternatives, and of the keywords those `kept`."""
+    """A schema in the form of the table: references by name, no alternatives, and only the `kept` keywords."""
     reference = _reference(schema)
     if reference:
         return {"$ref": reference} | {key: schema[key] for key in _TOLD if key in schema and key in kept}
@@ -134,7 +133,7 @@ def _normal(schema: Schema, kept: tuple[str, ...]) -> Schema:
 
 
 def _reference(schema: Schema) -> str:
-    """The name of the definition that stands for a schema, or an empty text."""
+    """The name of the definition that a schema refers to; empty if it refers to none."""
     reference: str = schema.get("$ref") or "".join(part["$ref"] for part in schema.get("allOf", ()))
     if not reference and "x-native" in schema and "properties" not in schema:
         reference = schema["x-native"]
@@ -142,7 +141,7 @@ def _reference(schema: Schema) -> str:
 
 
 def _lenient(definition: Schema) -> Schema:
-    """A native definition whose optional words may be empty: an API server puts the default there before it judges."""
+    """A native definition whose optional enums accept an empty string: an API server sets the default before it validates."""
     for name, field in definition.get("properties", {}).items():
         if "enum" in field and name not in definition.get("required", ()):
             field["enum"] = list(dict.fromkeys(["", *field["enum"]]))
@@ -150,7 +149,7 @@ def _lenient(definition: Schema) -> Schema:
 
 
 def _extended(own: Schema, source: Schema, native_definitions: dict[str, Schema]) -> Schema:
-    """A model that adds fields to a native definition (`native.extends`), with the fields of both."""
+    """A model that extends a native definition (`native.extends`), with the fields of both."""
     name = source.get("x-native")
     if not name:
         return own
@@ -173,7 +172,7 @@ def _reachable(own: dict[str, Schema], native_definitions: dict[str, Schema]) ->
 
 
 def references(schema: Schema) -> Iterator[str]:
-    """The names of the definitions that a schema in the form of the table refers to, in their order."""
+    """The names of the definitions that a schema in the form of the table refers to, in order."""
     if "$ref" in schema:
         yield schema["$ref"]
     inner = [*schema.get("properties", {}).values(), *(schema[key] for key in ("items", "additionalProperties") if key in schema)]

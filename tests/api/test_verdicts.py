@@ -1,6 +1,6 @@
-"""Models, table, editor schema and definitions of custom resources accept and refuse the same documents.
+"""Models, table, editor schema and CustomResourceDefinitions accept and refuse the same documents.
 
-They are told apart only where one of them cannot speak of something: JSON Schema has no words for two entries of one key.
+The one exception: JSON Schema cannot express that a key is unique in a list.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def rules(document: Document) -> set[str]:
 
 
 def disagreement(document: Document) -> str:
-    """Who differs from our own check, and how; empty where all say the same."""
+    """The judges that differ from our own check, and how; empty if all agree."""
     found = documents.faults(document)
     lacking = not found and "DYN105" in rules(document)
     said = {"model": documents.model_fits(document), "editor": documents.editor_fits(document)}
     if found == {documents.TWINS}:
         del said["editor"]
-    elif lacking:  # the one rule that editors judge, too
+    elif lacking:  # the one rule that editors judge too
         said["editor"] = not said["editor"]
     return ", ".join(f"the {who} says {fits}, the check {sorted(found)}" for who, fits in said.items() if fits is bool(found))
 
@@ -71,7 +71,7 @@ def test_examples_fit():
 
 
 def test_enough_is_recorded():
-    """Of each kind some are accepted, and some refused for what they are."""
+    """Of each kind, the server accepted some documents and refused some for their types."""
     counted = Counter((document["kind"], verdict.fits) for document, verdict in RECORDED)
     assert len(RECORDED) > 300
     assert min(counted[kind, fits] for kind in documents.SERVED for fits in (True, False)) > 9
@@ -79,7 +79,7 @@ def test_enough_is_recorded():
 
 
 def test_all_agree_with_the_word_of_an_api_server():
-    """Recorded under strict server-side apply; a broken rule is no matter of types."""
+    """The answers were recorded under strict server-side apply. A broken rule is not a wrong type."""
     assert [document for document, verdict in RECORDED if verdict.fits is bool(documents.faults(document))] == []
     assert [document for document, _ in RECORDED if disagreement(document)] == []
 

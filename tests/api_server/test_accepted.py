@@ -1,4 +1,4 @@
-"""Rules against a real API server: it takes what is rendered without an error, and refuses what the rules over pods refuse."""
+"""A real API server accepts what is rendered without an error, and refuses what the rules over pods refuse."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ budget = settings(
 
 
 def native(resources: list[Resource]) -> list[Resource]:
-    """The generated objects that are not Dynamo's own."""
+    """The generated objects of native and third-party kinds."""
     return [found for found in resources if labels.OWNER in labels.notes(found) and not found["apiVersion"].startswith("nvidia.com/")]
 
 
 def refused(plane, resources):
-    """What the API server says of objects that it does not take."""
+    """The API server's message for each object that it refuses."""
     said = []
     for found in native(resources):
         plane.namespace(found["metadata"]["namespace"])
@@ -90,6 +90,6 @@ def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
 
 
 def marked(made):
-    """A generated object as the expansion marks it."""
+    """A generated object with the owner annotation of the expansion."""
     notes = {**labels.notes(made), labels.OWNER: "DynamoGraphDeployment/chat"}
     return {**made, "metadata": {**made["metadata"], "annotations": notes}}

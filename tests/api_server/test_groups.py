@@ -207,7 +207,7 @@ FILES = sorted(golden.EXAMPLES.glob("*/expected*.yaml"))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(golden.EXAMPLES)))
 def test_every_pod_template_of_the_examples_is_accepted(file, plane):
-    """The carriers themselves are sent with everything else that an example becomes."""
+    """Another test sends the workloads themselves."""
     sent = [template for each in truth.read(file.read_text()) for template in carriers.pod_templates(each)]
     assert sent
     for each in sent:
@@ -231,7 +231,7 @@ GRAPHS = [
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm"])
 @pytest.mark.parametrize(("carrier", "kinds"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
 def test_a_change_of_image_and_replicas_passes(carrier, kinds, engine, plane):
-    """Applied for real, then applied again from a graph with another image and another number of replicas."""
+    """Applied, then applied again from a graph with another image and another number of replicas."""
 
     def rendered(image, replicas):
         written = nodes.worker(command=["python3", "-m", f"dynamo.{engine}"], args=["--x"], image=image, replicas=replicas)

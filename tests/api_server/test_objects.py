@@ -1,4 +1,4 @@
-"""Every native object of every example and layout is accepted by a real API server: no unknown field, no rule of validation broken."""
+"""A real API server accepts every native object of every example and layout, with strict validation and without warnings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import golden, truth
 
-# Definitions of Dynamo's own kinds are not served here: resources that pass through, and the scaling adapter.
+# This control plane does not serve Dynamo's kinds: resources that pass through, and the scaling adapter.
 DYNAMO = ("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel", "DynamoGraphDeploymentScalingAdapter")
 FILES = sorted([*golden.EXAMPLES.glob("*/expected*.yaml"), *golden.RENDERED.glob("*.yaml")])
 

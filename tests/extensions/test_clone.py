@@ -128,7 +128,7 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     profiled = {"model": "m", "backend": "abacus", "profilingConfig": {"profilerImage": "i", "config": {}}}
     assert clone.python("-m", "krm_fn", "check", "-", text=json.dumps(REQUEST | {"spec": profiled}))
 
-    clone.test("tests/test_registry.py", "tests/generate", "tests/codes/test_codes.py", "tests/manifests/backends")
+    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py", "tests/manifests/backends")
     clone.test("tests/examples", "-k", "abacus and not command and not file and not hash and not again")  # those need bash
 
 
@@ -142,7 +142,7 @@ def test_a_new_component_type_is_one_file(clone):
         assert "`ledger`" in (clone.root / page).read_text()
     found = clone.render(given.graph({"Books": given.service("ledger")}, name="sums", namespace="demo"))
     assert container(found, "sums-books")["command"] == ["ledger"]
-    clone.test("tests/test_registry.py", "tests/generate", "tests/codes/test_codes.py")
+    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py")
 
 
 SAID = "{revision} is not the revision of a model; write main"

@@ -72,7 +72,7 @@ def test_the_image_is_of_this_version_and_needs_nothing():
 
 
 def local(address):
-    """The path in a clone that an address of this version stands for."""
+    """The path in a clone of a URL of this version."""
     kind, version, path = address.removeprefix(f"{catalog.HOME}/").split("/", 2)
     assert (kind in ("blob", "tree"), version) == (True, f"v{krm_fn.__version__}")
     return ROOT / path
@@ -92,7 +92,7 @@ def test_every_example_is_listed_in_both():
 
 
 def test_the_package_says_what_the_definition_says():
-    """The fields that kpt's catalog wants of every function."""
+    """The fields that kpt's catalog requires."""
     assert PACKAGE.keys() == {"image", "description", "tags", "sourceURL", "examplePackageURLs", "emails", "license"}
     assert (PACKAGE["description"], PACKAGE["tags"]) == (FUNCTION["spec"]["description"], FUNCTION["spec"]["tags"])
     project = ConfigParser()
@@ -127,7 +127,7 @@ def test_the_schema_judges_as_the_function_does(spec, good):
 
 
 def configurations():
-    """Every DynamoRender in the examples and on the page of all keys."""
+    """Every DynamoRender in the examples and in docs/configuration.md."""
     texts = [path.read_text() for path in golden.EXAMPLES.rglob("*.yaml") if f"kind: {config.KIND}" in path.read_text()]
     texts += [block for _, block in markdown.fenced(local(VERSION["usage"]).read_text(), "yaml")]
     documents = [document for text in texts for document in yaml.safe_load_all(text)]

@@ -1,4 +1,4 @@
-"""The JSON Schema for editors: sound, described, and particular about our kinds alone."""
+"""The JSON Schema for editors is valid, has descriptions, and judges our kinds only."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def keywords(schema):
 
 @pytest.mark.parametrize("kind", structural.kinds(), ids=lambda kind: kind.__name__)
 def test_a_file_is_judged_by_its_kind(kind):
-    """Nothing but its address: whatever is wrong with it is found in the definition of its kind."""
+    """The schema selects the definition by the kind of the file."""
     address = {"apiVersion": DEFINITIONS[kind.__name__]["properties"]["apiVersion"]["enum"][0], "kind": kind.__name__}
     assert all("services" not in error.message for error in VALIDATOR.iter_errors(address))
     (extra,) = (error.message for error in VALIDATOR.iter_errors({**address, "zzz": 1}) if "zzz" in error.message)
@@ -77,13 +77,13 @@ def test_what_an_editor_underlines(reason, document, path):
 
 
 def test_a_file_without_a_kind_lacks_just_that():
-    """Not also everything that some kind or other would need."""
+    """The error names the kind only, not the fields that some kind requires."""
     (error,) = VALIDATOR.iter_errors({"apiVersion": "nvidia.com/v1alpha1"})
     assert error.message == "'kind' is a required property"
 
 
 def test_kinds_and_versions_are_proposed():
-    """An editor completes what an enum has, though other kinds may stand in the file."""
+    """An editor completes the values of an enum, although a file may hold other kinds."""
     assert set(SCHEMA["properties"]["kind"]["anyOf"][0]["enum"]) == {kind.__name__ for kind in structural.kinds()}
     assert SCHEMA["properties"]["apiVersion"]["anyOf"][0]["enum"] == ["dynamo.krm-fn.io/v1alpha1", "nvidia.com/v1alpha1"]
 

@@ -1,4 +1,4 @@
-"""The field reference leads everywhere and leaves nothing out."""
+"""The field reference has every field of every kind, and its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from krm_fn.generate import __main__ as generate
 from krm_fn.generate import field_reference, structural
+from krm_fn.schema import sentences
 
 PAGES = field_reference.pages()
 KINDS = {kind.__name__: kind for kind in structural.kinds()}
@@ -43,16 +44,23 @@ def test_every_field_of_a_kind_is_on_its_page(name):
 def test_a_row_says_type_default_and_limits():
     page = PAGES["dynamographdeployment.md"]
     probe = "[Probe](https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.36/#probe-v1-core)"
-    assert f"| `livenessProbe` | {probe} |  | When to restart the main container, instead of the type's default. |\n" in page
-    assert "| `nodeCount` | integer | `2` | How many nodes each instance takes. GPUs are counted per node. At least 2. |\n" in page
-    assert "| `pvcs` | list of [PVC](#pvc), by name |  | Claims that services may mount. At most 100 entries. |\n" in page
-    assert "| `size` | quantity |  | How large it may grow, for example `16Gi`. |\n" in page
-    assert "| `services` | map to [Component](#component) |  | The graph's components by name. At most 25 entries. |\n" in page
-    assert "| `id` | string | **required** | Any text. A new one asks for a new restart. Not empty. |\n" in page
+    assert (
+        f"| `livenessProbe` | {probe} |  | The liveness probe of the main container. It replaces the default of the component type. |\n"
+        in page
+    )
+    assert (
+        "| `nodeCount` | integer | `2` | The number of nodes of each replica. Resources, for example GPUs, are per node. At least 2. |\n"
+        in page
+    )
+    assert "| `pvcs` | list of [PVC](#pvc), by name |  | PersistentVolumeClaims that services may mount. At most 100 entries. |\n" in page
+    assert "| `size` | quantity |  | The size limit, for example `16Gi`. |\n" in page
+    assert "| `services` | map to [Component](#component) |  | The components of the graph by name. At most 25 entries. |\n" in page
+    assert "| `id` | string | **required** | Any text. A new value requests a new restart. Not empty. |\n" in page
 
 
 def test_rules_stand_with_their_codes():
-    assert "* `host`: is required when ingress is enabled; set it ([DYN149](../errors/DYN149.md))\n" in PAGES["dynamographdeployment.md"]
+    said = sentences.of("DYN149")
+    assert f"* `host`: {said} ([DYN149](../errors/DYN149.md))\n" in PAGES["dynamographdeployment.md"]
 
 
 def test_the_adapter_says_why_it_is_what_one_scales():

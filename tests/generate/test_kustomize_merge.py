@@ -1,4 +1,4 @@
-"""The real kustomize merges patches by the schema: our lists by their keys, and Kubernetes' kinds exactly as without it."""
+"""With the schema, the real kustomize merges our lists by their keys, and patches Kubernetes' kinds as without it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEMA = kustomize_merge.schema()
 
 @pytest.fixture
 def build(kustomize, tmp_path):
-    """What kustomize makes of resources and patches, by kind and name; with our schema unless `openapi` says otherwise."""
+    """The build of resources and patches, by kind and name; with our schema unless `openapi` is False."""
 
     def built(resources, patches, *, openapi=True, program=(kustomize, "build"), **more):
         (tmp_path / "openapi.json").write_text(json.dumps(SCHEMA))
@@ -115,7 +115,7 @@ def test_a_list_without_a_key_is_replaced(path, entries, build):
 
 
 def test_without_the_schema_lists_are_wiped(build):
-    """What the schema is for."""
+    """A patch that adds an entry keeps the others."""
     patched = build([OURS], [changed(OURS, {"envs": ADDED})], openapi=False)["DynamoGraphDeployment", "llm"]["spec"]
     assert names(patched["envs"]) == ["B", "C"]
 
@@ -156,7 +156,7 @@ KUBERNETES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 def test_kubernetes_kinds_merge_as_without_it(build):
-    """The schema replaces kustomize's own; in a build with a graph, a Deployment is patched as ever."""
+    """Our schema replaces kustomize's own, but a Deployment in the same build is patched as before."""
     resources = [resource for resource, _ in KUBERNETES]
     patches = [{**patch, **{key: resource[key] for key in ("apiVersion", "kind", "metadata")}} for resource, patch in KUBERNETES]
     expected = build(resources, patches, openapi=False)

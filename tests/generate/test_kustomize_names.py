@@ -1,4 +1,4 @@
-"""The real kustomize carries prefixes and the hashes of generated names into our kinds, before any function runs."""
+"""The real kustomize updates the references in our kinds when it adds prefixes and hashes to names, before any function runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVERY = [
 
 
 def fill(document, schema, path, name):
-    """Write a name where a path leads, through whatever the table has on the way. Raises KeyError for a path that leads nowhere."""
+    """Writes a name at a path, through the lists and maps of the table. Raises KeyError for a path that the table does not have."""
     step, _, rest = path.partition("/")
     schema = table.load().definitions.get(schema.get("$ref", ""), schema)
     inner = schema["properties"][step] if "properties" in schema else schema["additionalProperties"]
@@ -45,7 +45,7 @@ def fill(document, schema, path, name):
 
 
 def found(value, path):
-    """The text where a path leads."""
+    """The string at a path."""
     for step in path.split("/"):
         value = value[0][step] if isinstance(value, list) else value[step]
     return value
@@ -53,7 +53,7 @@ def found(value, path):
 
 @pytest.fixture
 def build(kustomize, tmp_path):
-    """What kustomize makes of resources, with generated names and a prefix, by kind."""
+    """The build of resources with generated names and a prefix, by kind."""
 
     def built(resources, references):
         claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "cache"}}
@@ -76,7 +76,7 @@ def build(kustomize, tmp_path):
 
 
 def test_every_reference_follows_its_object(build):
-    """Each path of the file, through a resource that names something everywhere."""
+    """Each path of the file, tested with a resource that has every reference."""
     written: dict[str, Any] = {}
     for kind, path, target in EVERY:
         document = written.setdefault(kind, slips.other(kind, {}))
@@ -91,7 +91,7 @@ def test_every_reference_follows_its_object(build):
 
 
 def test_a_service_that_is_not_given_is_not_followed(build):
-    """And neither are the claims of its graph: half of a pair of names would be worse than none."""
+    """The claims of its graph are not updated either, because claim and mount must have the same name."""
     graph = slips.graph(
         {"pvcs": [{"name": "cache"}], "services": {"Other": {"envFromSecret": "token", "volumeMounts": [{"name": "cache"}]}}}
     )
@@ -99,7 +99,7 @@ def test_a_service_that_is_not_given_is_not_followed(build):
 
 
 def test_a_name_that_is_no_objects_stays(build):
-    """It may be in the cluster already."""
+    """The object may exist in the cluster."""
     graph = slips.graph({"services": {"Worker": {"envFromSecret": "elsewhere"}}})
     assert build([graph], kustomize_names.references(["Worker"]))[kustomize_names.GRAPH]["spec"] == graph["spec"]
 
@@ -116,7 +116,7 @@ metadata:
 
 
 def test_pods_name_what_is_there_whether_rendered_after_the_build_or_in_it(build, tmp_path):
-    """After it, the graph brings the names; in it, kustomize mends what is generated too."""
+    """A render after the build reads the names from the graph. In a build, kustomize also updates what is generated."""
     main = {"image": "registry.example/engine:1", "envFrom": [{"configMapRef": {"name": "settings"}}]}
     fields = {"envFromSecret": "token", "volumeMounts": [{"name": "cache", "mountPoint": "/c"}], "extraPodSpec": {"mainContainer": main}}
     graph = slips.graph({"pvcs": [{"name": "cache"}], "services": {"Worker": {"componentType": "worker", **fields}}})
@@ -129,7 +129,7 @@ def test_pods_name_what_is_there_whether_rendered_after_the_build_or_in_it(build
 
 
 def named_by_pods(command):
-    """The Secret, ConfigMap and claim that pods name, of what a command line prints."""
+    """The Secret, ConfigMap and claim that the pods refer to in the output of a command."""
     answer = markdown.run(command, programs.ROOT, golden.environment("kustomize"), 0)
     (pod,) = (each["spec"]["template"]["spec"] for each in yaml.safe_load_all(answer.output) if each and each["kind"] == "Deployment")
     sources = (source for container in pod["containers"] for entry in container["envFrom"] for source in entry.values())

@@ -1,4 +1,4 @@
-"""An API server serves the kinds as their definitions say: names, columns, explanations and subresources."""
+"""A real API server serves the kinds with their short names, columns, explanations and subresources."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_definitions_are_accepted_without_complaint(definition, dynamo):
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda each: each["spec"]["names"]["kind"])
 def test_definitions_fit_into_an_annotation(definition):
-    """Where client-side apply keeps them whole; half of the room is left for the other annotations and for what comes."""
+    """Client-side apply keeps the whole definition in an annotation. Half of the limit is left for other annotations and new fields."""
     assert len(json.dumps(definition).encode()) < ANNOTATIONS / 2
 
 
@@ -51,7 +51,7 @@ def test_client_side_apply_takes_them(dynamo):
 
 
 def test_the_folder_is_what_the_command_prints(kustomize):
-    """Whichever way they are installed."""
+    """Both ways install the same definitions."""
     built = subprocess.run([kustomize, "build", generate.CRDS], capture_output=True, text=True, check=True).stdout
     by_name = {each["metadata"]["name"]: each for each in yaml.safe_load_all(built)}
     assert by_name == {each["metadata"]["name"]: each for each in DEFINITIONS}
@@ -94,7 +94,7 @@ def test_columns(reason, shown, columns, wide, begins, dynamo):
 
 
 def test_the_wide_table_of_graphs_says_what_they_became(dynamo):
-    """The summary is an annotation that a render leaves on the graph."""
+    """A render writes the summary as an annotation of the graph."""
     graph = given.graph({"Worker": given.service("worker", replicas=3)}, name="summed", namespace="default")
     rendered = given.rendered(graph)["DynamoGraphDeployment/summed"]
     kept(dynamo, rendered)
@@ -103,8 +103,8 @@ def test_the_wide_table_of_graphs_says_what_they_became(dynamo):
 
 EXPLAINED = [
     ("dgd.spec.services", "FIELD: services <map[string]Object>"),
-    ("dgd.spec.services", "The graph's components by name."),
-    ("dgd.spec.services.sharedMemory.size", "How large it may grow"),
+    ("dgd.spec.services", "The components of the graph by name."),
+    ("dgd.spec.services.sharedMemory.size", "The size limit"),
     ("dgd.spec.services.extraPodSpec.mainContainer.livenessProbe.httpGet", "port <Object> -required-"),
     ("dgd.spec.pvcs", "A PersistentVolumeClaim that services of the graph mount."),
     ("dgd.spec.backendFramework", f"ENUM: {' '.join(backends.names())}"),
@@ -119,7 +119,7 @@ def test_explanations_go_all_the_way_down(path, says, dynamo):
 
 
 def test_kubectl_scales_an_adapter(dynamo):
-    """A graph has many services; the adapter stands for one of them, and is what an autoscaler is pointed at."""
+    """A graph has many services. An autoscaler targets the adapter of one of them."""
     path = dynamo.client.path(kept(dynamo, {**ADAPTER, "metadata": {"name": "scaled"}}))
     dynamo.kubectl("scale", "dgdsa", "scaled", "--replicas=5")
     status = {"status": {"replicas": 4, "selector": "nvidia.com/selector=llm-worker"}}
@@ -129,7 +129,7 @@ def test_kubectl_scales_an_adapter(dynamo):
     kept(dynamo, {**slips.worker(), "metadata": {"name": "scaled"}})
     with pytest.raises(subprocess.CalledProcessError) as refused:
         dynamo.kubectl("scale", "dgd", "scaled", "--replicas=5")
-    assert '"scaled" not found' in refused.value.stderr  # the graph is there, its scale is not
+    assert '"scaled" not found' in refused.value.stderr  # the graph exists, but has no scale subresource
 
 
 STATUS: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -155,7 +155,7 @@ def test_status_is_its_own_subresource_and_says_for_which_generation(told, statu
 
 
 def test_metadata_of_workers_is_all_spec(dynamo):
-    """Workers write it with one request; nobody has a status to tell."""
+    """Workers write it with one request, and it has no status."""
     metadata = kept(dynamo, {**METADATA, "metadata": {"name": "plain"}})
     assert metadata["spec"] == METADATA["spec"]
     assert dynamo.client.request("GET", f"{dynamo.client.path(metadata)}/status").status == 404

@@ -1,4 +1,4 @@
-"""What an API server adds to a resource, and what it merges: defaults, and lists whose entries have keys."""
+"""A real API server sets the defaults of the definitions and merges their lists by key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DEFAULTS = [
 
 @pytest.mark.parametrize(("reason", "written", "path", "expected"), DEFAULTS, ids=[row[0] for row in DEFAULTS])
 def test_defaults(reason, written, path, expected, dynamo):
-    """Those of the reference's definitions."""
+    """The defaults are those of the reference's definitions."""
     assert at(dynamo.apply(written).body["spec"], path) == expected
 
 
@@ -59,7 +59,7 @@ LISTS = [
 
 @pytest.mark.parametrize(("reason", "path", "make"), LISTS, ids=[row[0] for row in LISTS])
 def test_two_managers_share_a_list(reason, path, make, dynamo):
-    """Each applies an entry of its own, and neither takes the other's away."""
+    """Each manager applies an entry of its own and leaves the other's alone."""
     whole = {**slips.worker(), "metadata": {"name": "shared"}}
     where = dynamo.client.path(whole)
     for manager, name in (("one", "a"), ("other", "b")):

@@ -19,7 +19,7 @@ def graph(**spec: Any) -> dict[str, Any]:
 
 
 class Case(NamedTuple):
-    """A resource with the one rule that it breaks; without a code it breaks none."""
+    """A resource and the one rule that it breaks; without a code it breaks no rule."""
 
     reason: str
     written: dict[str, Any]
@@ -145,8 +145,8 @@ def test_every_rule_has_its_case():
     assert written <= {*codes.TITLES}
 
 
-def test_the_most_that_bounds_allow_costs_an_api_server_no_more_than_it_gives(dynamo):
-    """Costs are estimated when a definition is written and counted when a resource is."""
+def test_the_largest_graph_stays_below_the_cost_limit_of_an_api_server(dynamo):
+    """The server estimates the cost of a rule when a definition is written, and counts it when a resource is written."""
     names = [f"service-{index:0>51}-end" for index in range(25)]
     mounts = [{"name": f"claim-{index}", "mountPoint": f"/{index}"} for index in range(100)]
     services = {

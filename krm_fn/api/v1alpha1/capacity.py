@@ -1,4 +1,4 @@
-"""How much a component takes: resources of each pod, nodes of each instance, and who sets the replicas.
+"""The capacity of a component: resources of each pod, nodes of each replica, and scaling.
 
 Follows the reference's common types and DynamoComponentDeploymentSharedSpec.
 """
@@ -9,55 +9,55 @@ from krm_fn.api import base, native
 
 
 class ResourceItem(base.Model):
-    """One side of a resource request. Every amount is a string, written as a Kubernetes quantity."""
+    """Resource requests or limits. Every amount is a string with a Kubernetes quantity."""
 
     cpu: str | None = None
-    """Processor time, for example `"4"` or `500m`."""
+    """CPU, for example `"4"` or `500m`."""
     memory: str | None = None
     """Memory, for example `32Gi`."""
     gpu: str | None = None
-    """How many GPUs each pod gets, for example `"1"`."""
+    """The number of GPUs of each pod, for example `"1"`."""
     gpu_type: str | None = None
-    """The resource name that GPUs go by in the cluster; `nvidia.com/gpu` unless given."""
+    """The resource name of the GPUs; default `nvidia.com/gpu`."""
     custom: base.Texts | None = None
-    """Any other resource by its full name, for example `rdma/ib: "1"` or `ephemeral-storage: 100Gi`."""
+    """Other resources by their full names, for example `rdma/ib: "1"` or `ephemeral-storage: 100Gi`."""
 
 
 class Resources(base.Model):
-    """What each pod of a service asks of its node."""
+    """The resources of each pod."""
 
     requests: ResourceItem | None = None
-    """What the scheduler sets aside."""
+    """The amounts that the scheduler reserves."""
     limits: ResourceItem | None = None
-    """What the pod may not exceed. GPUs belong here."""
+    """The amounts that the pod may not exceed. Set GPUs here."""
     claims: list[native.ResourceClaim] | None = None
-    """Devices claimed through dynamic resource allocation, by the names in `extraPodSpec.resourceClaims`."""
+    """Devices of dynamic resource allocation, by the names in `extraPodSpec.resourceClaims`."""
 
 
 class Autoscaling(base.Model):
-    """Deprecated and without effect; use `scalingAdapter` with an autoscaler instead."""
+    """Deprecated and ignored; use `scalingAdapter` with an autoscaler."""
 
     enabled: bool | None = None
-    """Once switched autoscaling on."""
+    """Deprecated and ignored."""
     min_replicas: int | None = None
-    """Once the fewest pods."""
+    """Deprecated and ignored."""
     max_replicas: int | None = None
-    """Once the most pods."""
+    """Deprecated and ignored."""
     behavior: native.HorizontalPodAutoscalerBehavior | None = None
-    """Once how fast to scale up and down."""
+    """Deprecated and ignored."""
     metrics: list[native.MetricSpec] | None = None
-    """Once what to scale on."""
+    """Deprecated and ignored."""
 
 
 class ScalingAdapter(base.Model):
-    """The way for an autoscaler to set a service's replicas."""
+    """The scaling adapter of a service. An autoscaler sets the service's replicas through it."""
 
     enabled: bool = False
-    """Write a DynamoGraphDeploymentScalingAdapter for this service; its replicas are then no longer set from here."""
+    """If true, a DynamoGraphDeploymentScalingAdapter is generated for the service. The adapter then owns the replicas."""
 
 
 class Multinode(base.Model):
-    """One instance of a service spread over several nodes."""
+    """A service whose replicas span several nodes."""
 
     node_count: base.Int32 = Field(default=2, ge=2)
-    """How many nodes each instance takes. GPUs are counted per node."""
+    """The number of nodes of each replica. Resources, for example GPUs, are per node."""

@@ -1,6 +1,6 @@
-"""The component specification that graphs, stand-alone components and everything made from them share.
+"""The specification of a component, which graphs and standalone components share.
 
-Not its business: what a graph adds (`krm_fn.api.v1alpha1.graph`). Follows the reference's DynamoComponentDeploymentSharedSpec.
+Follows the reference's DynamoComponentDeploymentSharedSpec.
 """
 
 from typing import Annotated
@@ -22,7 +22,7 @@ _IS_ZERO = 'type(self.size) == string ? quantity(self.size).compareTo(quantity("
 
 
 class SharedMemory(base.Model):
-    """The memory that processes of one pod share at `/dev/shm`."""
+    """Shared memory at `/dev/shm`."""
 
     model_config = base.rules(
         base.Rule(
@@ -34,13 +34,13 @@ class SharedMemory(base.Model):
     )
 
     disabled: bool | None = None
-    """Leave it out, where it would otherwise be there by default."""
+    """If true, the pod gets no shared memory volume."""
     size: native.Quantity | None = None
-    """How large it may grow, for example `16Gi`."""
+    """The size limit, for example `16Gi`."""
 
 
 class VolumeMount(base.Model):
-    """A volume of the graph, or an existing claim, at a place in the main container."""
+    """A mount of a PersistentVolumeClaim in the main container. The claim is one of `pvcs`, or exists already."""
 
     model_config = base.rules(
         base.Rule("DYN145", 'self.name != ""', "name", "Required"),
@@ -56,20 +56,20 @@ class VolumeMount(base.Model):
     name: str
     """The name of the PersistentVolumeClaim."""
     mount_point: str | None = None
-    """The folder it appears at. Needed, unless the engine knows where its compilation cache lies."""
+    """The mount path. Required unless the engine has a default folder for its compilation cache."""
     use_as_compilation_cache: bool = False
-    """Keep the engine's compiled kernels here, so that the next start is faster."""
+    """If true, the engine keeps its compiled kernels in this volume, and later starts are faster."""
 
 
 class IngressTLS(base.Model):
-    """How an Ingress speaks HTTPS."""
+    """TLS settings of an Ingress."""
 
     secret_name: str | None = None
     """The Secret with certificate and key."""
 
 
 class Ingress(base.Model):
-    """How a service is reached from outside the cluster. The host is `<hostPrefix><host>.<hostSuffix>`."""
+    """Access to a service from outside the cluster. The host name is `<hostPrefix><host>.<hostSuffix>`."""
 
     model_config = base.rules(
         base.Rule(
@@ -81,53 +81,53 @@ class Ingress(base.Model):
     )
 
     enabled: bool | None = None
-    """Whether it is reached at all."""
+    """If true, an Ingress or a VirtualService is generated."""
     host: str | None = None
-    """The host's own name, without domain."""
+    """The host without domain."""
     host_prefix: str | None = None
-    """Put before the host, without a separator."""
+    """A prefix of the host, without a separator."""
     host_suffix: str | None = None
-    """The domain put after the host and a dot; `local` where none is given."""
+    """The domain after the host and a dot; default `local`."""
     use_virtual_service: bool | None = None
-    """Write an Istio VirtualService instead of an Ingress."""
+    """If true, an Istio VirtualService is generated instead of an Ingress."""
     virtual_service_gateway: str | None = None
     """The Istio gateway that the VirtualService binds to."""
     ingress_controller_class_name: str | None = None
-    """Which ingress controller serves the Ingress."""
+    """The ingress class of the Ingress."""
     annotations: base.Texts | None = None
     """Annotations of the Ingress."""
     labels: base.Texts | None = None
     """Labels of the Ingress."""
     tls: IngressTLS | None = None
-    """HTTPS settings of the Ingress."""
+    """TLS settings of the Ingress."""
 
 
 class PodMetadata(base.Model):
-    """Annotations and labels for pods."""
+    """Annotations and labels of the pods."""
 
     annotations: base.Texts | None = None
     """Annotations of each pod."""
     labels: base.Texts | None = None
-    """Labels of each pod, beside those that selectors need."""
+    """Additional labels of each pod."""
 
 
 class MainContainer(base.Extended):
-    """The container that runs the component: a Kubernetes Container that needs no name."""
+    """The container of the component: a Kubernetes Container whose name is optional."""
 
     model_config = native.extends(native.CORE + "Container", "name")
 
 
 class ExtraPodSpec(base.Extended):
-    """The pod around the component: a Kubernetes PodSpec whose `containers` are sidecars."""
+    """The pod of the component: a Kubernetes PodSpec whose `containers` are sidecars."""
 
     model_config = native.extends(native.CORE + "PodSpec", "containers")
 
     main_container: MainContainer | None = None
-    """The component's own container. What is set here is merged over the defaults of its type."""
+    """The component's container. Its fields are merged over the defaults of the component type."""
 
 
 class ModelReference(base.Model):
-    """The model that a service serves, so that LoRA adapters find its endpoints."""
+    """The model that a service serves. DynamoModels find the service's endpoints by it."""
 
     name: str
     """The base model's name, for example `Qwen/Qwen3-0.6B`."""
@@ -136,7 +136,7 @@ class ModelReference(base.Model):
 
 
 class Component(base.Model):
-    """One component of a graph: what runs, how often, with which resources, and how it is reached."""
+    """One component of a graph: its containers, replicas, resources and network access."""
 
     model_config = base.rules(
         base.Rule("DYN130", f"{_NO_PICKER} || !has(self.multinode)", "multinode", "Forbidden", words={"nodes": "multinode"}),
@@ -170,46 +170,46 @@ class Component(base.Model):
         default=None, description=f"What the component does: {_TYPES}. The type decides the default probes, ports and environment."
     )
     sub_component_type: str | None = None
-    """A finer distinction within the type, for example `decode` among workers. Ends up as a pod label."""
+    """A subtype, for example `decode` for a worker. Pods have it as a label."""
     service_name: str | None = None
-    """Deprecated: services go by their key in the graph."""
+    """Deprecated: the key of the service in the graph is its name."""
     dynamo_namespace: str | None = None
-    """Deprecated and replaced by the namespace and name of the graph."""
+    """Deprecated: the Dynamo namespace is the namespace and name of the graph."""
     global_dynamo_namespace: bool | None = None
-    """Join the Dynamo namespace `dynamo`, which all graphs of the cluster share, instead of the graph's own."""
+    """If true, the component uses the Dynamo namespace `dynamo`, which all graphs of the cluster share, instead of the graph's."""
     replicas: base.Int32 | None = Field(default=None, ge=0)
-    """How many instances run: pods, or groups of pods for multinode services."""
+    """The number of replicas: pods, or groups of pods for multinode services."""
     multinode: capacity.Multinode | None = None
-    """Spread each instance over several nodes."""
+    """Multinode settings. If set, each replica spans several nodes."""
     resources: capacity.Resources | None = None
-    """Processors, memory and GPUs of each pod."""
+    """CPU, memory and GPUs of each pod."""
     autoscaling: capacity.Autoscaling | None = None
-    """Deprecated and without effect; use `scalingAdapter`."""
+    """Deprecated and ignored; use `scalingAdapter`."""
     scaling_adapter: capacity.ScalingAdapter | None = None
-    """Let an autoscaler set the replicas."""
+    """The scaling adapter, through which an autoscaler sets the replicas."""
     envs: base.EnvVars | None = None
     """Environment variables of the main container."""
     env_from_secret: str | None = None
     """A Secret whose keys become environment variables of the main container."""
     volume_mounts: Annotated[list[VolumeMount], base.ByKey(), Field(max_length=100)] | None = None
-    """Volumes in the main container."""
+    """Mounts of PersistentVolumeClaims in the main container."""
     shared_memory: SharedMemory | None = None
-    """The memory that processes of one pod share."""
+    """Shared memory at `/dev/shm`."""
     liveness_probe: native.Probe | None = None
-    """When to restart the main container, instead of the type's default."""
+    """The liveness probe of the main container. It replaces the default of the component type."""
     readiness_probe: native.Probe | None = None
-    """When to send requests to the main container, instead of the type's default."""
+    """The readiness probe of the main container. It replaces the default of the component type."""
     ingress: Ingress | None = None
-    """How the component is reached from outside the cluster."""
+    """Access to the component from outside the cluster."""
     model_ref: ModelReference | None = None
-    """The model it serves, so that LoRA adapters find it."""
+    """The model that the component serves. DynamoModels find its endpoints by it."""
     epp_config: picker.EPPConfig | None = None
     """The endpoint picker's configuration; only for components of type `epp`."""
     annotations: base.Texts | None = None
-    """Annotations of the generated workload; some of them switch features."""
+    """Annotations of the generated workload. Some switch features on or off."""
     labels: base.Texts | None = None
     """Labels of the generated workload."""
     extra_pod_metadata: PodMetadata | None = None
     """Annotations and labels of the pods."""
     extra_pod_spec: ExtraPodSpec | None = None
-    """The main container's image and command, sidecars, and everything else that a pod can have."""
+    """The main container with its image and command, sidecars, and every other field of a pod."""

@@ -1,6 +1,6 @@
-"""DynamoComponentDeployment: one component on its own.
+"""DynamoComponentDeployment: one component without a graph.
 
-Not its business: the component itself (`krm_fn.api.v1alpha1.component`). Follows the reference's dynamocomponentdeployment_types.go.
+Follows the reference's dynamocomponentdeployment_types.go.
 """
 
 from typing import ClassVar, Literal
@@ -10,27 +10,27 @@ from krm_fn.api.v1alpha1 import component
 
 
 class ComponentDeploymentSpec(component.Component):
-    """What should run: a component, and its engine."""
+    """The desired state of a component."""
 
     backend_framework: component.Framework | None = None
-    """The engine. Where it is not given, the command tells."""
+    """The engine. If absent, the command decides."""
 
 
 class ComponentDeploymentStatus(base.Model):
-    """What runs."""
+    """The observed state of a component."""
 
     observed_generation: base.Generation | None = None
-    """The `metadata.generation` that this was said about."""
+    """The `metadata.generation` that this status describes."""
     conditions: base.Conditions
-    """The aspects of the state; `Available` is the one to wait for."""
+    """Conditions of the component. `Available` is true when enough pods are available."""
     pod_selector: base.Texts | None = None
     """The labels of its pods."""
     service: base.ServiceReplicaStatus | None = None
-    """Its replicas."""
+    """The replicas of the component."""
 
 
 class DynamoComponentDeployment(base.Kind):
-    """One component of an inference graph, with everything that makes it run."""
+    """One component of an inference graph, with its workload and Service."""
 
     served: ClassVar = base.Served(
         short_names=("dcd",),
@@ -48,6 +48,6 @@ class DynamoComponentDeployment(base.Kind):
     kind: Literal["DynamoComponentDeployment"]
     """The kind."""
     spec: ComponentDeploymentSpec | None = None
-    """What should run."""
+    """The desired state."""
     status: ComponentDeploymentStatus | None = None
-    """What runs, as the cluster reports it."""
+    """The observed state. The cluster writes it."""

@@ -1,6 +1,6 @@
 """DynamoGraphDeployment: the services that serve one model together.
 
-Not its business: the services themselves (`krm_fn.api.v1alpha1.component`). Follows the reference's dynamographdeployment_types.go.
+Follows the reference's dynamographdeployment_types.go.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -51,19 +51,19 @@ class PVC(base.Model):
     )
 
     name: str
-    """The claim's name, which `volumeMounts` use."""
+    """The claim's name, which `volumeMounts` refer to."""
     create: bool | None = None
-    """Write the claim. Otherwise it must be in the cluster already."""
+    """If true, the claim is generated. Otherwise it must exist in the cluster."""
     storage_class: str | None = None
-    """The StorageClass; needed with `create`."""
+    """The StorageClass. Required if `create` is true."""
     size: native.Quantity | None = None
-    """How much storage; needed with `create`."""
+    """The size of the volume. Required if `create` is true."""
     volume_access_mode: str | None = None
-    """Who may mount it, for example `ReadWriteMany`; needed with `create`."""
+    """The access mode, for example `ReadWriteMany`. Required if `create` is true."""
 
 
 class RestartStrategy(base.Model):
-    """In which order services restart."""
+    """The order in which services restart."""
 
     model_config = base.rules(
         base.Rule(
@@ -81,22 +81,22 @@ class RestartStrategy(base.Model):
     )
 
     type: Literal["Sequential", "Parallel"] = "Sequential"
-    """One service after the other, or all at once."""
+    """`Sequential` restarts one service after the other, `Parallel` all services at once."""
     order: Annotated[list[Annotated[str, Field(max_length=63)]], Field(max_length=25)] | None = None
-    """Every service once, first to restart first; only for `Sequential`."""
+    """The names of all services, in the order of their restart. Only for `Sequential`."""
 
 
 class Restart(base.Model):
     """A request to restart all services."""
 
     id: str = Field(min_length=1)
-    """Any text. A new one asks for a new restart."""
+    """Any text. A new value requests a new restart."""
     strategy: RestartStrategy | None = None
-    """In which order."""
+    """The order of the restart."""
 
 
 class GraphSpec(base.Model):
-    """What should run."""
+    """The desired state of a graph."""
 
     model_config = base.rules(
         base.Rule(
@@ -125,41 +125,41 @@ class GraphSpec(base.Model):
     )
 
     backend_framework: component.Framework | None = None
-    """The engine of all workers. Where it is not given, commands tell."""
+    """The engine of all workers. If absent, each worker's command decides."""
     services: Annotated[dict[str, component.Component], Field(max_length=25)] | None = None
-    """The graph's components by name."""
+    """The components of the graph by name."""
     envs: base.EnvVars | None = None
-    """Environment variables of every service; a service's own win."""
+    """Environment variables of every service. A service's own variables take precedence."""
     pvcs: Annotated[list[PVC], base.ByKey(), Field(max_length=100)] | None = None
-    """Claims that services may mount."""
+    """PersistentVolumeClaims that services may mount."""
     restart: Restart | None = None
-    """Ask for a restart of all services."""
+    """A request to restart all services."""
 
 
 class RestartStatus(base.Model):
-    """How far a restart is."""
+    """The progress of a restart."""
 
     observed_id: str | None = Field(default=None, alias="observedID")
-    """The `spec.restart.id` that this is about."""
+    """The `spec.restart.id` that this status describes."""
     phase: str | None = None
     """`Pending`, `Restarting`, `Completed` or `Failed`."""
     in_progress: list[str] | None = None
-    """The services that restart now."""
+    """The services that are restarting."""
 
 
 class GraphStatus(base.Model):
-    """What runs."""
+    """The observed state of a graph."""
 
     state: str | None = None
     """`pending`, `successful` or `failed`."""
     observed_generation: base.Generation | None = None
-    """The `metadata.generation` that this was said about."""
+    """The `metadata.generation` that this status describes."""
     conditions: base.Conditions | None = None
-    """The aspects of the state; `Ready` is the one to wait for."""
+    """Conditions of the graph. `Ready` is true when all services are ready."""
     services: dict[str, base.ServiceReplicaStatus] | None = None
     """Replicas by service."""
     restart: RestartStatus | None = None
-    """How far the latest restart is."""
+    """The progress of the latest restart."""
 
 
 class DynamoGraphDeployment(base.Kind):
@@ -189,6 +189,6 @@ class DynamoGraphDeployment(base.Kind):
     kind: Literal["DynamoGraphDeployment"]
     """The kind."""
     spec: GraphSpec | None = None
-    """What should run."""
+    """The desired state."""
     status: GraphStatus | None = None
-    """What runs, as the cluster reports it."""
+    """The observed state. The cluster writes it."""

@@ -1,6 +1,6 @@
 """DynamoModel: a model, or a LoRA adapter that is loaded into every endpoint of its base model.
 
-Not its business: finding the endpoints. Follows the reference's dynamo_model_types.go and internal/webhook/validation/dynamomodel.go.
+Follows the reference's dynamo_model_types.go and internal/webhook/validation/dynamomodel.go.
 """
 
 from typing import ClassVar, Literal
@@ -14,14 +14,14 @@ _NO_LORA = 'self.?modelType.orValue("") != "lora"'
 
 
 class ModelSource(base.Model):
-    """Where a model's weights are."""
+    """The source of a model's weights."""
 
     uri: str
     """`s3://bucket/path` or `hf://organisation/name`."""
 
 
 class ModelSpec(base.Model):
-    """Which model."""
+    """The desired state of a model."""
 
     model_config = base.rules(
         base.Rule("DYN170", f"{_NO_LORA} || has(self.source)", "source", "Required"),
@@ -34,39 +34,39 @@ class ModelSpec(base.Model):
     )
 
     model_name: str = Field(min_length=1)
-    """The name that requests ask for."""
+    """The name of the model in requests."""
     base_model_name: str = Field(min_length=1)
-    """The base model, as services have it in `modelRef.name`."""
+    """The name of the base model, as in `modelRef.name` of the services."""
     model_type: Literal["base", "lora", "adapter"] = "base"
-    """`lora`: an adapter, loaded into the base model's endpoints. The others load nothing."""
+    """The type of the model. A `lora` is loaded into the endpoints of the base model; `base` and `adapter` load nothing."""
     source: ModelSource | None = None
-    """Where the adapter's weights are; needed for `lora`."""
+    """The source of the adapter's weights. Required for `lora`."""
 
 
 class EndpointStatus(base.Model):
     """A pod that serves the base model."""
 
     address: str
-    """Where it listens."""
+    """The URL of the pod."""
     pod_name: str | None = None
-    """Its name."""
+    """The name of the pod."""
     ready: bool
-    """Whether it serves the model."""
+    """True if the pod serves the model."""
 
 
 class ModelStatus(base.Model):
-    """Who serves the model."""
+    """The observed state of a model."""
 
     observed_generation: base.Generation | None = None
-    """The `metadata.generation` that this was said about."""
+    """The `metadata.generation` that this status describes."""
     endpoints: list[EndpointStatus] | None = None
-    """The pods that serve its base model."""
+    """The pods that serve the base model."""
     ready_endpoints: int
-    """How many of them serve the model."""
+    """The number of endpoints that serve the model."""
     total_endpoints: int
-    """How many there are."""
+    """The number of endpoints."""
     conditions: base.Conditions | None = None
-    """The aspects of the state; `EndpointsReady` is the one to wait for."""
+    """Conditions of the model. `EndpointsReady` is true when all endpoints serve it."""
 
 
 class DynamoModel(base.Kind):
@@ -87,6 +87,6 @@ class DynamoModel(base.Kind):
     kind: Literal["DynamoModel"]
     """The kind."""
     spec: ModelSpec
-    """Which model."""
+    """The desired state."""
     status: ModelStatus | None = None
-    """Who serves it, as the cluster reports it."""
+    """The observed state. The cluster writes it."""

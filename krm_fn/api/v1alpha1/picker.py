@@ -1,6 +1,6 @@
 """The configuration of an endpoint picker, which chooses the frontend for each request that comes through a gateway.
 
-Not its business: which components are pickers, and when they need it (`krm_fn.api.v1alpha1.component`). Follows the Gateway API inference
+Follows the Gateway API inference
 extension's EndpointPickerConfig, as far as the reference's schema has it.
 """
 
@@ -13,65 +13,65 @@ class Plugin(base.Model):
     """A plugin of the endpoint picker."""
 
     type: str
-    """Which plugin."""
+    """The type of the plugin."""
     name: str | None = None
-    """What profiles call it; its type where no name is given."""
+    """The name that profiles refer to; default the type."""
     parameters: base.Anything | None = None
-    """The plugin's own settings."""
+    """The settings of the plugin."""
 
 
 class ProfilePlugin(base.Model):
-    """A plugin's part in a scheduling profile."""
+    """A plugin in a scheduling profile."""
 
     plugin_ref: str
     """The name of one of `plugins`."""
     weight: int | None = None
-    """How much its score counts."""
+    """The weight of the plugin's score."""
 
 
 class SchedulingProfile(base.Model):
-    """How one kind of request is routed."""
+    """The plugins that route one kind of request."""
 
     name: str
     """The profile's name."""
     plugins: list[ProfilePlugin]
-    """The plugins that decide, in their order."""
+    """The plugins in the order in which they run."""
 
 
 class SaturationDetector(base.Model):
-    """When an endpoint counts as full."""
+    """The thresholds above which an endpoint is saturated."""
 
     queue_depth_threshold: int | None = None
-    """So many waiting requests."""
+    """The number of waiting requests."""
     kv_cache_util_threshold: float | None = None
-    """So much of the key-value cache in use, from 0 to 1."""
+    """The used part of the key-value cache, from 0 to 1."""
     metrics_staleness_threshold: str | None = None
-    """For how long an endpoint's figures are believed, for example `200ms`."""
+    """The maximum age of an endpoint's metrics, for example `200ms`."""
 
 
 class EndpointPickerConfig(base.Model):
-    """The endpoint picker's configuration file. Fields beyond those here are kept."""
+    """The configuration file of the endpoint picker. Other fields are kept."""
 
     model_config = ConfigDict(extra="allow")
 
     api_version: str | None = None
-    """Always replaced by the version that the endpoint picker reads."""
+    """Ignored: the generated ConfigMap has the version that the endpoint picker reads."""
     kind: str | None = None
-    """Always replaced by `EndpointPickerConfig`."""
+    """Ignored: the generated ConfigMap has `EndpointPickerConfig`."""
     feature_gates: list[str] | None = None
-    """Experimental features to switch on."""
+    """Experimental features."""
     plugins: list[Plugin]
-    """The plugins that profiles may use."""
+    """The plugins that profiles refer to."""
     scheduling_profiles: list[SchedulingProfile]
-    """How requests are routed."""
+    """The profiles that route requests."""
     saturation_detector: SaturationDetector | None = None
-    """When an endpoint counts as full."""
+    """The thresholds above which an endpoint is saturated."""
 
 
 class EPPConfig(base.Model):
-    """Where the endpoint picker's configuration comes from: exactly one of the two."""
+    """The source of the endpoint picker's configuration. Set exactly one of the two fields."""
 
     config_map_ref: native.ConfigMapKeySelector | None = None
     """A key of an existing ConfigMap."""
     config: EndpointPickerConfig | None = None
-    """The configuration itself; a ConfigMap is written from it."""
+    """The configuration. A ConfigMap is generated from it."""

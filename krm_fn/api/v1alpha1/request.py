@@ -1,6 +1,6 @@
-"""DynamoGraphDeploymentRequest: a model to serve, for which profiling finds the graph.
+"""DynamoGraphDeploymentRequest: a model to serve. A profiling job finds the graph for it.
 
-Not its business: the profiling. Follows the reference's dynamographdeploymentrequest_types.go and its rules in
+Follows the reference's dynamographdeploymentrequest_types.go and its rules in
 internal/webhook/validation/dynamographdeploymentrequest.go.
 """
 
@@ -16,96 +16,96 @@ class ConfigMapKey(base.Model):
     """A key of a ConfigMap in the same namespace."""
 
     name: str
-    """The ConfigMap."""
+    """The name of the ConfigMap."""
     key: str = "disagg.yaml"
-    """The key."""
+    """The key in the ConfigMap."""
 
 
 class ProfilingConfig(base.Model):
-    """How the model is profiled."""
+    """Settings of profiling."""
 
     profiler_image: str = Field(min_length=1)
-    """The profiler's image."""
+    """The image of the profiler."""
     config: base.Anything
-    """The profiler's own configuration, for example `sla` and `hardware`. `{}` takes its defaults."""
+    """The configuration of the profiler, for example `sla` and `hardware`. `{}` uses the profiler's defaults."""
     config_map_ref: ConfigMapKey | None = None
-    """A ConfigMap with the graph that profiling starts from."""
+    """A ConfigMap with the graph from which profiling starts."""
     output_pvc: str | None = Field(default=None, alias="outputPVC")
-    """The PersistentVolumeClaim that keeps what the profiler writes."""
+    """The PersistentVolumeClaim for the profiler's output."""
     resources: native.ResourceRequirements | None = None
-    """What the profiling job asks of its node."""
+    """Resources of the profiling job."""
     tolerations: list[native.Toleration] | None = None
-    """The taints that the profiling job puts up with."""
+    """Tolerations of the profiling job."""
 
 
 class DeploymentOverrides(base.Model):
-    """What the graph that is found should look like, whatever the profiler proposes."""
+    """Fields of the graph that override the profiler's result."""
 
     name: str | None = None
-    """The graph's name; otherwise the profiler names it."""
+    """The name of the graph; default the profiler's choice."""
     namespace: str | None = None
-    """The graph's namespace; otherwise that of the request."""
+    """The namespace of the graph; default the request's namespace."""
     labels: base.Texts | None = None
     """Labels of the graph."""
     annotations: base.Texts | None = None
     """Annotations of the graph."""
     workers_image: str | None = None
-    """The image that the profiler gives to all workers."""
+    """The image of all workers."""
 
 
 class RequestSpec(base.Model):
-    """What should be served."""
+    """The desired state of a request."""
 
     model: str
     """The model, for example `Qwen/Qwen3-0.6B`."""
     backend: component.Framework
     """The engine."""
     profiling_config: ProfilingConfig
-    """How the model is profiled."""
+    """Settings of profiling."""
     use_mocker: bool = False
-    """Deploy simulated workers, which need no GPUs."""
+    """If true, simulated workers are deployed, which need no GPUs."""
     enable_gpu_discovery: bool = False
-    """Look at the cluster's nodes for their GPUs, where the installation may."""
+    """If true, the GPUs of the cluster's nodes are discovered, if the installation permits it."""
     auto_apply: bool = False
-    """Deploy the graph as soon as it is found."""
+    """If true, the graph is deployed when profiling is done."""
     deployment_overrides: DeploymentOverrides | None = None
-    """What the graph should look like, whatever the profiler proposes."""
+    """Fields of the graph that override the profiler's result."""
 
 
 class DeploymentStatus(base.Model):
-    """The graph that was deployed."""
+    """The deployed graph."""
 
     name: str | None = None
-    """Its name."""
+    """The name of the graph."""
     namespace: str | None = None
-    """Its namespace."""
+    """The namespace of the graph."""
     state: str | None = None
-    """Its `status.state`."""
+    """The `status.state` of the graph."""
     created: bool | None = None
-    """Whether it was created."""
+    """True if the graph was created."""
 
 
 class RequestStatus(base.Model):
-    """How far the request is."""
+    """The observed state of a request."""
 
     state: str | None = None
     """`Pending`, `Profiling`, `Deploying`, `Ready`, `DeploymentDeleted` or `Failed`."""
     backend: str | None = None
-    """The engine that is profiled."""
+    """The profiled engine."""
     observed_generation: base.Generation | None = None
-    """The `metadata.generation` that this was said about."""
+    """The `metadata.generation` that this status describes."""
     conditions: base.Conditions | None = None
-    """The aspects of the state: `Validation`, `Profiling`, `SpecGenerated` and `DeploymentReady`."""
+    """Conditions of the request: `Validation`, `Profiling`, `SpecGenerated` and `DeploymentReady`."""
     profiling_results: str | None = None
-    """Where the profiler's results are, for example `configmap/dgdr-output-llm`."""
+    """The location of the profiler's results, for example `configmap/dgdr-output-llm`."""
     generated_deployment: base.Anything | None = Field(default=None, json_schema_extra={"x-kubernetes-embedded-resource": True})
-    """The graph that was found."""
+    """The graph that profiling has found."""
     deployment: DeploymentStatus | None = None
-    """The graph that was deployed."""
+    """The deployed graph."""
 
 
 class DynamoGraphDeploymentRequest(base.Kind):
-    """A model to serve, for which profiling finds the graph."""
+    """A model to serve. A profiling job finds the graph for it."""
 
     served: ClassVar = base.Served(
         short_names=("dgdr",),
@@ -122,6 +122,6 @@ class DynamoGraphDeploymentRequest(base.Kind):
     kind: Literal["DynamoGraphDeploymentRequest"]
     """The kind."""
     spec: RequestSpec
-    """What should be served."""
+    """The desired state."""
     status: RequestStatus | None = None
-    """How far the request is, as the cluster reports it."""
+    """The observed state. The cluster writes it."""

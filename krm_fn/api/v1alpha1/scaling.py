@@ -1,6 +1,6 @@
-"""DynamoGraphDeploymentScalingAdapter: the handle by which an autoscaler sets the replicas of one service.
+"""DynamoGraphDeploymentScalingAdapter: an autoscaler sets the replicas of one service through it.
 
-Not its business: which services get one. Follows the reference's dynamographdeploymentscalingadapter_types.go.
+Follows the reference's dynamographdeploymentscalingadapter_types.go.
 """
 
 from typing import ClassVar, Literal
@@ -11,41 +11,41 @@ from krm_fn.api import base, native
 
 
 class GraphServiceReference(base.Model):
-    """One service of one graph in the same namespace."""
+    """A service of a graph in the same namespace."""
 
     name: str = Field(min_length=1)
-    """The graph."""
+    """The name of the graph."""
     service_name: str = Field(min_length=1)
-    """The service's key in the graph."""
+    """The key of the service in the graph."""
 
 
 class ScalingAdapterSpec(base.Model):
-    """How many instances a service should have."""
+    """The desired state of a scaling adapter."""
 
     replicas: base.Int32 = Field(ge=0)
-    """The wanted number; autoscalers change it through the scale subresource."""
+    """The desired number of replicas. Autoscalers set it through the scale subresource."""
     dgd_ref: GraphServiceReference
-    """Which service."""
+    """The service to scale."""
 
 
 class ScalingAdapterStatus(base.Model):
-    """How many instances a service has."""
+    """The observed state of a scaling adapter."""
 
     observed_generation: base.Generation | None = None
-    """The `metadata.generation` that this was said about."""
+    """The `metadata.generation` that this status describes."""
     replicas: base.Int32 | None = Field(default=None, ge=0)
-    """The present number."""
+    """The observed number of replicas."""
     selector: str | None = None
-    """A label selector for the service's pods, as autoscalers want it: text."""
+    """The label selector of the service's pods, as a string for autoscalers."""
     last_scale_time: native.Time | None = None
-    """When the number was last changed."""
+    """The time of the last change of the replicas."""
 
 
 class DynamoGraphDeploymentScalingAdapter(base.Kind):
     """The replicas of one service, for an autoscaler to set.
 
-    A graph has as many numbers of replicas as it has services, so that `kubectl scale` and autoscalers, which know of one, take the
-    adapter: `kubectl scale dgdsa`.
+    A graph has one number of replicas per service, but `kubectl scale` and autoscalers need a resource with exactly one. The adapter is
+    that resource: `kubectl scale dgdsa`.
     """
 
     served: ClassVar = base.Served(
@@ -64,6 +64,6 @@ class DynamoGraphDeploymentScalingAdapter(base.Kind):
     kind: Literal["DynamoGraphDeploymentScalingAdapter"]
     """The kind."""
     spec: ScalingAdapterSpec | None = None
-    """How many instances a service should have."""
+    """The desired state."""
     status: ScalingAdapterStatus | None = None
-    """How many instances a service has."""
+    """The observed state. The cluster writes it."""

@@ -1,6 +1,6 @@
-"""DynamoWorkerMetadata: what a worker tells the others about itself, where components find each other through Kubernetes.
+"""DynamoWorkerMetadata: the metadata that workers publish when components discover each other through Kubernetes.
 
-Not its business: what is told; workers write and read it. Follows the reference's DynamoWorkerMetadata definition.
+Follows the reference's DynamoWorkerMetadata definition.
 """
 
 from typing import ClassVar, Literal
@@ -9,14 +9,14 @@ from krm_fn.api import base
 
 
 class WorkerSpec(base.Model):
-    """What the worker tells."""
+    """The metadata of a worker."""
 
     data: base.Anything
-    """Its own words: endpoints, model cards and whatever else components look for."""
+    """Endpoints, model cards and other data that components look for. Workers write and read it."""
 
 
 class DynamoWorkerMetadata(base.Kind):
-    """What one worker, whose pod has the same name, tells the others about itself. Workers write it, nobody else needs to."""
+    """The metadata of the worker whose pod has the same name. Workers write it; users do not."""
 
     served: ClassVar = base.Served(short_names=("dwm",), status=False)
 
@@ -25,4 +25,4 @@ class DynamoWorkerMetadata(base.Kind):
     kind: Literal["DynamoWorkerMetadata"]
     """The kind."""
     spec: WorkerSpec | None = None
-    """What the worker tells."""
+    """The metadata of a worker."""
