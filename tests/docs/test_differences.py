@@ -6,7 +6,8 @@ import copy
 
 import pytest
 
-from krm_fn import config, expand, results
+from krm_fn import config, expand, results, workload_list
+from krm_fn.kube import labels
 from tests.support import golden, truth
 from tests.testbed import programs
 
@@ -179,6 +180,17 @@ def test_cliques_in_the_order_of_the_graph():
     says("orders a PodCliqueSet's cliques at random")
     (made,) = objects(render(graph("agg-vllm"), orchestrator="grove"), "PodCliqueSet").values()
     assert [each["name"] for each in made["spec"]["template"]["cliques"]] == ["frontend", "worker"]
+    says("with `Worker` before `PrefillWorker` it would start Worker's pods")
+    (made,) = objects(render(graph("agg-vllm", PrefillWorker={}), orchestrator="grove"), "PodCliqueSet").values()
+    assert [each["name"] for each in made["spec"]["template"]["cliques"]] == ["frontend", "prefillworker", "worker"]
+
+
+def test_what_grove_makes_is_scaled_by_its_name():
+    says("kubectl scale podclique chat-0-worker --replicas 3")
+    says("kubectl scale podcliquescalinggroup chat-0-decode --replicas 3")
+    made = objects(render(graph("agg-vllm", Decode=WIDE), orchestrator="grove"), "DynamoGraphDeployment")["chat"]
+    listed = {(entry.kind, entry.name) for entry in workload_list.read(made["metadata"]["annotations"][labels.WORKLOADS])}
+    assert {("PodClique", "chat-0-worker"), ("PodCliqueScalingGroup", "chat-0-decode")} <= listed
 
 
 def test_service_of_a_component_alone_finds_its_pods():
@@ -196,6 +208,7 @@ def test_service_of_a_component_alone_finds_its_pods():
 TWICE = [{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]
 HANDLERS = {"tcpSocket": {"port": 1}, "exec": {"command": ["true"]}}
 ONE_ONLY = {"nvidia.com/dynamo-discovery-backend": "kubernetes"}
+GROVE = {"orchestrator": "grove"}
 ERRORS = [
     (
         "with another `nvidia.com/selector`",
@@ -204,9 +217,38 @@ ERRORS = [
         "Worker.extraPodMetadata",
     ),
     ("whose names differ in case only", {"WORKER": {}}, {}, "WORKER"),
-    ("a multinode service where nothing can carry it", {"Worker": WIDE}, {"leaderWorkerSet": {"enabled": False}}, "Worker.multinode"),
+    (
+        "a multinode service, while the configuration has neither",
+        {"Worker": WIDE},
+        {"leaderWorkerSet": {"enabled": False}},
+        "Worker.multinode",
+    ),
     ("a claim mounted twice", {"Worker": {"volumeMounts": TWICE}}, {}, "Worker.volumeMounts[1]"),
     ("together exceed 63 characters", {"a" * 60: {}}, {}, "a" * 60),
+    ("a multinode service `decode` beside a service `decode-0`", {"Worker": WIDE, "Worker-0": {}}, {}, "Worker-0"),
+    ("beside a service `decode-ldr`", {"Worker-ldr": {}, "Worker": WIDE}, GROVE, "Worker-ldr"),
+    ("names over 45 characters", {"a" * 45: {}}, GROVE, "a" * 45),
+    ("a multinode service with 0 replicas", {"Worker": {**WIDE, "replicas": 0}}, GROVE, "Worker.replicas"),
+    ("`nodeName`", {"Worker": {"extraPodSpec": {"nodeName": "a"}}}, GROVE, "Worker.extraPodSpec.nodeName"),
+    (
+        "`topologySpreadConstraints`",
+        {"Worker": {"extraPodSpec": {"topologySpreadConstraints": []}}},
+        GROVE,
+        "Worker.extraPodSpec.topologySpreadConstraints",
+    ),
+    ("two schedulers", {"Worker": {"extraPodSpec": {"schedulerName": "kai-scheduler"}}}, GROVE, "Worker.extraPodSpec.schedulerName"),
+    (
+        "a scheduler that Grove does not know",
+        {"Worker": {"extraPodSpec": {"schedulerName": "a"}}},
+        GROVE,
+        "Worker.extraPodSpec.schedulerName",
+    ),
+    (
+        "the KAI scheduler without a queue",
+        {name: {"extraPodSpec": {"schedulerName": "kai-scheduler"}} for name in ("Frontend", "Worker")},
+        GROVE,
+        "Frontend.extraPodSpec.schedulerName",
+    ),
     (
         "a discovery annotation on one service only",
         {"Worker": {"annotations": ONE_ONLY}},
