@@ -130,7 +130,7 @@ def test_null_keeps_the_default_and_is_a_warning():
 def test_what_the_function_notes_on_a_graph_is_no_setting():
     """A rendered graph may be the functionConfig of the next run."""
     written = given.graph()
-    notes = graph.notes(given.plan(written)[0], written["spec"])
+    notes = graph.own_annotations(given.plan(written)[0], written["spec"])
     assert config.read(given.graph(annotations=dict(notes))) == (Config(), [])
 
 

@@ -31,22 +31,22 @@ def component(graph: str, service: str) -> str:
 
 
 def dynamo_namespace(namespace: str, graph: str, *, shared: bool) -> str:
-    """The name space of Dynamo's own discovery, not of Kubernetes (reference: ComputeDynamoNamespace)."""
+    """The namespace of Dynamo's own discovery, which is not a Kubernetes namespace (reference: ComputeDynamoNamespace)."""
     return GLOBAL_NAMESPACE if shared else f"{namespace}-{graph}"
 
 
 def production(name: str) -> str:
-    """The Service that keeps production traffic away from a debug Deployment."""
+    """The Service of the production side in stealing-traffic debug mode."""
     return f"{name}-p"
 
 
 def debug(name: str) -> str:
-    """The debug Deployment and its Service."""
+    """The debug Deployment, and its Service."""
     return f"{name}-d"
 
 
 def instance(name: str, index: int) -> str:
-    """One replica of a multinode component, and its PodGroup."""
+    """The LeaderWorkerSet of one replica of a multinode component, and its PodGroup."""
     return f"{name}-{index}"
 
 

@@ -1,7 +1,6 @@
-"""One graph becomes its resources: the table of contents of what a DynamoGraphDeployment stands for.
+"""All objects of one graph: the table of contents of the manifests, and the annotations of the graph itself.
 
-Not its business: who owns them and how they meet the input (`krm_fn.expand`). Follows the reference's
-`internal/controller/dynamographdeployment_controller.go` reconcileResources.
+Follows the reference's `internal/controller/dynamographdeployment_controller.go` reconcileResources.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def pods(plan: GraphPlan) -> list[Pods]:
 
 
 def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
-    """Everything the graph stands for, in the order of the spec. `made` holds the pods of each component."""
+    """All objects of a graph or a standalone component, in the order of the spec. `made` holds the pods of each component."""
     if not plan.standalone:
         yield from _shared(plan)
     for workload, carried in workloads.carried(made).items():
@@ -39,7 +38,7 @@ def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
 
 
 def _shared(plan: GraphPlan) -> Iterator[Resource]:
-    """What the components of a graph have in common; the reference makes none of it for a component on its own."""
+    """The objects that the components of a graph share. The reference makes none of them for a standalone component."""
     yield from volumes.claims(plan)
     yield from scaling_adapters.adapters(plan)
     if plan.discovery == "kubernetes":
@@ -48,11 +47,8 @@ def _shared(plan: GraphPlan) -> Iterator[Resource]:
         yield from components.get(component.who.type).objects(component)
 
 
-def notes(plan: GraphPlan, spec: Any) -> Labels:
-    """What the function notes on the graph itself: a pure function of the input, never a time.
-
-    The workloads annotation is the contract with the status syncer.
-    """
+def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
+    """The annotations that a render writes on the graph itself. They depend on the input only, and hold no time."""
     entries = (entry for component in plan.components for entry in workloads.get(component.placement.workload).entries(plan, component))
     return {
         labels.WORKLOADS: workload_list.write(entries),
@@ -69,7 +65,7 @@ def _canonical(value: Any) -> str:
 
 
 def _summary(plan: GraphPlan) -> str:
-    """The graph in one line, as a person would count it: `2 services, 3 pods, 8 GPUs`."""
+    """The graph in one line for people: `2 services, 3 pods, 8 GPUs`."""
     pods = gpus = 0
     for component in plan.components:
         count = component.placement.replicas_or_one * component.placement.nodes

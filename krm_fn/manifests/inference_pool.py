@@ -1,7 +1,6 @@
-"""What an endpoint picker needs beside its pod: its flags, its configuration and the pool it serves.
+"""The arguments, the configuration and the InferencePool of an endpoint picker; `krm_fn.manifests.components.epp` has its pod.
 
-Not its business: the pod itself, which is `krm_fn.manifests.components.epp`. Follows the reference's `internal/dynamo/epp/config.go` and
-`inference_pool.go`.
+Follows the reference's `internal/dynamo/epp/config.go` and `inference_pool.go`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def args(plan: ComponentPlan) -> list[str]:
 
 
 def volume(plan: ComponentPlan) -> Volume:
-    """The configuration as a volume; the file has one name, whatever the key of the user's ConfigMap."""
+    """The volume with the configuration. The file has the same name for every key of a user's ConfigMap."""
     own = not plan.edge.picker.by_reference
     name = names.epp_config(plan.who.graph) if own else plan.edge.picker.config_map
     key = CONFIG_FILE if own else plan.edge.picker.key or CONFIG_FILE

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def services(plan: GraphPlan) -> Iterator[Resource]:
-    """One Service per model, however many services of the graph serve it."""
+    """One Service per base model; several services of the graph can serve the same model."""
     port = plan.behaviour.ports.system
     for model in dict.fromkeys(component.edge.model for component in plan.components if component.edge.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}

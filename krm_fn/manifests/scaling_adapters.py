@@ -1,4 +1,4 @@
-"""Scaling adapters: through them an autoscaler sets the replicas of one service of a graph.
+"""Scaling adapters, through which an autoscaler sets the replicas of one service of a graph.
 
 Follows the reference's `internal/controller/dynamographdeployment_controller.go` reconcileScalingAdapters.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def adapters(plan: GraphPlan) -> Iterator[Resource]:
-    """One adapter for every service that asks for it."""
+    """One adapter per service with an enabled scaling adapter."""
     for component in plan.components:
         if component.placement.autoscaled:
             yield {

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from krm_fn import config
+from krm_fn import config, workload_list
 from krm_fn.kube import labels
 from tests.support import given, nodes
 
@@ -153,6 +153,24 @@ def test_a_deployment_config_is_not_read():
     found = given.rendered(component(envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": content}]))
     assert "replicas" not in found["Deployment/lone"]["spec"]
     assert given.expanded(component(envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": "nope"}])).results == []
+
+
+def test_its_replicas_stay_because_it_has_no_adapter():
+    """Only a graph makes a DynamoGraphDeploymentScalingAdapter, so nothing else sets the number."""
+    found = given.rendered(component(replicas=3, scalingAdapter={"enabled": True}))
+    assert found["Deployment/lone"]["spec"]["replicas"] == 3
+    (entry,) = workload_list.read(labels.notes(found[f"{KIND}/lone"])[labels.WORKLOADS])
+    assert entry.replicas == 3
+    assert not [name for name in found if "ScalingAdapter" in name]
+
+
+def test_a_label_by_which_its_service_does_not_select_may_be_overridden():
+    """In a graph this is a warning, because the Service would not find the pods."""
+    expansion = given.expanded(component(extraPodMetadata={"labels": {labels.NAMESPACE: "mine"}}))
+    assert expansion.results == []
+    found = given.by_address(expansion.resources)
+    pods = found["Deployment/lone"]["spec"]["template"]["metadata"]["labels"]
+    assert found["Service/lone"]["spec"]["selector"].items() <= pods.items()
 
 
 def test_it_spans_nodes_like_a_service():
