@@ -121,7 +121,7 @@ def _expanded(resource: Resource, context: _Input, notes: list[Result]) -> _Expa
         return _Expanded([resource], [], found)
     source = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
     objects = [*graph.render(plan, pods), *components_inventory.components(plan)]
-    kept = ownership.source(source, graph.annotations(plan, source.get("spec")), config.source)
+    kept = ownership.source(source, graph.own_annotations(plan, source.get("spec")), config.source)
     return _Expanded(list(kept), [Generated(source, entry) for entry in objects], found)
 
 
