@@ -125,38 +125,29 @@ def _named(resource: Resource) -> str:
 
 def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[ObjectKey, Generated]:
     """Returns each object once, marked with all its owners. Graphs may share an object only if both generate it equal."""
-    joined: dict[ObjectKey, Generated] = {}
-    for owner, resource in generated:
-        key, name = identity.key(resource), f"{owner['kind']}/{owner['metadata']['name']}"
-        before = joined.get(key)
-        if before is None:
-            joined[key] = Generated(owner, _marked(resource, [name]))
-        elif _without_marks(before.resource) == _without_marks(_marked(resource, [])):
-            joined[key] = Generated(before.owner, _marked(resource, sorted({*owners(before.resource), name})))
+    first: dict[ObjectKey, Generated] = {}
+    names: dict[ObjectKey, set[str]] = {}
+    for entry in generated:
+        key, name = identity.key(entry.resource), f"{entry.owner['kind']}/{entry.owner['metadata']['name']}"
+        before = first.setdefault(key, entry)
+        if before is entry or before.resource == entry.resource:
+            names.setdefault(key, set()).add(name)
         else:
-            other = owners(before.resource)[0]
-            message = f"{other} generates a different {key.kind} {key.name}; make it the same in both, or rename one"
-            found.append(results.error("DYN051", message, results.ref(owner), ("metadata", "name")))
-    return joined
+            message = f"{min(names[key])} generates a different {key.kind} {key.name}; make it the same in both, or rename one"
+            found.append(results.error("DYN051", message, results.ref(entry.owner), ("metadata", "name")))
+    return {key: Generated(entry.owner, _marked(entry.resource, sorted(names[key]))) for key, entry in first.items()}
 
 
 def _marked(resource: Resource, names: list[str]) -> Resource:
     metadata = resource["metadata"]
-    marks = {labels.OWNER: ",".join(names)} if names else {}
     return {
         **resource,
         "metadata": {
             **metadata,
             "labels": {**(metadata.get("labels") or {}), labels.MANAGED_BY: labels.MANAGER},
-            "annotations": {**(metadata.get("annotations") or {}), **marks},
+            "annotations": {**(metadata.get("annotations") or {}), labels.OWNER: ",".join(names)},
         },
     }
-
-
-def _without_marks(resource: Resource) -> Resource:
-    metadata = resource["metadata"]
-    kept = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != labels.OWNER}
-    return {**resource, "metadata": {**metadata, "annotations": kept}}
 
 
 def _collision(resource: Resource, new: Generated) -> Result:

@@ -55,8 +55,21 @@ def without_nulls(written: Resource) -> Resource:
 
     An API server drops them too (apiextensions-apiserver, PruneNonNullableNullsWithoutDefaults).
     """
-    pruned: Resource = _pruned(written)
+    pruned: Resource = _pruned(written) if _holds_null(written) else written
     return pruned
+
+
+def _holds_null(value: Any) -> bool:
+    """True if a field or entry is null at any depth. Most resources hold none, and this is faster than to rebuild them."""
+    rest = [value]
+    while rest:
+        holder = rest.pop()
+        for inner in holder.values() if type(holder) is dict else holder:
+            if inner is None:
+                return True
+            if type(inner) is dict or type(inner) is list:
+                rest.append(inner)
+    return False
 
 
 def _pruned(value: Any) -> Any:
@@ -105,6 +118,9 @@ def _key(written: Any, field: Schema) -> Any:
     return field.get("default", "") if written is None else written
 
 
+_PLAIN = {"string": str, "boolean": bool}  # schemas with nothing but such a type are most of the table
+
+
 class _Walk:
     """One pass over one resource. `name` is always the name of the definition of a value, or of the object around it."""
 
@@ -120,6 +136,8 @@ class _Walk:
         if reference:
             name, schema = reference, self._definitions[reference]
         wanted = schema.get("type")
+        if len(schema) == 1 and wanted in _PLAIN and type(value) is _PLAIN[wanted]:
+            return
         if wanted == "object" and isinstance(value, dict):
             (self.fields if "properties" in schema else self.entries)(value, schema, path, name)
         elif wanted == "array" and isinstance(value, list):

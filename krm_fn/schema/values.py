@@ -49,8 +49,8 @@ def find(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema])
     Objects and lists come here only if the schema wants another type. `path` and `definitions` serve the wording. Values below a private
     field are never quoted.
     """
-    private = is_private(path)
     if not _is_of_type(value, schema):
+        private = is_private(path)
         from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
 
         wanted = expected(schema)
@@ -58,9 +58,9 @@ def find(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema])
         said = _kind(value) if private else described(value)
         yield Violation("DYN021", f"the field takes {_WANTED[wanted]}, not {said}; {fix}", proposed)
     elif isinstance(value, str):
-        yield from _string(value, schema, "the value" if private else shown(value))
+        yield from _string(value, schema, path)
     elif not isinstance(value, bool):
-        yield from _number(value, schema, "the value" if private else str(value))
+        yield from _number(value, schema, path)
 
 
 def is_private(path: Path) -> bool:
@@ -121,22 +121,26 @@ def _is_of_type(value: Any, schema: Schema) -> bool:
     return isinstance(value, float) and wanted == "number" and value - value == 0  # infinities and NaN are not JSON
 
 
-def _string(value: str, schema: Schema, said: str) -> Iterator[Violation]:
-    """`said` is how the message names the value."""
+def _named(value: Any, path: Path) -> str:
+    """The value as a message names it."""
+    return "the value" if is_private(path) else shown(value)
+
+
+def _string(value: str, schema: Schema, path: Path) -> Iterator[Violation]:
     words = schema.get("enum")
     if words and value not in words:
         from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
 
         known = [word for word in words if word]
         meant = suggestions.nearest(value, tuple(known)) or (known[0] if len(known) == 1 else "")
-        yield Violation("DYN024", f"{said} is not one of {', '.join(known)}; write {meant or 'one of them'}", meant or None)
+        yield Violation("DYN024", f"{_named(value, path)} is not one of {', '.join(known)}; write {meant or 'one of them'}", meant or None)
     if len(value) < schema.get("minLength", 0):
         yield Violation("DYN026", "the value must not be empty; write a text")
     if len(value) > schema.get("maxLength", len(value)):
         yield Violation("DYN026", f"the value has {len(value)} characters, but at most {schema['maxLength']} are allowed; shorten it")
     if not _has_form(value, schema):
         what, fix = _FORMS.get(schema.get("format", ""), ("in the required form", f"it so that it matches {schema.get('pattern')}"))
-        yield Violation("DYN027", f"{said} is not {what}; write {fix}")
+        yield Violation("DYN027", f"{_named(value, path)} is not {what}; write {fix}")
 
 
 def _has_form(value: str, schema: Schema) -> bool:
@@ -145,13 +149,14 @@ def _has_form(value: str, schema: Schema) -> bool:
     return "pattern" not in schema or (re.search(schema["pattern"], value) is not None and not value.endswith("\n"))
 
 
-def _number(value: float, schema: Schema, said: str) -> Iterator[Violation]:
-    """`said` is how the message names the value."""
+def _number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
     least, bits = schema.get("minimum"), _BITS.get(schema.get("format", ""), 63)
     if least is not None and value < least:
-        yield Violation("DYN025", f"{said} is less than the minimum {least}; write {least} or more")
+        yield Violation("DYN025", f"{_named(value, path)} is less than the minimum {least}; write {least} or more")
     if isinstance(value, int) and not -(2**bits) <= value < 2**bits:
-        yield Violation("DYN025", f"{said} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}")
+        yield Violation(
+            "DYN025", f"{_named(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}"
+        )
 
 
 def _is_decimal(text: str) -> bool:

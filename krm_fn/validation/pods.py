@@ -14,7 +14,7 @@ from krm_fn.validation import field_origin
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Refusal
     from krm_fn.manifests.pod import Pods
-    from krm_fn.plan import ComponentPlan
+    from krm_fn.plan import ComponentPlan, Field
     from krm_fn.results import Result
 
 
@@ -42,18 +42,19 @@ def check_engine(pods: Pods) -> Iterator[Result]:
 
 def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
     """Labels and annotations that an API server refuses."""
-    checks = (
-        (metadata.labels(plan.pod.labels), plan.at("pod.labels")),
-        (metadata.annotation_keys(plan.pod.annotations), plan.at("pod.annotations")),
-        (metadata.annotation_keys(plan.who.annotations), plan.at("annotations")),
-        (metadata.labels(plan.who.service_labels), plan.at("labels")),
-        (metadata.labels({plan.word("type"): plan.who.type, plan.word("sub_type"): plan.who.sub_type}), plan.at("component")),
-        (metadata.labels(plan.edge.ingress.labels or {}), plan.at("ingress.labels")),
-        (metadata.annotation_keys(plan.edge.ingress.annotations or {}), plan.at("ingress.annotations")),
+    ingress = plan.edge.ingress
+    checks: tuple[tuple[Iterator[Refusal], Field], ...] = (
+        (metadata.labels(plan.pod.labels), "pod.labels"),
+        (metadata.annotation_keys(plan.pod.annotations), "pod.annotations"),
+        (metadata.annotation_keys(plan.who.annotations), "annotations"),
+        (metadata.labels(plan.who.service_labels), "labels"),
+        (metadata.labels({"componentType": plan.who.type, "subComponentType": plan.who.sub_type}), "component"),
+        (metadata.labels(ingress.labels or {}), "ingress.labels"),
+        (metadata.annotation_keys(ingress.annotations or {}), "ingress.annotations"),
     )
-    for refusals, at in checks:
+    for refusals, field in checks:
         for refusal in refusals:
-            yield results.error(refusal.code, refusal.message, plan.ref, (*at, *refusal.path))
+            yield results.error(refusal.code, refusal.message, plan.ref, plan.at(field, *refusal.path))
 
 
 def _message(pods: Pods, refusal: Refusal) -> str:

@@ -37,14 +37,18 @@ class _Rule(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """One place in an object: the rules over its value, the rules that require a value, and the places inside it.
+    """One place in an object: the rules over its value, the rules that require a value there, and the places inside it.
 
-    The place `[]` stands for every entry of a list.
+    The rules of a list are those of each of its entries.
     """
 
     rules: list[_Rule]
     required: list[_Rule]
     inside: dict[str, _Place]
+
+    def concerns(self, entry: Mapping[str, Any]) -> bool:
+        """True if a rule may refuse an entry of a list. Most entries have only fields without rules."""
+        return bool(self.rules) or not self.inside.keys().isdisjoint(entry) or any(field.required for field in self.inside.values())
 
 
 def pod(spec: PodSpec) -> list[Refusal]:
@@ -64,30 +68,29 @@ def _refused(spec: Mapping[str, Any], place: _Place) -> list[Refusal]:
 
 
 def _walk(value: Any, place: _Place, path: Path, found: list[Refusal]) -> None:
-    """Looks at each place once, whatever the number of rules. Entries that no rule concerns are skipped."""
+    """Looks at each place once, whatever the number of rules."""
+    if isinstance(value, list):
+        for index, entry in enumerate(value):
+            if place.concerns(entry):
+                _walk(entry, place, (*path, index), found)
+        return
     if place.rules:
         found.extend(Refusal(rule.code, path, rule.message) for rule in place.rules if not rule.allows(value))
     for step, inner in place.inside.items():
-        if step == "[]":
-            always = inner.rules or any(field.required for field in inner.inside.values())
-            for index, entry in enumerate(value):
-                if always or not inner.inside.keys().isdisjoint(entry):
-                    _walk(entry, inner, (*path, index), found)
-            continue
         there = value.get(step)
         if there is not None:
             _walk(there, inner, (*path, step), found)
-        if not there:
+        if inner.required and not there:
             found.extend(Refusal(rule.code, (*path, step), rule.message) for rule in inner.required)
 
 
 def _map(*rules: _Rule) -> _Place:
-    """The places that rules name, from the outside in."""
+    """The places that rules name, from the outside in. `[]` behind a name says that the place is a list, for the reader."""
     top = _Place([], [], {})
     for rule in rules:
         for name in rule.places:
             place = top
-            for step in name.replace("[]", ".[]").split("."):
+            for step in name.replace("[]", "").split("."):
                 place = place.inside.setdefault(step, _Place([], [], {}))
             (place.required if rule.allows is bool else place.rules).append(rule)
     return top
