@@ -66,7 +66,8 @@ def judge(number: int) -> None:
     assert answer(text) == first, "the same bytes for the same input"
     if not first.text:
         return
-    assert mutations.KEPT in first.text, "untouched text stays as it is"
+    # libyaml and Kubernetes disagree whether U+2028 ends a line, so that a text with it is written anew (`krm_fn.krm.slices.possible`).
+    assert mutations.KEPT in first.text or "\u2028" in text, "untouched text stays as it is"
     if errors:
         assert lines(first.items) == lines(yaml_items(text)), "with an error the items leave as they came"
         return
