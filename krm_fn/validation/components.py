@@ -12,7 +12,8 @@ from krm_fn.manifests import backends, components, ingress, workloads
 from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
-    from krm_fn.plan import ComponentPlan, Field
+    from krm_fn.plan import ComponentPlan
+    from krm_fn.plan.address import Field
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result
 

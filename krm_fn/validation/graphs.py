@@ -12,7 +12,8 @@ from krm_fn.manifests import components as kinds
 from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
-    from krm_fn.plan import Claim, GraphField, GraphPlan
+    from krm_fn.plan import Claim, GraphPlan
+    from krm_fn.plan.address import GraphField
     from krm_fn.results import Result
 
 _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")

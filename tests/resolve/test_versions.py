@@ -14,8 +14,8 @@ from krm_fn.generate import structural
 from krm_fn.schema import table
 
 PACKAGE = Path(krm_fn.__file__).parent
-BELOW = [file for room in ("manifests", "validation", "kube", "behaviours") for file in sorted((PACKAGE / room).rglob("*.py"))]
-BELOW += [PACKAGE / name for name in ("plan.py", "ownership.py", "workload_list.py")]
+BELOW = [file for room in ("manifests", "validation", "kube", "behaviours", "plan") for file in sorted((PACKAGE / room).rglob("*.py"))]
+BELOW += [PACKAGE / name for name in ("ownership.py", "workload_list.py")]
 READERS_OF_WRITTEN_RESOURCES = {
     "validation/updates.py": "compares two resources as they were written",
     "manifests/scaling_adapters.py": "writes an adapter, which has one version",

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krm_fn.kube.types import Container, PodSpec, Probe, Volume, WordsField
-    from krm_fn.plan import ComponentPlan, Field, RolePlan
+    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.plan.address import Field
     from krm_fn.results import Result
 
 _SSH_PORT = 2222

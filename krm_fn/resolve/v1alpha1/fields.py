@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krm_fn.plan import Field, GraphField
+    from krm_fn.plan.address import Field, GraphField
     from krm_fn.results import Path
 
 COMPONENT: Mapping[Field, Path] = {

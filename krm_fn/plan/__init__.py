@@ -1,0 +1,102 @@
+"""What `resolve` derives from a resource, once, and everything below reads. No plan knows an API version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krm_fn import results
+from krm_fn.behaviours import Behaviour
+from krm_fn.config import Config
+from krm_fn.kube.types import Labels, Role
+from krm_fn.plan.address import filled
+from krm_fn.plan.facts import Addressing, Claim, Edge, EndpointPicker, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
+from krm_fn.results import Path, Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krm_fn.plan.address import Field, GraphField
+
+__all__ = [
+    "Addressing",
+    "Claim",
+    "ComponentPlan",
+    "Edge",
+    "EndpointPicker",
+    "GPUs",
+    "GraphPlan",
+    "Identity",
+    "Ingress",
+    "Mount",
+    "Placement",
+    "PodFacts",
+    "Restart",
+    "RolePlan",
+]
+
+
+class ComponentPlan(NamedTuple):
+    """One component.
+
+    `path` is where it stands in the resource `ref`, `fields` where each of its facts stands below that. `inventory` is the spec of its
+    DynamoComponentDeployment, in the version of its graph; None where the configuration asks for none.
+    """
+
+    ref: Ref
+    path: Path
+    fields: Mapping[Field, Path]
+    config: Config
+    behaviour: Behaviour
+    who: Identity
+    placement: Placement
+    pod: PodFacts
+    edge: Edge
+    inventory: dict[str, Any] | None
+
+    def at(self, field: Field, *rest: str | int) -> Path:
+        """The path at which the user writes a field. `rest` fills the indexes of lists in it, in order, and goes on below it."""
+        return (*self.path, *filled(self.fields[field], rest))
+
+    def word(self, field: Field, *rest: str | int) -> str:
+        """The name of a field in the user's version, as a message says it: the path below the component."""
+        return results.field(filled(self.fields[field], rest))
+
+    def says(self, annotation: str) -> bool:
+        """Whether an annotation of the service switches something on."""
+        return self.who.annotations.get(annotation) == "true"
+
+
+class RolePlan(NamedTuple):
+    """One pod template to write. `target` is the name that its selector label carries."""
+
+    component: ComponentPlan
+    target: str
+    role: Role = "main"
+    debug: bool = False
+    addressing: Addressing = Addressing()
+
+
+class GraphPlan(NamedTuple):
+    """One graph: what its components share, and the components in the order of the spec. A standalone component is a graph of one."""
+
+    name: str
+    namespace: str
+    config: Config
+    ref: Ref
+    orchestrator: str
+    discovery: str
+    components: tuple[ComponentPlan, ...]
+    annotations: Labels
+    claims: tuple[Claim, ...]
+    restart: Restart | None
+    standalone: bool
+    fields: Mapping[GraphField, Path]
+    behaviour: Behaviour
+
+    def at(self, field: GraphField, *rest: str | int) -> Path:
+        """The path at which the user writes a field of the graph. `rest` fills the indexes of lists in it, and goes on below it."""
+        return filled(self.fields[field], rest)
+
+    def word(self, field: GraphField) -> str:
+        """The name of a field in the user's version, as a message says it: the last step of its path."""
+        return str(self.fields[field][-1])
