@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from krm_fn.cli._options import Inputs
     from krm_fn.cli._policy import Policy
-    from krm_fn.config import Config
     from krm_fn.files.reading import Source
     from krm_fn.files.revisions import Earlier
     from krm_fn.files.sources import Sources
     from krm_fn.results import Result, Severity
 
 _ORPHAN = "DYN053"
+_PRUNED = "DYN056"
 _NO_NAMESPACE = "DYN057"
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190")
 """Rules of a render that an API server does not have. Without a configuration, `check` does not know how the resources are rendered."""
@@ -70,7 +70,7 @@ def check(  # noqa: PLR0913 - one for each option
     loaded = given.load(tolerant=True)
     pairs = revisions.pairs(before, loaded.resources, loaded.home) if before else []
     severities = _severities(loaded, fixed_services=fixed_services)
-    judged = [(_judged(group, loaded.config), group) for group in loaded.groups]
+    judged = [(_judged(group, loaded), group) for group in loaded.groups]
     orchestrator = loaded.config.orchestrator
     judged += [(updates.check([pair.old], [pair.new.value], loaded.home, orchestrator), [pair.new]) for pair in pairs]
     weighed = [result for each, group in judged for result in locations.of(_weighed(each, severities), group, root)]
@@ -91,13 +91,18 @@ def _before(old: str | None, given: Inputs) -> Earlier | None:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
 
 
-def _judged(group: Iterable[Source], settings: Config) -> Iterator[Result]:
-    """Findings about the resources as they are now, without a missing owner where a mismatch with a later layer explains it."""
+def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
+    """Findings about the resources of a group as they are now.
+
+    If a later layer moved a whole build, warnings about missing owners are left out. Without a configuration, so are generated objects that
+    a render would remove: the configuration of the build may ask for them.
+    """
     values = [source.value for source in group]
     mismatches = list(builds.check(values))
     known = {mismatch.ref for mismatch in mismatches}
-    for result in expand.expand(values, settings).results:
-        if not (result.code == _ORPHAN and result.ref in known):
+    for result in expand.expand(values, loaded.config).results:
+        orphan = result.code == _ORPHAN and result.ref in known
+        if not orphan and (loaded.configs or result.code != _PRUNED):
             yield result
     yield from mismatches
 

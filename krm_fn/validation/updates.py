@@ -96,10 +96,10 @@ def _services(was: Any, now: Any) -> Iterator[Result]:
     """Added and removed services. Git may hold such a change; an operator or a policy in the cluster may refuse it."""
     before, after = _fields(was.get("services")), _fields(now.get("services"))
     for name in sorted(after.keys() - before.keys()):
-        message = f"service {name} was added, and the services of a graph are fixed; remove it, or make a graph with another name"
+        message = f"service {name} was added, which a running operator refuses; remove it, or make a graph with another name"
         yield results.error(SERVICES, message, path=("spec", "services", name))
     for name in sorted(before.keys() - after.keys()):
-        message = f"service {name} was removed, and the services of a graph are fixed; put it back, or make a graph with another name"
+        message = f"service {name} was removed, which a running operator refuses; put it back, or make a graph with another name"
         yield results.error(SERVICES, message, path=("spec", "services"))
 
 

@@ -511,6 +511,16 @@ def test_a_finished_build_passes():
     assert (done.code, done.out) == (0, "")
 
 
+def test_a_finished_build_with_objects_that_only_its_configuration_asks_for(tmp_path):
+    """Without that configuration nobody knows that they are wanted; with another one they are not."""
+    write(tmp_path, hosts=RENDER.replace("spec: {", "spec: {ingress: {className: nginx, hostSuffix: example.com}, "), bare=RENDER)
+    built = console.run("render", "--config", tmp_path / "hosts.yaml", "-", stdin=GRAPH).out
+    assert "kind: Ingress" in built
+    assert console.run("check", "-", stdin=built).out == ""
+    assert console.run("check", "--config", tmp_path / "hosts.yaml", "-", stdin=built).out == ""
+    assert "note DYN056" in console.run("check", "--config", tmp_path / "bare.yaml", "-", stdin=built).out
+
+
 @pytest.mark.parametrize(
     ("code", "metadata"),
     [("DYN060", {"namespace": lambda _: "prod"}), ("DYN061", {"name": lambda name: f"eu-{name}"})],

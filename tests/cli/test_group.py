@@ -102,12 +102,12 @@ def test_the_bash_script_is_bash():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_mistake_of_our_own_is_a_sentence_and_no_traceback(tmp_path):
-    """A broken installation stands for whatever nobody thought of: the table of the schema is gone."""
+def test_a_bug_is_a_sentence_and_no_traceback(tmp_path):
+    """A broken installation stands for any bug: the texts of the codes are gone."""
     copy = shutil.copytree(programs.ROOT / "krm_fn", tmp_path / "krm_fn")
-    (copy / "schema" / "schema.json").write_text("{}")
-    done = console.program("check", "-", stdin=console.GRAPH, folder=tmp_path, PYTHONPATH=str(tmp_path))
-    assert done.code == 1
-    assert done.err.startswith("error DYN019 ")
+    shutil.rmtree(copy / "codes" / "texts")
+    done = console.program("explain", "DYN021", folder=tmp_path, PYTHONPATH=str(tmp_path))
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("error DYN019 KeyError: ")
     assert f"bug in krm-fn {krm_fn.__version__}" in done.err
     assert "Traceback" not in done.err
