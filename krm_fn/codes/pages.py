@@ -22,7 +22,7 @@ class Page(NamedTuple):
     """
 
     means: str
-    mend: str
+    fix: str
     wrong: str = ""
     right: str = ""
 
@@ -43,7 +43,7 @@ def address(code: str) -> str:
 def plain(code: str) -> str:
     """The page in a few sentences."""
     page = every()[code]
-    return f"{page.means} {page.mend}"
+    return f"{page.means} {page.fix}"
 
 
 def markdown(code: str) -> str:
@@ -51,5 +51,5 @@ def markdown(code: str) -> str:
     page = every()[code]
     examples = [f"```yaml\n{text}```" for text in (page.wrong, page.right) if text]
     return (
-        "\n\n".join([f"# {code}: {codes.TITLES[code]}", page.means, "## Fix", page.mend, "\n\nbecomes\n\n".join(examples)]).rstrip() + "\n"
+        "\n\n".join([f"# {code}: {codes.TITLES[code]}", page.means, "## Fix", page.fix, "\n\nbecomes\n\n".join(examples)]).rstrip() + "\n"
     )

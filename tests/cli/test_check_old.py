@@ -120,7 +120,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("reason", "text", "code"), BROKEN, ids=[row[0] for row in BROKEN])
-def test_what_was_broken_before_is_a_warning_so_that_it_can_be_mended(reason, text, code, tmp_path):
+def test_what_was_broken_before_is_a_warning_so_that_it_can_be_fixed(reason, text, code, tmp_path):
     write(tmp_path, before=text, after=GRAPH)
     done = console.run("check", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml")
     assert done.code == 0

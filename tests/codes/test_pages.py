@@ -33,7 +33,7 @@ def test_the_pages_are_those_of_the_texts():
 @pytest.mark.parametrize("code", codes.TITLES)
 def test_a_page_says_in_sentences_what_it_means_and_how_to_fix_it(code):
     page = pages.every()[code]
-    for text in (page.means, page.mend):
+    for text in (page.means, page.fix):
         assert text[0].isupper() or text[0] == "`"
         assert text.endswith(".")
     assert pages.markdown(code).startswith(f"# {code}: {codes.TITLES[code]}\n\n")
