@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
+from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.schema import check
 

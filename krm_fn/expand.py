@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from krm_fn import ownership, resolve, results, validation
 from krm_fn.config import DYNAMO_GROUP, Config
@@ -16,6 +15,7 @@ from krm_fn.kube.admission import fields
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import components_inventory, generated, graph
 from krm_fn.ownership import Generated, Owner
+from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity

@@ -6,12 +6,13 @@ The owner is an annotation, because a build knows no UIDs. It is written on the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
+from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 
 Owner = tuple[str, str, str]

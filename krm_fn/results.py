@@ -6,9 +6,10 @@ The shape on the wire follows the KRM Functions Specification, section `Resource
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import krm_fn
+from krm_fn.records import NamedTuple
 
 Severity = Literal["error", "warning", "info"]
 Path = tuple[str | int, ...]

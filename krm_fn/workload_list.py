@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
+
+from krm_fn.records import NamedTuple
 
 
 class Entry(NamedTuple):

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from krm_fn import registry
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

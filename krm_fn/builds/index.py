@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import ownership, results, workload_list
 from krm_fn.kube import labels, names, paths, templates
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,10 +7,11 @@ Not its business: fields that today's schema still has and ignores (`krm_fn.vali
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import labels
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource

@@ -6,11 +6,12 @@ of one identity.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.krm import origin
 from krm_fn.kube import identity, labels
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

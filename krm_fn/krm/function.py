@@ -7,12 +7,13 @@ Follows the KRM Functions Specification; exit code 1 means exactly that there is
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from krm_fn import config, expand, report, results
 from krm_fn.krm import origin, resourcelist
 from krm_fn.kube import identity
 from krm_fn.manifests import generated
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,13 @@ Not its business: JSON, which has no lines worth keeping, and what is wrong with
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from krm_fn import results
 from krm_fn.krm import slices
+from krm_fn.records import NamedTuple
 from krm_fn.yamlio import builder
 
 if TYPE_CHECKING:

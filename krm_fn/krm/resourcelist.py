@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.krm import envelope, origin
 from krm_fn.krm.layout import Layout
+from krm_fn.records import NamedTuple
 from krm_fn.yamlio import emitter, positions, reader
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
 
-_BLOCK = re.compile(r"[|>][-+1-9]*[ \t\r]*(?:#.*)?$", re.MULTILINE)
+_BLOCK = r"(?m)[|>][-+1-9]*[ \t\r]*(?:#.*)?$"  # compiled where it is used: hardly any input ends without a line end
 
 
 class ResourceList(NamedTuple):
@@ -52,7 +53,7 @@ class ResourceList(NamedTuple):
 def parse(data: bytes) -> ResourceList:
     """A ResourceList in YAML or JSON, of any style, with everything that is wrong with it. Never raises for what the bytes are."""
     text, found = reader.decode(data)
-    if not text.endswith("\n") and not _BLOCK.search(text):
+    if not text.endswith("\n") and not re.search(_BLOCK, text):
         text += "\n"
     layout = Layout(text)
     value = None if found else reader.json_value(text)

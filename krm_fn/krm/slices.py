@@ -9,7 +9,7 @@ import re
 
 _NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*")
 _ODD_BREAKS = ("\x85", "\u2028", "\u2029")
-_MAY_END_TEXT = re.compile(r"""["'][ \t]*(?:[#,:\]}]|$)""")
+_MAY_END_TEXT = r"""["'][ \t]*(?:[#,:\]}]|$)"""  # compiled where it is used: few inputs have comments
 
 Span = tuple[int, int]
 
@@ -53,7 +53,7 @@ def _with_comments(text: str, line: int, column: int) -> int:
     while line > 0:
         above = text.rfind("\n", 0, line - 1) + 1
         words = text[above:line].strip()
-        if words and (words[0] != "#" or text.find("#", above) > above + column or _MAY_END_TEXT.search(words)):
+        if words and (words[0] != "#" or text.find("#", above) > above + column or re.search(_MAY_END_TEXT, words)):
             return first
         line = above
         first = above if words else first

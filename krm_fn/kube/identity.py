@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from krm_fn import results
 from krm_fn.kube.types import Resource
+from krm_fn.records import NamedTuple
 
 DYNAMO_GROUP = "nvidia.com"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from krm_fn.kube import paths
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from krm_fn.results import Path

@@ -6,10 +6,11 @@ generatePodTemplateSpec.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels
 from krm_fn.manifests import backends, services, strata
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,9 +6,10 @@ Follows the reference's `internal/controller/dynamocomponentdeployment_controlle
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, merge, names
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource

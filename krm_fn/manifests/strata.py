@@ -6,10 +6,11 @@ an engine may rewrite the whole pod.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from krm_fn.kube import merge, names
 from krm_fn.manifests import backends, components, env, volumes
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

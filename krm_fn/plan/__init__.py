@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.behaviours import Behaviour
@@ -10,6 +10,7 @@ from krm_fn.config import Config
 from krm_fn.kube.types import Labels, Role
 from krm_fn.plan.address import filled
 from krm_fn.plan.facts import Addressing, Claim, Edge, EndpointPicker, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
+from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:

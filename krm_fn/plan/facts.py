@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_fn.kube.types import Container, EnvVar, Labels, PodSpec, Probe, Resources
+from krm_fn.records import NamedTuple
 
 
 class Mount(NamedTuple):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import generated
+from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 
 _KINDS = ("ServiceAccount", "Secret")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from krm_fn import behaviours
 from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
 from krm_fn.kube.types import EnvVar
+from krm_fn.records import NamedTuple
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Ref, Result
 

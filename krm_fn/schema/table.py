@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
+
+from krm_fn.records import NamedTuple
 
 Schema = dict[str, Any]
 FILE = __file__.removesuffix("table.py") + "schema.json"

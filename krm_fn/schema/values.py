@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

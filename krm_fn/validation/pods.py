@@ -49,7 +49,7 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
         (metadata.annotation_keys(plan.pod.annotations), "pod.annotations"),
         (metadata.annotation_keys(plan.who.annotations), "annotations"),
         (metadata.labels(plan.who.service_labels), "labels"),
-        (metadata.labels({"componentType": plan.who.type, "subComponentType": plan.who.sub_type}), "component"),
+        (metadata.labels({plan.word("type"): plan.who.type, plan.word("sub_type"): plan.who.sub_type}), "component"),
         (metadata.labels(ingress.labels or {}), "ingress.labels"),
         (metadata.annotation_keys(ingress.annotations or {}), "ingress.annotations"),
     )

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.config import DYNAMO_GROUP
 from krm_fn.kube import identity, labels, quantity
+from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.schema import check as schema
 

@@ -13,7 +13,7 @@ from typing import Any
 from krm_fn.yamlio import scalars
 
 _LONGEST_KEY = 800  # readers look for a key's colon within 1024 characters
-_NOT_ASCII_TEXT = re.compile(r"[^ !#-\[\]-~]")
+_NOT_ASCII_TEXT = r"[^ !#-\[\]-~]"
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -95,7 +95,7 @@ def _one_line(value: str) -> str:
         return value
     if ('"' in value or "\\" in value) and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
-    return f'"{_NOT_ASCII_TEXT.sub(_escape, value)}"'
+    return f'"{re.sub(_NOT_ASCII_TEXT, _escape, value)}"'
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from yaml.error import YAMLError
 
 from krm_fn import results
+from krm_fn.records import NamedTuple
 from krm_fn.yamlio import builder, scalars, syntax
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 BROKEN_DOCUMENTS = 20
 T = TypeVar("T")
 
-_JSON = re.compile(r"\ufeff?\s*[{\[]")
-_MARKER = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+_MARKER = r"(?m)^---(?=\s|$)"  # compiled where it is used: only behind a broken document
 
 
 class Document(NamedTuple):
@@ -85,7 +85,7 @@ def json_value(text: str) -> Any:
 
     None for whatever is not plain sailing (no JSON, a key twice, too deep): read as YAML it gives the same value or a finding with a place.
     """
-    if not _JSON.match(text):
+    if not text.removeprefix("\ufeff").lstrip().startswith(("{", "[")):
         return None
     import json  # noqa: PLC0415 - orchestrators write YAML
 
@@ -117,7 +117,7 @@ def _documents(documents: list[Document], file: str, start: int, lines: int, eve
 def _next_document(text: str, start: int, line: int) -> int | None:
     """The offset of the first document marker behind a line, or None."""
     lines = 1 + text.count("\n", 0, start)
-    for marker in _MARKER.finditer(text, start + 1):
+    for marker in re.compile(_MARKER).finditer(text, start + 1):
         lines += text.count("\n", start, marker.start())
         start = marker.start()
         if lines >= line:

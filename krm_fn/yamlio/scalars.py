@@ -1,6 +1,5 @@
-"""Unquoted YAML scalars: which value kubectl and the API server see, and which texts may stay unquoted.
+"""Unquoted YAML scalars: the value that kubectl and the API server see, and the strings that may stay unquoted.
 
-Not its business: documents, keys and quoting styles.
 The rules are those of go-yaml v2 `resolve()`, followed by the trip through JSON that `sigs.k8s.io/yaml` and the API server's decoder make:
 all booleans of YAML 1.1 (`y` and `n` too), integers with a base and underscores, no dates, no base 60.
 """
@@ -18,11 +17,12 @@ _WORDS: dict[str, Scalar] = {
 }
 _NOT_IN_JSON = {sign + word for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")} | {".nan", ".NaN", ".NAN"}
 _NUMERIC_START = frozenset("+-.0123456789")
-_DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-_BASED = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))")
-_SIGNED_BINARY = re.compile(r"0b([-+][01]+)")  # Go cuts off `0b` and reads the rest as a number with a sign of its own
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_BETWEEN_DIGITS = re.compile(r"(?<=[0-9])_(?=[0-9])")
+# Compiled where they are used: most inputs have no numbers but plain digits.
+_DECIMAL = r"[-+]?(?:0|[1-9][0-9]*)"
+_BASED = r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))"
+_SIGNED_BINARY = r"0b([-+][01]+)"  # Go cuts off `0b` and reads the rest as a number with a sign of its own
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+_BETWEEN_DIGITS = r"(?<=[0-9])_(?=[0-9])"
 _INT64 = range(-(2**63), 2**63)
 _UINT64 = range(2**64)
 
@@ -35,7 +35,7 @@ _UNQUOTED = re.compile(
 
 
 def resolve(text: str) -> Scalar:
-    """The value of an unquoted scalar. Integers beyond 64 bits become floats, as in the API server's decoder.
+    """Returns the value of an unquoted scalar. Integers beyond 64 bits become floats, as in the API server's decoder.
 
     Raises ValueError for infinities and NaN, which JSON does not have.
 
@@ -52,9 +52,9 @@ def resolve(text: str) -> Scalar:
 
 
 def integer(digits: str) -> int | float:
-    """The value of a decimal integer as a JSON decoder in Go holds it: 64 bits, else a float.
+    """Returns the value of a decimal integer as a JSON decoder in Go holds it: 64 bits, else a float.
 
-    Raises ValueError where even a float is too small.
+    Raises ValueError if even a float cannot hold it.
     """
     if len(digits) <= 20 and (value := int(digits)) in _INT64:
         return value
@@ -62,9 +62,9 @@ def integer(digits: str) -> int | float:
 
 
 def decimal(digits: str) -> int | float:
-    """The value of a number with a fraction or an exponent; a whole one is an integer, since Go writes it to JSON as one.
+    """Returns the value of a number with a fraction or an exponent; a whole one is an integer, since Go writes it to JSON as one.
 
-    Raises ValueError where a float is too small.
+    Raises ValueError if a float cannot hold it.
     """
     value = float(digits)
     if value in (float("inf"), float("-inf")):
@@ -73,7 +73,7 @@ def decimal(digits: str) -> int | float:
 
 
 def plain(text: str) -> bool:
-    """Whether a string may stand unquoted: every reader of YAML 1.1 and 1.2 then sees this string.
+    """True if a string may stand unquoted: every reader of YAML 1.1 and 1.2 then sees this string.
 
     >>> [plain(text) for text in ("nvcr.io/x:1", "--model", "80Gi", "n", "1e3", "a: b", "2")]
     [True, True, True, False, False, False, False]
@@ -82,22 +82,24 @@ def plain(text: str) -> bool:
 
 
 def _number(text: str) -> Scalar:
-    digits = _BETWEEN_DIGITS.sub("", text) if text[0] == "." else text.replace("_", "")
+    if len(text) < 16 and text.isascii() and text.isdecimal() and (text[0] != "0" or text == "0"):
+        return int(text)
+    digits = re.sub(_BETWEEN_DIGITS, "", text) if text[0] == "." else text.replace("_", "")
     try:
-        if _DECIMAL.fullmatch(digits):
+        if re.fullmatch(_DECIMAL, digits):
             return integer(digits)
-        if (based := _BASED.fullmatch(digits)) and (value := _based(*based.groups(""))) is not None:
+        if (based := re.fullmatch(_BASED, digits)) and (value := _based(*based.groups(""))) is not None:
             return value
-        if signed := _SIGNED_BINARY.fullmatch(digits):
+        if signed := re.fullmatch(_SIGNED_BINARY, digits):
             value = int(signed[1], 2)
             return value if value in _INT64 else text
-        return decimal(digits) if _FLOAT.fullmatch(digits) else text
+        return decimal(digits) if re.fullmatch(_FLOAT, digits) else text
     except ValueError:
         return text
 
 
 def _based(sign: str, hexadecimal: str, binary: str, octal: str) -> int | float | None:
-    """An integer that is not decimal, or None beyond 64 bits, where Go reads on as if it were none."""
+    """Returns an integer that is not decimal, or None beyond 64 bits, where Go goes on to the other forms."""
     value = int(sign + (hexadecimal or binary or octal), 16 if hexadecimal else 2 if binary else 8)
     if value in _INT64:
         return value

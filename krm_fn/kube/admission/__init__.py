@@ -6,7 +6,9 @@ spec: `krm_fn.validation.field_origin` finds the user's field for them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from krm_fn.results import Path

@@ -6,10 +6,11 @@ Rules over several fields are in `krm_fn.kube.admission.pod`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import merge, quantity
 from krm_fn.kube.admission import Refusal
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

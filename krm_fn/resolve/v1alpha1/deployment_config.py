@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 from math import isinf
-from typing import Any, NamedTuple
+from typing import Any
+
+from krm_fn.records import NamedTuple
 
 NAME = "DYN_DEPLOYMENT_CONFIG"
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}

@@ -6,12 +6,13 @@ Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec, as far a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from krm_fn.kube import canonical, labels, merge, quantity
 from krm_fn.kube.types import Container, EnvVar, Resources
 from krm_fn.manifests import components
 from krm_fn.plan import GPUs, Identity, Mount, PodFacts
+from krm_fn.records import NamedTuple
 from krm_fn.resolve import pathway, resources
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.deployment_config import Override
