@@ -1,4 +1,4 @@
-"""What `krm_fn.builds` finds in a finished build, and what it must leave alone (layouts: function in a lower layer than the name)."""
+"""The check of a finished build finds what a later layer changed in generated objects, and nothing else."""
 
 import copy
 from typing import Any
@@ -86,7 +86,7 @@ def flag(resources, name, option):
 
 
 def moved(resources, namespace):
-    """A namespace laid over, as kustomize does it: metadata, and the subjects of bindings whose accounts are there."""
+    """Changes the namespace as kustomize does: metadata, and the subjects of bindings whose accounts are in the build."""
     for item in resources:
         item["metadata"]["namespace"] = namespace
         for subject in item.get("subjects", ()):
@@ -95,7 +95,7 @@ def moved(resources, namespace):
 
 
 def renamed(resources, rename):
-    """Names laid over, as kustomize does it: metadata, and the references of native kinds that it knows."""
+    """Changes names as kustomize does: metadata, and the references of native kinds that it knows."""
     accounts = {item["metadata"]["name"] for item in resources if item["kind"] == "ServiceAccount"}
     for item in resources:
         item["metadata"]["name"] = rename(item["metadata"]["name"])
@@ -116,11 +116,11 @@ WORKLOADS = {("Deployment", f"chat-{name}") for name in ("frontend", "worker", "
 SERVING = {("Service", f"chat-{name}") for name in ("frontend", "worker", "planner", "picker")}
 
 
-def test_a_build_that_nobody_touched_has_no_lies():
+def test_an_unchanged_build_has_no_mismatch():
     assert found(build()) == {}
 
 
-def test_a_namespace_laid_over_is_found_once_for_each_object_that_names_it():
+def test_a_changed_namespace_is_found_once_for_each_object_that_refers_to_it():
     mismatches = found(moved(build(), "prod"))
     assert mismatches.keys() == WORKLOADS | SERVING | {("InferencePool", "chat-pool")}
     assert {mismatch.code for mismatch in mismatches.values()} == {"DYN060"}
@@ -128,7 +128,7 @@ def test_a_namespace_laid_over_is_found_once_for_each_object_that_names_it():
 
 
 @pytest.mark.parametrize("rename", [lambda name: f"eu-{name}", lambda name: f"{name}-v2", lambda name: f"eu-{name}-v2"])
-def test_a_prefix_or_suffix_laid_over_is_found_on_every_object(rename):
+def test_a_prefix_or_suffix_is_found_on_every_object(rename):
     resources = renamed(build(), rename)
     mismatches = found(resources)
     assert mismatches.keys() == {(item["kind"], item["metadata"]["name"]) for item in resources}
@@ -146,10 +146,10 @@ def test_both_at_once_name_the_namespace_first():
     assert mismatches["DynamoGraphDeployment", "eu-chat"].code == "DYN061"
 
 
-def test_what_was_laid_over_is_found_without_the_graph_too():
+def test_changes_are_found_without_the_graph_too():
     """`source: drop`: then only labels, selectors and references can tell."""
-    moved_lies = found(moved(build(source="drop"), "prod"))
-    assert moved_lies.keys() >= WORKLOADS | SERVING
+    shifted = found(moved(build(source="drop"), "prod"))
+    assert shifted.keys() >= WORKLOADS | SERVING
     eu = found(renamed(build(source="drop"), lambda name: f"eu-{name}"))
     assert eu.keys() >= {(kind, f"eu-{name}") for kind, name in WORKLOADS | SERVING}
 
@@ -182,7 +182,7 @@ SINGLE = [
     ("foreign label value", "Service", "chat-worker", ("metadata", "labels", labels.NAMESPACE), "team", "DYN062"),
     ("Service selector", "Service", "chat-worker", ("spec", "selector", labels.NAMESPACE), "old-chat", "DYN060"),
     ("pool selector", "InferencePool", "chat-pool", ("spec", "selector", "matchLabels", labels.NAMESPACE), "old-chat", "DYN060"),
-    ("label laid over a selector only", "Service", "chat-worker", ("spec", "selector", "team"), "a", "DYN062"),
+    ("label added to a selector only", "Service", "chat-worker", ("spec", "selector", "team"), "a", "DYN062"),
     ("picker", "InferencePool", "chat-pool", ("spec", "endpointPickerRef", "name"), "old-picker", "DYN061"),
     ("subject", "RoleBinding", "chat-k8s-service-discovery-binding", ("subjects", 0, "name"), "old", "DYN061"),
     ("subject's namespace", "RoleBinding", "chat-k8s-service-discovery-binding", ("subjects", 0, "namespace"), "old", "DYN060"),
@@ -204,7 +204,7 @@ def test_every_field_that_names_something_is_judged(reason, kind, name, path, va
         assert mismatches[kind, name].path == way
 
 
-def test_one_object_with_many_lies_is_one_finding():
+def test_one_object_with_many_mismatches_is_one_finding():
     resources = build()
     for entry in one(resources, "Deployment", "chat-worker")["spec"]["template"]["spec"]["containers"][0]["env"]:
         if entry["name"].startswith("DYN_") and "value" in entry:
@@ -213,13 +213,13 @@ def test_one_object_with_many_lies_is_one_finding():
 
 
 def references(resources, kind, old, new):
-    """Rename one object and nothing that names it."""
+    """Renames one object but no reference to it."""
     one(resources, kind, old)["metadata"]["name"] = new
     return {key for key, mismatch in found(resources).items() if mismatch.current == old}
 
 
 @pytest.mark.parametrize(
-    ("reason", "kind", "name", "liars"),
+    ("reason", "kind", "name", "referring"),
     [
         ("account", "ServiceAccount", "chat-k8s-service-discovery", {("Deployment", "chat-worker"), ("Deployment", "chat-frontend")}),
         ("entrance", "Service", "chat-frontend", {("Ingress", "chat-frontend"), ("VirtualService", "chat-frontend")}),
@@ -228,8 +228,8 @@ def references(resources, kind, old, new):
         ("workload", "Deployment", "chat-worker", {("DynamoGraphDeployment", "chat")}),
     ],
 )
-def test_who_names_an_object_that_was_renamed_alone(reason, kind, name, liars):
-    assert liars <= references(build(), kind, name, f"eu-{name}")
+def test_every_reference_to_a_renamed_object_is_found(reason, kind, name, referring):
+    assert referring <= references(build(), kind, name, f"eu-{name}")
 
 
 def with_image(resources):
@@ -323,7 +323,7 @@ def test_what_the_user_set_by_hand_is_the_users(reason, spec, source):
     assert found(build(source=source, **spec)) == {}
 
 
-def test_an_override_does_not_hide_what_was_laid_over():
+def test_an_override_does_not_hide_a_change_of_a_later_layer():
     mismatches = found(moved(build(envs=[{"name": "DYN_NAMESPACE", "value": "shared"}]), "prod"))
     assert mismatches["Deployment", "chat-worker"].current == "base"
 
@@ -342,12 +342,12 @@ def test_two_graphs_in_one_namespace_share_accounts():
     assert ("ServiceAccount", "eu-planner-serviceaccount") in found(renamed(both, lambda name: f"eu-{name}"))
 
 
-def test_objects_whose_graph_is_gone_do_not_lie():
-    """They are another finding's business; the graph that is left has a similar name but is not theirs."""
+def test_objects_whose_graph_is_not_in_the_build_have_no_mismatch():
+    """DYN053 reports them. The graph in the build has a similar name, but is not their owner."""
     assert found([*build(source="drop"), *build(name="chat-large")]) == {}
 
 
-def test_a_graph_alone_does_not_lie_about_workloads_that_were_not_given():
+def test_a_graph_without_any_of_its_objects_has_no_mismatch():
     assert found(build()[:1]) == {}
 
 

@@ -1,4 +1,4 @@
-"""Deployments carry components on one node (reference: dynamocomponentdeployment_controller.go generateDeployment)."""
+"""Deployments run components on one node (reference: dynamocomponentdeployment_controller.go generateDeployment)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from krm_fn import workload_list
 from krm_fn.config import LeaderWorkerSet
 from krm_fn.kube import labels
+from krm_fn.workload_list import Entry
 from tests.support import given
 
 ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
@@ -18,7 +20,7 @@ def rolling(surge, unavailable):
 
 
 STRATEGIES = [
-    ("nothing said", {}, {}, ROLLING),
+    ("no annotation", {}, {}, ROLLING),
     ("recreate", {labels.STRATEGY: "Recreate"}, {}, {"type": "Recreate"}),
     ("recreate has no steps", {labels.STRATEGY: "Recreate", labels.MAX_SURGE: "1"}, {}, {"type": "Recreate"}),
     ("a number is a number of pods", {labels.MAX_SURGE: "1"}, {}, rolling(1, "25%")),
@@ -41,7 +43,7 @@ REPLICAS = [
     ("as written", {"replicas": 3}, 3),
     ("zero", {"replicas": 0}, 0),
     ("not written: left to Kubernetes", {}, None),
-    ("an autoscaler's business", {"replicas": 3, "scalingAdapter": {"enabled": True}}, None),
+    ("an autoscaler owns the number", {"replicas": 3, "scalingAdapter": {"enabled": True}}, None),
     ("an adapter that is switched off", {"replicas": 3, "scalingAdapter": {"enabled": False}}, 3),
 ]
 
@@ -50,11 +52,9 @@ REPLICAS = [
 def test_replicas(fields, replicas):
     found = given.rendered(given.graph({"Worker": given.service("worker", **fields)}))
     assert found["Deployment/chat-worker"]["spec"].get("replicas") == replicas
-    (entry,) = json.loads(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
     counted = None if fields.get("scalingAdapter", {}).get("enabled") else fields.get("replicas", 1)
-    assert entry == {"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-worker"} | (
-        {} if counted is None else {"replicas": counted}
-    )
+    listed = workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
+    assert listed == [Entry("Worker", "apps/v1", "Deployment", "chat-worker", counted)]
 
 
 START = {"httpGet": {"path": "/live", "port": "system"}}
@@ -100,7 +100,7 @@ def test_a_service_that_is_debugged_has_a_deployment_for_it():
 
 
 ORCHESTRATORS = [
-    ("several nodes and nobody to carry them", {"multinode": {"nodeCount": 2}}, LeaderWorkerSet(enabled=False), [("DYN144", "multinode")]),
+    ("several nodes without LeaderWorkerSets", {"multinode": {"nodeCount": 2}}, LeaderWorkerSet(enabled=False), [("DYN144", "multinode")]),
     ("several nodes and LeaderWorkerSets", {"multinode": {"nodeCount": 2}}, LeaderWorkerSet(enabled=True), []),
     ("one node", {}, LeaderWorkerSet(enabled=False), []),
 ]

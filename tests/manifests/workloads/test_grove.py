@@ -1,16 +1,16 @@
-"""A PodCliqueSet carries a whole graph under Grove (reference: graph.go GenerateGrovePodCliqueSet, grove.go)."""
+"""Under Grove one PodCliqueSet holds a whole graph (reference: graph.go GenerateGrovePodCliqueSet, grove.go)."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from krm_fn import config
+from krm_fn import config, workload_list
 from krm_fn.kube import labels
 from krm_fn.manifests import pod, workloads
 from krm_fn.results import field
+from krm_fn.workload_list import Entry
 from tests.support import given, nodes
 
 SGLANG: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
@@ -32,7 +32,7 @@ def cliques(*args, **kwargs):
     return {clique["name"]: clique for clique in template(*args, **kwargs)["cliques"]}
 
 
-def test_one_set_carries_the_graph():
+def test_one_set_holds_the_graph():
     found = rendered()
     assert not [name for name in found if name.startswith(("Deployment/", "LeaderWorkerSet/", "PodGroup/"))]
     group = found["PodCliqueSet/chat"]
@@ -57,7 +57,7 @@ GRAPHS = [
 
 
 @pytest.mark.parametrize(("orchestrator", "annotations", "kind"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
-def test_grove_carries_graphs(orchestrator, annotations, kind):
+def test_the_configuration_and_the_graph_choose_grove(orchestrator, annotations, kind):
     found = given.rendered(given.graph(annotations=annotations), orchestrator=orchestrator)
     carried = {name.partition("/")[0] for name in found} & {"PodCliqueSet", "Deployment"}
     assert carried == {kind}
@@ -129,12 +129,10 @@ def test_a_group_whose_replicas_are_not_written_leaves_them_to_grove():
 def test_grove_names_what_the_set_becomes():
     """The set's name, its index, and clique or group: the syncer looks for these."""
     found = rendered({"Front": given.service("frontend", replicas=2), "Decode": nodes.worker(**SGLANG, replicas=3)})
-    listed = json.loads(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
-    assert [(entry["service"], entry["kind"], entry["name"], entry["replicas"]) for entry in listed] == [
-        ("Front", "PodClique", "chat-0-front", 2),
-        ("Decode", "PodCliqueScalingGroup", "chat-0-decode", 3),
+    assert workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS]) == [
+        Entry("Front", "grove.io/v1alpha1", "PodClique", "chat-0-front", 2),
+        Entry("Decode", "grove.io/v1alpha1", "PodCliqueScalingGroup", "chat-0-decode", 3),
     ]
-    assert {entry["apiVersion"] for entry in listed} == {"grove.io/v1alpha1"}
 
 
 ORDERS = [
@@ -180,7 +178,7 @@ def test_pods_carry_the_labels_of_the_graph_then_of_the_service_then_of_its_pods
 
 METRICS = [
     ("the graph switches them off", {labels.ENABLE_METRICS: "false"}, {}, False),
-    ("a service alone cannot", {}, {labels.ENABLE_METRICS: "false"}, True),
+    ("a service cannot", {}, {labels.ENABLE_METRICS: "false"}, True),
     ("no other word does", {labels.ENABLE_METRICS: "no"}, {}, True),
 ]
 
@@ -245,7 +243,7 @@ def test_the_port_of_an_endpoint_picker_names_its_protocol():
     assert given.rendered(given.graph(picked))["Service/chat-picker"]["spec"]["ports"] == [port]
 
 
-def test_nobody_is_debugged():
+def test_debug_annotations_have_no_effect():
     """The reference adds no debugger to pods of cliques."""
     written = given.service("worker", annotations={labels.DEBUG: "true", labels.STEALING_DEBUG: "true"})
     found = rendered({"Worker": written})

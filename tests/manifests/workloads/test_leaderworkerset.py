@@ -1,13 +1,14 @@
-"""LeaderWorkerSets carry groups of pods on several nodes (reference: dynamocomponentdeployment_controller.go generateLeaderWorkerSet)."""
+"""LeaderWorkerSets run multinode components (reference: dynamocomponentdeployment_controller.go generateLeaderWorkerSet)."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
+from krm_fn import workload_list
 from krm_fn.kube import labels
+from krm_fn.workload_list import Entry
 from tests.support import given, nodes
 
 ARGS: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
@@ -17,7 +18,7 @@ def rendered(**fields):
     return given.rendered(given.graph({"Worker": nodes.worker(**{**ARGS, **fields})}))
 
 
-def carriers(found):
+def of_workloads(found):
     return sorted(name for name in found if name.startswith(("LeaderWorkerSet/", "PodGroup/", "Deployment/")))
 
 
@@ -33,18 +34,9 @@ COUNTS = [
 def test_each_replica_is_a_set_with_a_pod_group(fields, indices):
     written = nodes.worker(**ARGS, **fields)
     found = given.rendered(given.graph({"Worker": {key: value for key, value in written.items() if value is not None}}))
-    assert carriers(found) == [f"{kind}/chat-worker-{index}" for kind in ("LeaderWorkerSet", "PodGroup") for index in indices]
-    listed = json.loads(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
-    assert listed == [
-        {
-            "service": "Worker",
-            "apiVersion": "leaderworkerset.x-k8s.io/v1",
-            "kind": "LeaderWorkerSet",
-            "name": f"chat-worker-{index}",
-            "replicas": 1,
-        }
-        for index in indices
-    ]
+    assert of_workloads(found) == [f"{kind}/chat-worker-{index}" for kind in ("LeaderWorkerSet", "PodGroup") for index in indices]
+    listed = workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
+    assert listed == [Entry("Worker", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", f"chat-worker-{index}", 1) for index in indices]
 
 
 def test_a_set_and_its_pod_group():
@@ -96,7 +88,7 @@ def test_the_service_finds_leaders_only():
 
 def test_services_on_one_node_stay_deployments():
     found = given.rendered(given.graph({"Frontend": given.service("frontend"), "Worker": nodes.worker(**ARGS)}))
-    assert carriers(found) == ["Deployment/chat-frontend", "LeaderWorkerSet/chat-worker-0", "PodGroup/chat-worker-0"]
+    assert of_workloads(found) == ["Deployment/chat-frontend", "LeaderWorkerSet/chat-worker-0", "PodGroup/chat-worker-0"]
     assert labels.ROLE not in found["Service/chat-frontend"]["spec"]["selector"]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
+from krm_fn import workload_list
 from krm_fn.kube import labels, paths, templates
 from krm_fn.manifests import pod, workloads
+from krm_fn.workload_list import Entry
 from tests.support import given
 
 NODES = given.service("worker", main={"args": ["python3 -m dynamo.sglang"]}, multinode={}, resources={"limits": {"gpu": "4"}}, replicas=2)
@@ -16,7 +17,7 @@ SERVICES = {"Front": given.service("frontend"), "Decode": NODES, "Idle": given.s
 APPS, SETS, GROVE = "apps/v1", "leaderworkerset.x-k8s.io/v1", "grove.io/v1alpha1"
 CONTRACTS = [
     (
-        "in deployment mode, each replica on several nodes for itself",
+        "in deployment mode, one set per replica of a multinode service",
         {},
         [
             ("Front", APPS, "Deployment", "chat-front", 1),
@@ -26,7 +27,7 @@ CONTRACTS = [
         ],
     ),
     (
-        "under Grove, what Grove makes of the set",
+        "under Grove, the objects that Grove makes",
         {"orchestrator": "grove"},
         [
             ("Front", GROVE, "PodClique", "chat-0-front", 1),
@@ -38,18 +39,17 @@ CONTRACTS = [
 
 
 @pytest.mark.parametrize(("settings", "listed"), [row[1:] for row in CONTRACTS], ids=[row[0] for row in CONTRACTS])
-def test_a_graph_lists_its_workloads_for_whoever_reports_its_status(settings, listed):
+def test_a_graph_lists_the_workloads_whose_readiness_is_its_status(settings, listed):
     """The annotation is a contract: one entry for each workload, in the order of the spec, with the replicas that Git decides."""
     notes = given.rendered(given.graph(SERVICES), **settings)["DynamoGraphDeployment/chat"]["metadata"]["annotations"]
-    keys = ("service", "apiVersion", "kind", "name", "replicas")
-    assert json.loads(notes[labels.WORKLOADS]) == [dict(zip(keys, entry, strict=True)) for entry in listed]
+    assert workload_list.read(notes[labels.WORKLOADS]) == [Entry(*fields) for fields in listed]
 
 
 @pytest.mark.parametrize("settings", [{}, {"orchestrator": "grove"}], ids=["deployment", "grove"])
 def test_replicas_that_an_autoscaler_decides_are_not_listed(settings):
     written = given.graph({"Worker": given.service("worker", replicas=3, scalingAdapter={"enabled": True})})
     notes = given.rendered(written, **settings)["DynamoGraphDeployment/chat"]["metadata"]["annotations"]
-    assert ["replicas" in entry for entry in json.loads(notes[labels.WORKLOADS])] == [False]
+    assert [entry.replicas for entry in workload_list.read(notes[labels.WORKLOADS])] == [None]
 
 
 SETTINGS: dict[str, dict[str, Any]] = {"grove": {"orchestrator": "grove"}}

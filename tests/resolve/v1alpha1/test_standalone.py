@@ -29,9 +29,7 @@ def test_it_is_a_deployment_with_a_service_and_nothing_that_graphs_share():
     found = given.rendered(component())
     assert set(found) == {"Deployment/lone", "Service/lone", f"{KIND}/lone"}
     notes = labels.notes(found[f"{KIND}/lone"])
-    assert json.loads(notes[labels.WORKLOADS]) == [
-        {"service": "lone", "apiVersion": "apps/v1", "kind": "Deployment", "name": "lone", "replicas": 1}
-    ]
+    assert workload_list.read(notes[labels.WORKLOADS]) == [workload_list.Entry("lone", "apps/v1", "Deployment", "lone", 1)]
     assert notes[labels.SUMMARY] == "1 service, 1 pod, 0 GPUs"
     assert labels.notes(found["Deployment/lone"])[labels.OWNER] == f"{KIND}/lone"
 
