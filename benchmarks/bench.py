@@ -1,15 +1,20 @@
 """How long a render takes and how much memory, each beside a baseline of the same run: only ratios travel between machines.
 
-python benchmarks/bench.py [RUNS]
+python benchmarks/bench.py [--against REV] [RUNS]
+
+`--against` measures the expansion of a revision of this repository, too, by turns with the expansion of the working tree.
 """
 
 from __future__ import annotations
 
+import argparse
+import io
 import os
 import shutil
 import statistics
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -21,7 +26,23 @@ import programs  # noqa: E402 - the two folders above
 
 from benchmarks import inputs  # noqa: E402
 
+ROOT = Path(__file__).resolve().parent.parent
 FUNCTION = [sys.executable, "-m", "krm_fn"]
+TIMED = """
+import sys, time
+from krm_fn import expand
+from krm_fn.__main__ import main
+original = expand.expand
+def timed(*given):
+    started = time.process_time()
+    expansion = original(*given)
+    print(time.process_time() - started, file=sys.stderr)
+    return expansion
+expand.expand = timed
+sys.argv = ["krm-fn"]
+sys.exit(main())
+"""
+GRAPHS = 1000
 MIB = 1024  # ru_maxrss counts KiB
 
 
@@ -106,10 +127,42 @@ def many_graphs() -> None:
     print(f"{'1000 : 100':32} {taken[1000].seconds / taken[100].seconds:8.2f}      (target below 11)")
 
 
+def expansion(runs: int, against: str) -> None:
+    """CPU time of the expansion alone, per graph of three components: least of the runs, since other programs only add to it."""
+    data = inputs.graphs(GRAPHS)
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = {"working tree": ROOT}
+        if against:
+            folders[against] = Path(scratch)
+            archive = subprocess.run(["git", "archive", against, "krm_fn"], cwd=ROOT, capture_output=True, check=True).stdout
+            with tarfile.open(fileobj=io.BytesIO(archive)) as tree:
+                tree.extractall(scratch, filter="data")
+        taken: dict[str, list[float]] = {name: [] for name in folders}
+        for _ in range(runs):
+            for name, folder in folders.items():
+                taken[name].append(_expansion(folder, data))
+    for name, seconds in taken.items():
+        print(f"{f'expansion, {name}':32} {min(seconds) / GRAPHS * 1_000_000:8.0f} microseconds of CPU per graph")
+    if against:
+        print(f"{f'working tree : {against}':32} {min(taken['working tree']) / min(taken[against]):8.2f}")
+    print()
+
+
+def _expansion(folder: Path, data: bytes) -> float:
+    """Seconds of CPU that the package in a folder takes for the expansion. Raises CalledProcessError if it refuses the list."""
+    ran = subprocess.run([sys.executable, "-c", TIMED], input=data, cwd=folder, capture_output=True, check=True)
+    return float(ran.stderr.split()[0])
+
+
 def main() -> None:
     """All of it."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    parser = argparse.ArgumentParser(description="Time and memory of a render.")
+    parser.add_argument("runs", nargs="?", type=int, default=10)
+    parser.add_argument("--against", metavar="REV", default="", help="a revision whose expansion is measured, too")
+    options = parser.parse_args()
+    runs = options.runs
     print(f"Python {sys.version.split()[0]}, medians of {runs} runs\n")
+    expansion(runs, options.against)
     start_up(runs)
     through_kustomize(runs)
     many_graphs()

@@ -76,12 +76,8 @@ def ref(resource: dict[str, Any]) -> Ref:
     metadata = resource.get("metadata")
     if not isinstance(metadata, dict):
         metadata = {}
-    return Ref(_text(resource, "apiVersion"), _text(resource, "kind"), _text(metadata, "name"), _text(metadata, "namespace"))
-
-
-def _text(holder: dict[str, Any], key: str) -> str:
-    value = holder.get(key)
-    return value if isinstance(value, str) else ""
+    written = resource.get("apiVersion"), resource.get("kind"), metadata.get("name"), metadata.get("namespace")
+    return Ref(*[value if isinstance(value, str) else "" for value in written])
 
 
 def field(path: Path) -> str:

@@ -49,6 +49,8 @@ def overlay(base: Fields, user: Fields) -> Fields:
 
 def added(base: Fields, upper: Fields) -> Fields:
     """`upper` added to `base`: lists are appended, resources add up, and any other value replaces. Variables merge by name."""
+    if not upper:
+        return base
     merged: dict[str, Any] = {**base}
     for key, value in upper.items():
         if key == "env":

@@ -24,6 +24,9 @@ def field(name: str, path: str) -> EnvVar:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
+_POD = (field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace"), field("POD_UID", "metadata.uid"))
+
+
 def platform(config: Config) -> list[EnvVar]:
     """Where the platform's services are: below everything else, each only where configured."""
     addresses = {
@@ -42,9 +45,7 @@ def common(plan: ComponentPlan) -> list[EnvVar]:
         value("DYN_COMPONENT", plan.who.type),
         value("DYN_PARENT_DGD_K8S_NAME", plan.who.graph),
         value("DYN_PARENT_DGD_K8S_NAMESPACE", plan.who.namespace),
-        field("POD_NAME", "metadata.name"),
-        field("POD_NAMESPACE", "metadata.namespace"),
-        field("POD_UID", "metadata.uid"),
+        *_POD,
     ]
     if plan.placement.discovery != "etcd":  # an unknown backend counts as kubernetes here, and only here
         variables.append(value("DYN_DISCOVERY_BACKEND", "kubernetes"))

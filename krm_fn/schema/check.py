@@ -118,7 +118,7 @@ def _key(written: Any, field: Schema) -> Any:
     return field.get("default", "") if written is None else written
 
 
-_PLAIN = {"string": str, "boolean": bool}  # schemas with nothing but such a type are most of the table
+_STRING = {"type": "string"}  # most fields are of this schema, and most values are strings, so the loops pass over these
 
 
 class _Walk:
@@ -136,8 +136,6 @@ class _Walk:
         if reference:
             name, schema = reference, self._definitions[reference]
         wanted = schema.get("type")
-        if len(schema) == 1 and wanted in _PLAIN and type(value) is _PLAIN[wanted]:
-            return
         if wanted == "object" and isinstance(value, dict):
             (self.fields if "properties" in schema else self.entries)(value, schema, path, name)
         elif wanted == "array" and isinstance(value, list):
@@ -154,6 +152,8 @@ class _Walk:
         fields, required = schema["properties"], schema.get("required", ())
         for key, inner in value.items():
             field = fields.get(key)
+            if type(inner) is str and field == _STRING:
+                continue
             if field is None:
                 if "x-kubernetes-preserve-unknown-fields" not in schema:
                     self._add_unknown(key, (*path, key), name)
@@ -176,7 +176,7 @@ class _Walk:
         for key, inner in value.items():
             if inner is None:
                 self._add_null((*path, key))
-            else:
+            elif type(inner) is not str or entry != _STRING:
                 self.value(inner, entry, (*path, key), name)
 
     def items(self, value: list[Any], schema: Schema, path: Path, name: str) -> None:
@@ -185,7 +185,8 @@ class _Walk:
             self._limit(len(value), schema["maxItems"], path)
         item = schema["items"]
         for index, inner in enumerate(value):
-            self.value(inner, item, (*path, index), name)
+            if type(inner) is not str or item != _STRING:
+                self.value(inner, item, (*path, index), name)
         if schema.get("x-kubernetes-list-type") in ("map", "set"):
             self.twins(value, schema, path)
 

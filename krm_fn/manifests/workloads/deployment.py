@@ -6,6 +6,7 @@ Follows the reference's `internal/controller/dynamocomponentdeployment_controlle
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
@@ -110,6 +111,7 @@ def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
             yield results.error("DYN159", message, plan.ref, at)
 
 
+@lru_cache(maxsize=64)  # nearly all Deployments have the default steps
 def _amount(step: int | str) -> int | None:
     """The number or the percentage of pods; None for any other text."""
     if isinstance(step, int):
@@ -117,6 +119,7 @@ def _amount(step: int | str) -> int | None:
     return int(step[:-1]) if _PERCENTAGE.fullmatch(step) else None
 
 
+@lru_cache(maxsize=64)
 def _step(text: str) -> int | str:
     """A number if the text is a number, else the text (reference: intstr.Parse)."""
     if _INTEGER.fullmatch(text) and -(2**31) <= int(text) < 2**31:
