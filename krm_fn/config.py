@@ -114,7 +114,7 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
     if (address.api_version, address.kind) == ("v1", "ConfigMap"):
         return _texts(function_config, function_config.get("data"), ("data",), "")
     if group == DYNAMO_GROUP:
-        return _texts(function_config, labels.notes(function_config), ("metadata", "annotations"), labels.PREFIX)
+        return _texts(function_config, labels.notes(function_config), ("metadata", "annotations"), labels.SETTINGS)
     said = f"functionConfig is a {address.kind or 'nameless kind'} of {address.api_version or 'no apiVersion'}"
     return Config(), [results.error("DYN040", f"{said}; write a {KIND} of {API_VERSION}, or a ConfigMap with its keys", address)]
 
@@ -135,7 +135,7 @@ def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> 
     spec: dict[str, Any] = {}
     spelled: dict[results.Path, str] = {}
     for name, text in (data if isinstance(data, dict) else {}).items():
-        if not name.startswith(prefix) or name in labels.NOT_SETTINGS:
+        if not name.startswith(prefix):
             continue
         steps = tuple(name.removeprefix(prefix).split("."))
         spelled[steps] = name

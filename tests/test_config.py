@@ -84,7 +84,7 @@ FORMS = [
         "a ConfigMap with JSON",
         config_map({key: value if isinstance(value, str) else json.dumps(value) for key, value in EVERYTHING.items()}),
     ),
-    ("annotations of a graph", given.graph(annotations=texts(EVERYTHING, labels.PREFIX))),
+    ("annotations of a graph", given.graph(annotations=texts(EVERYTHING, labels.SETTINGS))),
 ]
 
 
@@ -164,9 +164,9 @@ WRONG = [
     ("a value in a ConfigMap that is no text", config_map({"natsAddress": 5}), "DYN021", "data.natsAddress"),
     (
         "an unknown key in an annotation",
-        given.graph(annotations={labels.PREFIX + "natsAdress": "x"}),
+        given.graph(annotations={labels.SETTINGS + "natsAdress": "x"}),
         "DYN023",
-        f"metadata.annotations['{labels.PREFIX}natsAdress']",
+        f"metadata.annotations['{labels.SETTINGS}natsAdress']",
     ),
     ("a kind that holds no settings", given.item("Service", "a"), "DYN040", ""),
     ("no kind at all", {"metadata": {"name": "a"}}, "DYN040", ""),

@@ -206,8 +206,8 @@ def _distinct(configs: Sequence[Source]) -> list[Source]:
 def _configures_itself(source: Source) -> bool:
     """True if a Dynamo resource is a functionConfig with settings in its annotations (kustomize `generators:`)."""
     annotations = labels.notes(source.value) if source.address.kind else {}
-    settings = [name for name in annotations if name.startswith(labels.PREFIX) and name not in labels.NOT_SETTINGS]
-    return source.address.api_version.startswith(f"{config.DYNAMO_GROUP}/") and labels.FUNCTION in annotations and bool(settings)
+    settings = any(name.startswith(labels.SETTINGS) for name in annotations)
+    return source.address.api_version.startswith(f"{config.DYNAMO_GROUP}/") and labels.FUNCTION in annotations and settings
 
 
 def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:

@@ -55,7 +55,7 @@ SPEC_HASH = PREFIX + "spec-hash"
 ORCHESTRATOR = PREFIX + "orchestrator"
 RENDERED_BY = PREFIX + "rendered-by"
 IGNORE = PREFIX + "ignore"  # written by users: codes of findings to leave out
-NOT_SETTINGS = (OWNER, WORKLOADS, SUMMARY, SPEC_HASH, RENDERED_BY, IGNORE)
+SETTINGS = "config." + PREFIX  # written by users: a key of the configuration, on a graph that is its own functionConfig
 MANAGER = "krm-fn"
 
 # orchestrators of KRM functions

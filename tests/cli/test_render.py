@@ -98,7 +98,7 @@ def test_where_the_configuration_may_be(reason, paths, options, tmp_path):
         "generator.yaml": GRAPH.replace(
             "  namespace: team\n",
             "  namespace: team\n  annotations:\n    config.kubernetes.io/function: 'exec: {path: krm-fn}'\n"
-            "    dynamo.krm-fn.io/natsAddress: nats://n:1\n",
+            "    config.dynamo.krm-fn.io/natsAddress: nats://n:1\n",
         ),
     }
     for name, text in {**files, **({} if "." in paths else other)}.items():

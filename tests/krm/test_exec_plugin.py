@@ -47,7 +47,7 @@ def test_a_transformer_gives_all_resources_back(tmp_path):
 
 
 def test_a_generator_is_its_own_settings(tmp_path):
-    metadata = {"name": "llm", "namespace": "prod", "annotations": {"dynamo.krm-fn.io/natsAddress": "nats://nats:4222"}}
+    metadata = {"name": "llm", "namespace": "prod", "annotations": {"config.dynamo.krm-fn.io/natsAddress": "nats://nats:4222"}}
     code, objects, said = run(tmp_path, GRAPH | {"metadata": metadata})
     assert (code, said) == (0, "")
     assert builds.find(objects, "DynamoGraphDeployment", "llm")
