@@ -47,20 +47,19 @@ def overlay(base: Fields, user: Fields) -> Fields:
     return cast("Fields", merged)
 
 
-def added(base: Fields, upper: Fields) -> Fields:
-    """`upper` added to `base`: lists are appended, resources add up, and any other value replaces. Variables merge by name."""
-    if not upper:
-        return base
+def added(base: Fields, *uppers: Fields) -> Fields:
+    """`uppers` added to `base`: lists are appended, resources add up, and any other value replaces. Variables merge by name."""
     merged: dict[str, Any] = {**base}
-    for key, value in upper.items():
-        if key == "env":
-            merged[key] = envs(merged.get(key) or (), value)
-        elif key == "resources":
-            merged[key] = _resources(merged.get(key, {}), value)
-        elif isinstance(value, list):
-            merged[key] = [*(merged.get(key) or ()), *value]
-        else:
-            merged[key] = value
+    for upper in uppers:
+        for key, value in upper.items():
+            if key == "env":
+                merged[key] = envs(merged.get(key) or (), value)
+            elif key == "resources":
+                merged[key] = _resources(merged.get(key, {}), value)
+            elif isinstance(value, list):
+                merged[key] = [*(merged.get(key) or ()), *value]
+            else:
+                merged[key] = value
     return cast("Fields", merged)
 
 

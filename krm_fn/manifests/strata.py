@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.manifests.components import Component
     from krm_fn.plan import ComponentPlan
 
 Origin = Literal["defaults", "user", "component", "account", "claims", "shared memory", "pull secrets", "engine"]
@@ -45,18 +46,17 @@ class Entry(NamedTuple):
 
 
 def layers(plan: ComponentPlan) -> tuple[Stratum, ...]:
-    """The strata of a component's pods, lowest first. All roles of a component have the same."""
-    return (*_lower(plan), *_enforced(plan))
+    """The strata of a component's pods, lowest first: the defaults, the user's, and what is enforced. All roles have the same."""
+    kind = components.get(plan.who.type)
+    defaults = Stratum("defaults", kind.pod(plan), _default_container(plan, kind), enforced=False)
+    return (defaults, _user(plan), *_enforced(plan, defaults.pod))
 
 
 def joined(strata: Sequence[Stratum]) -> tuple[PodSpec, Container]:
     """A pod around its main container, and the main container. Later strata win."""
-    lowest, *others = strata
-    pod, container = lowest.pod, lowest.container
-    for stratum in others:
-        over_pod, over_container = (merge.added, merge.added) if stratum.enforced else (merge.overlay, merge.container)
-        pod, container = over_pod(pod, stratum.pod), over_container(container, stratum.container)
-    return pod, container
+    defaults, user, *enforced = strata
+    pod, container = merge.overlay(defaults.pod, user.pod), merge.container(defaults.container, user.container)
+    return merge.added(pod, *(stratum.pod for stratum in enforced)), merge.added(container, *(stratum.container for stratum in enforced))
 
 
 def entry(strata: Sequence[Stratum], part: Literal["pod", "container"], field: str, index: int) -> Entry:
@@ -75,19 +75,21 @@ def get(strata: Sequence[Stratum], origin: Origin) -> Stratum:
     return next((stratum for stratum in strata if stratum.origin == origin), Stratum(origin, {}, {}))
 
 
-def _lower(plan: ComponentPlan) -> Iterator[Stratum]:
-    """The defaults, and the pod that the user wrote."""
-    kind, written = components.get(plan.who.type), plan.pod.spec
+def _default_container(plan: ComponentPlan, kind: Component) -> Container:
+    """The default main container of a component type, with the variables of all components."""
     default = kind.container(plan)
-    variables = [*env.platform(plan.config), *env.common(plan), *(default.get("env") or ())]
-    yield Stratum("defaults", kind.pod(plan), {"name": MAIN, **default, "env": variables}, enforced=False)
-    unset = () if written.get("serviceAccountName") else ("serviceAccountName",)
-    yield Stratum("user", merge.without(written, "containers", *unset), plan.pod.container, enforced=False)
+    return {"name": MAIN, **default, "env": [*env.platform(plan.config), *env.common(plan), *(default.get("env") or ())]}
 
 
-def _enforced(plan: ComponentPlan) -> Iterator[Stratum]:
+def _user(plan: ComponentPlan) -> Stratum:
+    """The pod that the user wrote, without its containers. An empty service account counts as none."""
+    unset = () if plan.pod.spec.get("serviceAccountName") else ("serviceAccountName",)
+    return Stratum("user", merge.without(plan.pod.spec, "containers", *unset), plan.pod.container, enforced=False)
+
+
+def _enforced(plan: ComponentPlan, default: PodSpec) -> Iterator[Stratum]:
     """What stands above the user's pod. The user's own containers come before the main container."""
-    yield Stratum("account", _account(plan), {})
+    yield Stratum("account", _account(plan, default), {})
     yield Stratum("user", {"containers": plan.pod.spec.get("containers") or []}, {})
     yield Stratum("component", {}, _component(plan))
     if plan.pod.mounts:
@@ -100,9 +102,9 @@ def _enforced(plan: ComponentPlan) -> Iterator[Stratum]:
         yield Stratum("pull secrets", {"imagePullSecrets": [{"name": name} for name in found]}, {})
 
 
-def _account(plan: ComponentPlan) -> PodSpec:
+def _account(plan: ComponentPlan, default: PodSpec) -> PodSpec:
     """The group and the service account of a pod if nothing below sets them, and the fields that the component type enforces."""
-    default, written = components.get(plan.who.type).pod(plan), plan.pod.spec
+    written = plan.pod.spec
     found: PodSpec = {}
     if written.get("securityContext") is None and default.get("securityContext") is None:
         found["securityContext"] = {"fsGroup": _FS_GROUP}
