@@ -18,7 +18,7 @@ HANDLERS: tuple[HandlerName, ...] = ("exec", "httpGet", "tcpSocket", "grpc")
 PROBES: tuple[ProbeName, ...] = ("livenessProbe", "readinessProbe", "startupProbe")
 
 
-def some(**values: Any) -> dict[str, Any]:
+def present(**values: Any) -> dict[str, Any]:
     """A dict without the keys whose value is None. Zero, the empty string and false stay."""
     return {key: value for key, value in values.items() if value is not None}
 

@@ -49,7 +49,7 @@ def host(plan: ComponentPlan) -> str:
 def _metadata(plan: ComponentPlan) -> dict[str, Any]:
     """Labels and annotations are the user's; the reference ignores them."""
     wanted = plan.edge.ingress
-    return merge.some(
+    return merge.present(
         name=plan.who.name,
         namespace=plan.who.namespace,
         labels=wanted.labels or None,

@@ -35,7 +35,7 @@ def for_component(plan: ComponentPlan, face: Face) -> Iterator[Resource]:
         yield {
             "apiVersion": "v1",
             "kind": "Service",
-            "metadata": merge.some(
+            "metadata": merge.present(
                 name=name,
                 namespace=plan.who.namespace,
                 labels=dict(face.labels) or None,

@@ -25,7 +25,7 @@ def claims(plan: GraphPlan) -> Iterator[Resource]:
             yield {
                 "apiVersion": "v1",
                 "kind": "PersistentVolumeClaim",
-                "metadata": merge.some(
+                "metadata": merge.present(
                     name=claim.name,
                     namespace=plan.namespace,
                     annotations=dict(labels.RETAIN) if plan.config.retain_volumes else None,

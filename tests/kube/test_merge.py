@@ -147,5 +147,5 @@ def test_of_one_layer_the_last_of_a_name_wins():
     assert merge.envs([*env(A="1"), *env(A="2")]) == env(A="2")
 
 
-def test_some_drops_none_and_nothing_else():
-    assert merge.some(a=None, b=0, c="", d=[], e=False) == {"b": 0, "c": "", "d": [], "e": False}
+def test_present_drops_none_and_nothing_else():
+    assert merge.present(a=None, b=0, c="", d=[], e=False) == {"b": 0, "c": "", "d": [], "e": False}

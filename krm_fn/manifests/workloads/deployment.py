@@ -70,13 +70,13 @@ def _deployment(made: Pod, replicas: int | None) -> Resource:
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": merge.some(
+        "metadata": merge.present(
             name=role.target,
             namespace=plan.who.namespace,
             labels=services.workload_labels(plan),
             annotations=services.workload_annotations(plan) or None,
         ),
-        "spec": merge.some(
+        "spec": merge.present(
             replicas=replicas,
             selector={"matchLabels": {labels.SELECTOR: role.target}},
             strategy=_strategy(plan),

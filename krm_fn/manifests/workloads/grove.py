@@ -43,7 +43,7 @@ class Grove(Workload):
         cliques = _grove_cliques.ordered(_clique(graph, each) for component in made for each in component.roles)
         groups = [_scaling_group(component.plan) for component in made if component.plan.placement.nodes > 1]
         explicit = any(clique["spec"].get("startsAfter") for clique in cliques)
-        template = merge.some(
+        template = merge.present(
             headlessServiceConfig={"publishNotReadyAddresses": True},
             cliqueStartupType="CliqueStartupTypeExplicit" if explicit else "CliqueStartupTypeAnyOrder",
             terminationDelay=duration.text(graph.config.grove.termination_delay) or None,
@@ -111,11 +111,11 @@ def _clique(graph: GraphPlan, made: Pod) -> dict[str, Any]:
     spec, queue = _scheduled(graph, plan, made.spec)
     starts_last = backends.get(plan.placement.backend).leader_starts_last and role.role == "leader"
     counts = {"main": plan.placement.replicas_or_one, "leader": 1, "worker": plan.placement.nodes - 1}
-    return merge.some(
+    return merge.present(
         name=name,
         labels={**_labels(plan), **queue},
         annotations={**plan.who.annotations, **pod.pod_annotations(plan)} or None,
-        spec=merge.some(
+        spec=merge.present(
             roleName=name,
             replicas=counts[role.role],
             minAvailable=1,
@@ -142,7 +142,7 @@ def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[Po
 
 def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:
     """The scaling group of a multinode service; each of its replicas is a leader with its workers."""
-    return merge.some(
+    return merge.present(
         name=names.scaling_group(plan.who.service),
         cliqueNames=[names.clique(plan.who.service, "leader"), names.clique(plan.who.service, "worker")],
         replicas=plan.placement.replicas,

@@ -22,7 +22,7 @@ def spec(facts: Shared, who: Identity, parts: tuple[Placement, PodFacts, Edge], 
     kind = components.get(who.type)
     extra = {**(written.get("extraPodSpec") or {}), **kind.enforced}
     opens = kind.is_frontend and written.get("ingress") is None
-    decided = merge.some(
+    decided = merge.present(
         backendFramework=facts.framework or None,
         serviceName=who.service,
         dynamoNamespace=who.dynamo_namespace,
@@ -38,7 +38,7 @@ def spec(facts: Shared, who: Identity, parts: tuple[Placement, PodFacts, Edge], 
 
 def _default_ingress(ingress: Ingress) -> dict[str, Any]:
     """The installation's ingress as the reference writes it."""
-    return merge.some(
+    return merge.present(
         enabled=ingress.enabled or None,
         host=ingress.host,
         hostSuffix=ingress.suffix,
