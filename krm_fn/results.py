@@ -1,7 +1,6 @@
-"""What the function has to say about its input: findings with a code, an address and a way to mend them.
+"""Findings about the input: each has a code, the address of a field, and a message that says how to fix it.
 
-Not its business: how findings are printed (see `krm_fn.report`) or where in a file a field stands (see `krm_fn.krm`).
-The shape on the wire follows the KRM Functions Specification, section `ResourceList.results`.
+The form in a ResourceList follows the KRM Functions Specification, section `ResourceList.results`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Result(NamedTuple):
 
 
 def error(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
-    """A finding that stops the build. `message` says what is wrong and, after a semicolon, how to mend it."""
+    """Returns a finding that stops the build. `message` says what is wrong and, after a semicolon, how to fix it."""
     return Result("error", code, message, ref, path, **more)
 
 
@@ -68,7 +67,7 @@ def internal(problem: Exception, ref: Ref | None = None) -> Result:
 
 
 def ref(resource: dict[str, Any]) -> Ref:
-    """The address of a resource, with empty strings for what it lacks or has in a wrong type.
+    """Returns the address of a resource, with an empty string for a part that is missing or not a string.
 
     >>> ref({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "namespace": "n"}})
     Ref(api_version='v1', kind='Service', name='a', namespace='n')
@@ -81,7 +80,7 @@ def ref(resource: dict[str, Any]) -> Ref:
 
 
 def field(path: Path) -> str:
-    """A path as the KRM specification writes it; keys that contain dots stand in brackets.
+    """Returns a path as the KRM specification writes it. Keys that contain dots are in brackets.
 
     >>> field(("spec", "services", "Decode", "envs", 0, "name"))
     'spec.services.Decode.envs[0].name'
@@ -100,7 +99,7 @@ def field(path: Path) -> str:
 
 
 def line(result: Result) -> str:
-    """The message with its code and field in front, as every reader of results shows it."""
+    """Returns the message with its code and field in front, as every reader of results shows it."""
     where = field(result.path)
     return f"{result.code} {where}: {result.message}" if where else f"{result.code} {result.message}"
 
@@ -118,12 +117,12 @@ def order(result: Result) -> tuple[Any, ...]:
 
 
 def failed(results: list[Result]) -> bool:
-    """Whether the build must stop: exactly when there is an error."""
+    """True if the build must stop: exactly if there is an error."""
     return any(result.severity == "error" for result in results)
 
 
 def wire(result: Result) -> dict[str, Any]:
-    """The finding as an entry of `ResourceList.results`.
+    """Returns the finding as an entry of `ResourceList.results`.
 
     KRM Functions Specification, Result: `severity` is always written, since readers disagree about its default.
     """

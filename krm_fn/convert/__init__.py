@@ -1,1 +1,1 @@
-"""One form of a Dynamo resource into another."""
+"""Conversions from one form of a Dynamo resource to another."""

@@ -1,7 +1,7 @@
-"""Older forms of `nvidia.com/v1alpha1`, rewritten into today's with a warning that shows the new form.
+"""Converts deprecated fields of `nvidia.com/v1alpha1` to the current fields, with a warning that shows them.
 
-Not its business: fields that today's schema still has and ignores (`krm_fn.validation` warns of those). The forms are those of Dynamo
-0.1 to 0.4: an inline `pvc`, `dynamoComponent` with `DynamoComponent` resources, `dynamoTag` and `externalServices`.
+They are those of Dynamo 0.1 to 0.4: an inline `pvc`, `dynamoComponent` with `DynamoComponent` resources, `dynamoTag` and
+`externalServices`.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ _BUILD_ONLY = (
 
 
 class Image(NamedTuple):
-    """What a DynamoComponent gives to the graphs that name it."""
+    """The image and pull secrets that a DynamoComponent gives to the graphs that name it."""
 
     image: str
     pull_secrets: tuple[str, ...]
 
 
 class Images(NamedTuple):
-    """Images by the namespace and the `name:tag` of their DynamoComponents. `namespace` is that of resources which carry none."""
+    """Images by namespace and `name:tag` of their DynamoComponents. `namespace` is that of resources without one."""
 
     named: Mapping[tuple[str, str], Image]
     namespace: str
 
     def get(self, ref: Ref, name: Any) -> Image | None:
-        """The image that a resource means by a name."""
+        """Returns the image of a name that a resource refers to, or None."""
         return self.named.get((ref.namespace or self.namespace, name)) if isinstance(name, str) else None
 
 
 def images(resources: Sequence[Resource], namespace: str) -> tuple[Images, list[Result]]:
-    """The images that DynamoComponents among the items name, and what is wrong with these resources."""
+    """Returns the images of the DynamoComponents among the items, and the findings about these."""
     found: list[Result] = []
     named: dict[tuple[str, str], Image] = {}
     for resource in resources:
@@ -60,16 +60,16 @@ def images(resources: Sequence[Resource], namespace: str) -> tuple[Images, list[
 
 
 def _judged(resource: Resource, address: Ref, spec: dict[str, Any], image: str) -> Iterator[Result]:
-    """What a DynamoComponent cannot give, and that nobody else wants it any more."""
+    """Yields the findings about one DynamoComponent."""
     if not image:
-        message = "names no image, and this function builds none; build it elsewhere and write its name here"
+        message = "the DynamoComponent names no image, and krm-fn builds none; build the image elsewhere and write its name here"
         yield results.error("DYN030", message, address, ("spec", "image"))
     elif labels.notes(resource).get(labels.LOCAL_CONFIG) != "true":
-        message = f'is read here and known to no cluster; annotate it {labels.LOCAL_CONFIG}: "true", so that it is not applied'
+        message = f'no cluster knows this kind; annotate it {labels.LOCAL_CONFIG}: "true", so that it is not applied'
         yield results.warning("DYN039", message, address, ("metadata", "annotations"))
     ignored = [field for field in _BUILD_ONLY if field in spec]
     if ignored:
-        message = f"nothing is built here, so that {', '.join(ignored)} {'has' if len(ignored) == 1 else 'have'} no effect; remove"
+        message = f"krm-fn builds no image, so {', '.join(ignored)} {'has' if len(ignored) == 1 else 'have'} no effect; remove"
         yield results.warning("DYN031", message, address, ("spec", ignored[0]))
 
 
@@ -83,7 +83,7 @@ def _secrets(spec: dict[str, Any]) -> Iterator[str]:
 
 
 def convert(resource: Resource, known: Images) -> tuple[Resource, list[Result]]:
-    """A graph or component in today's form; itself where it is in that form already."""
+    """Converts a graph or component. Returns the resource itself if it has no deprecated field."""
     spec, address = resource.get("spec"), results.ref(resource)
     if not isinstance(spec, dict) or not _is_older(spec):
         return resource, []
@@ -99,14 +99,14 @@ def _is_older(spec: dict[str, Any]) -> bool:
 
 
 class _Conversion(NamedTuple):
-    """One resource on its way to today's form. What is not of the type it should be stays, for the check to refuse."""
+    """The conversion of one resource. A value of the wrong type stays, so that the check reports it."""
 
     ref: Ref
     known: Images
     found: list[Result]
 
     def graph(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """What a graph names for all its services goes to each; claims gather in the graph."""
+        """Converts a graph: its image goes to each service, and claims of services go to the graph."""
         common, services, listed = spec.get("dynamoComponent"), spec.get("services"), spec.get("pvcs")
         kept = {key: value for key, value in spec.items() if key != "dynamoComponent"}
         claims = [*listed] if isinstance(listed, list) else []
@@ -123,10 +123,10 @@ class _Conversion(NamedTuple):
         return self.component(inner, ("spec", "services", name), claims, common) if isinstance(inner, dict) else written
 
     def component(self, written: dict[str, Any], path: Path, claims: list[Any] | None, common: Any) -> dict[str, Any]:
-        """One component; `common` is the image's name that its graph gives to all, `claims` the graph's, None without one."""
+        """Converts one component. `common` is the image name of its graph, `claims` are those of the graph, None without a graph."""
         component = {key: value for key, value in written.items() if key not in _FIELDS}
         if "dynamoTag" in written:
-            message = "starts code of an older SDK; write what to run under extraPodSpec.mainContainer.command and args"
+            message = "code of an older SDK is not supported; write what to run under extraPodSpec.mainContainer.command and args"
             self.found.append(results.error("DYN032", message, self.ref, (*path, "dynamoTag")))
         if "externalServices" in written:
             self._announce_services(written["externalServices"], (*path, "externalServices"))
@@ -143,21 +143,23 @@ class _Conversion(NamedTuple):
             )
             self.found.append(results.error("DYN033", message, self.ref, path))
         elif image.image:
-            message = f"is an older form; write extraPodSpec: {{mainContainer: {{image: {image.image}}}}} on each service instead"
+            message = f"deprecated field; write extraPodSpec: {{mainContainer: {{image: {image.image}}}}} on each service instead"
             self.found.append(results.warning("DYN034", message, self.ref, path))
 
     def _announce_services(self, services: Any, path: Path) -> None:
-        """Those that Dynamo finds by itself need no field; others have no counterpart."""
+        """Reports external services: those that Dynamo finds by itself need no field, others are not supported."""
         for name, service in services.items() if isinstance(services, dict) else [("", services)]:
             if isinstance(service, dict) and service.get("deploymentSelectorKey") == "dynamo":
-                message = "is no longer needed, components find each other; remove it"
+                message = "the external service is no longer needed, because components find each other; remove it"
                 self.found.append(results.warning("DYN035", message, self.ref, (*path, name)))
             else:
-                message = "has no counterpart; hand the address to the component in an environment variable under envs"
+                message = (
+                    "external services are no longer supported; pass the address to the component in an environment variable under envs"
+                )
                 self.found.append(results.error("DYN036", message, self.ref, (*path, name) if name else path))
 
     def _with_image(self, component: dict[str, Any], name: Any) -> dict[str, Any]:
-        """The image and its pull secrets, where the component names no image itself."""
+        """Adds the image and its pull secrets, unless the component names an image itself."""
         image, extra = self.known.get(self.ref, name), component.get("extraPodSpec") or {}
         if image is None or not image.image or not isinstance(extra, dict):
             return component
@@ -170,9 +172,9 @@ class _Conversion(NamedTuple):
         return {**component, "extraPodSpec": new}
 
     def _with_claim(self, component: dict[str, Any], claim: Any, path: Path, claims: list[Any] | None) -> dict[str, Any]:
-        """The claim among the graph's, and a mount of it."""
+        """Adds the claim to the graph's claims, and a mount of it to the component."""
         if not isinstance(claim, dict) or not isinstance(claim.get("name"), str):
-            message = "is an older form without a name; list the claim under spec.pvcs and mount it under volumeMounts"
+            message = "deprecated field, and the claim has no name; list the claim under spec.pvcs and mount it under volumeMounts"
             self.found.append(results.error("DYN037", message, self.ref, path))
             return component
         place = claim.get("mountPath") or claim.get("mountPoint") or ""
@@ -180,11 +182,11 @@ class _Conversion(NamedTuple):
         moved = {key: value for key, value in claim.items() if key not in ("mountPath", "mountPoint")}
         new = _shown([mount])
         if claims is None and claim.get("create"):
-            message = f"a component alone creates no claim; write a PersistentVolumeClaim of its own, and volumeMounts: {new}"
+            message = f"a component without a graph creates no claim; write a PersistentVolumeClaim resource, and volumeMounts: {new}"
             self.found.append(results.error("DYN037", message, self.ref, path))
         else:
             listed = "" if claims is None else f"spec.pvcs: {_shown([moved])} and "
-            self.found.append(results.warning("DYN038", f"is an older form; write {listed}volumeMounts: {new}", self.ref, path))
+            self.found.append(results.warning("DYN038", f"deprecated field; write {listed}volumeMounts: {new}", self.ref, path))
         if claims is not None and all(not isinstance(other, dict) or other.get("name") != claim["name"] for other in claims):
             claims.append(moved)
         return {**component, "volumeMounts": _appended(component.get("volumeMounts"), mount)}
@@ -197,7 +199,7 @@ def _appended(written: Any, *more: Any) -> Any:
 
 
 def _shown(entries: list[dict[str, Any]]) -> str:
-    """As a user would write it."""
+    """Returns the entries as a user would write them."""
     return f"[{', '.join('{' + ', '.join(f'{key}: {_text(value)}' for key, value in entry.items()) + '}' for entry in entries)}]"
 
 

@@ -1,8 +1,8 @@
-"""The function as a plugin of kustomize's older kind: settings in a file, plain documents on stdin and on stdout.
+"""The function as a kustomize exec plugin: settings in a file, plain documents on stdin and on stdout.
 
-Not its business: what becomes of the documents (`krm_fn.krm.function`). The kustomize inside kubectl runs no program in any other way.
-Follows kustomize's `api/internal/plugins/execplugin`: a transformer gets all resources and gives all back, a generator gets none and is
-its own settings; stderr is shown where the exit code is not 0.
+The kustomize inside kubectl runs no program in any other way.
+Follows kustomize's `api/internal/plugins/execplugin`: a transformer gets all resources and returns all, a generator gets
+none and is its own settings; kustomize shows stderr if the exit code is not 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     """Reads the file `settings` and documents, writes documents, and returns the exit code. With an error nothing is written.
 
-    Never raises for what comes in.
+    Never raises, whatever the input is.
     """
     try:
         resources, found = _answer(settings, stdin.read())
@@ -48,24 +48,24 @@ def _answer(settings: str, data: bytes) -> tuple[list[Any], list[Result]]:
 
 
 def _settings(path: str) -> tuple[Resource | None, list[Result]]:
-    """The only document of the file, which kustomize wrote, and what is wrong with it."""
+    """Reads the only document of the file that kustomize wrote, with its errors."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib costs more than the reading
             text, undecodable = reader.decode(file.read(), path)
     except OSError as problem:
-        return None, [results.error("DYN011", f"cannot be read: {problem.strerror}", file=path)]
+        return None, [results.error("DYN011", f"the file cannot be read: {problem.strerror}; check its path and permissions", file=path)]
     documents, broken = reader.read(text, path)
     if len(documents) == 1 and isinstance(documents[0].value, dict):
         return documents[0].value, [*undecodable, *broken]
-    message = f"holds {len(documents)} documents; write one, with apiVersion, kind and metadata"
+    message = f"the file holds {len(documents)} documents; write one, with apiVersion, kind and metadata"
     return None, [*undecodable, *broken] or [results.error("DYN018", message, file=path)]
 
 
 def _around(items: list[Any]) -> Iterator[Result]:
-    """What keeps documents from being what a plugin gets."""
+    """Yields an error if the documents are not what a plugin gets."""
     if not items:
-        message = f"there is nothing to render; list a {config.KIND} under `transformers`, and Dynamo resources alone under `generators`"
+        message = f"the plugin got no resource; list a {config.KIND} under `transformers`, or Dynamo resources alone under `generators`"
         yield results.error("DYN001", message)
     elif any(isinstance(item, dict) and results.ref(item).kind == envelope.KIND for item in items):
-        message = f"a {envelope.KIND} and a file of settings came in; start krm-fn without arguments, its settings are the functionConfig"
+        message = f"a plugin does not take a {envelope.KIND}; start krm-fn without arguments, and write the settings as its functionConfig"
         yield results.error("DYN012", message)

@@ -1,7 +1,6 @@
-"""The KRM function: a ResourceList comes in, a ResourceList leaves, once and complete.
+"""The KRM function: reads a ResourceList, expands its items and writes a ResourceList.
 
-Not its business: what becomes of the resources (`krm_fn.expand`), and the commands people type (`krm_fn.cli`).
-Follows the KRM Functions Specification; exit code 1 means exactly that there is an error, and then the items leave as they came.
+Follows the KRM Functions Specification. Exit code 1 means exactly that there is an error, and then the items leave unchanged.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Ref, Result
 
-_KPT_LINES = 4  # more than these kpt cuts off
+_KPT_LINES = 4  # kpt cuts off more
 
 
 class _Answer(NamedTuple):
-    """What leaves: the list, which is empty where none could be read, and what there is to say."""
+    """The output, which is empty if no list could be read, and the findings."""
 
     output: bytes
     results: list[Result]
@@ -38,12 +37,12 @@ class _Answer(NamedTuple):
 def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     """Reads a ResourceList, writes one, and returns the exit code.
 
-    Where no list can be read nothing is written, since an empty list would mean "delete everything". Never raises for what comes in.
+    If no list can be read, nothing is written, because an empty list would mean "delete everything". Never raises, whatever the input is.
     """
     data = stdin.read()
     try:
         answer = _answer(resourcelist.parse(data))
-    except Exception as problem:  # noqa: BLE001 - whatever it is, the user's items must not be lost
+    except Exception as problem:  # noqa: BLE001 - whatever it is, no item may be lost
         answer = _unchanged(data, results.internal(problem))
     failed = results.failed(answer.results)
     stderr.write(_said(answer, failed=failed))
@@ -54,7 +53,7 @@ def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
 
 
 def _said(answer: _Answer, *, failed: bool) -> str:
-    """What goes to stderr: everything, as kustomize shows nothing else; under kpt, which shows results, a few lines if it failed."""
+    """Returns the text for stderr: all findings for kustomize, which shows nothing else; a few lines on failure for kpt."""
     if answer.under_kpt:
         return report.summary(answer.results, _KPT_LINES) if failed else ""
     return f"{report.summary(answer.results)}\n" if answer.results else ""
@@ -69,7 +68,7 @@ def _answer(received: ResourceList) -> _Answer:
 
 
 def judged(received: ResourceList) -> tuple[list[Any], list[Result]]:
-    """The items that should leave, and what there is to say. With an error they leave as they came."""
+    """Returns the items that leave, and the findings. With an error the items leave unchanged."""
     settings, misread = config.read(received.function_config)
     resources, said = expand.expand(received.resources, settings)
     lost = _lost(received.resources, resources, settings)
@@ -90,7 +89,7 @@ def _lost(before: list[Resource], after: list[Resource], settings: Config) -> It
 
 
 def _names(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
-    """What a resource goes by, and what it went by before it was told its namespace."""
+    """Returns the key of a resource, and its key before its namespace was set."""
     name = identity.key(resource)
     return name, name._replace(namespace="")
 
@@ -110,7 +109,7 @@ def _placed(found: list[Result], received: ResourceList) -> list[Result]:
 
 
 def _unchanged(data: bytes, problem: Result) -> _Answer:
-    """The items as they came, if they can still be read, after something went wrong that nobody thought of."""
+    """Returns the items unchanged, if they can still be read, after an internal error."""
     try:
         received = resourcelist.parse(data)
         found = [*received.results, problem]

@@ -1,7 +1,4 @@
-"""Reads the YAML of a ResourceList and remembers which lines of the text each item is.
-
-Not its business: JSON, which has no lines worth keeping, and what is wrong with the list (see `krm_fn.krm.envelope`).
-"""
+"""Reads the YAML of a ResourceList and records the lines of each item, so that an unchanged item leaves as its text."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Part(NamedTuple):
-    """A value, the offset at which its key or itself starts, and whether its text means the same elsewhere."""
+    """A value, the offset of its key or of itself, and whether its text has the same meaning elsewhere."""
 
     start: int
     value: Any
@@ -28,9 +25,9 @@ class _Part(NamedTuple):
 
 
 class Layout:
-    """By the identity of a value: `spans`, the offsets of its lines, and `lines`, its line from 1; and the `column` of the items' dashes.
+    """Maps the id() of a value to the offsets of its lines (`spans`) and to its line from 1 (`lines`). `column` is that of the dashes.
 
-    No span has what is in flow style, refers to an anchor outside of itself, or ends in the middle of a line.
+    A value has no span if it is in flow style, refers to an anchor outside of itself, or ends in the middle of a line.
     """
 
     def __init__(self, text: str) -> None:
@@ -41,7 +38,7 @@ class Layout:
         self._items: list[_Part] = []
 
     def read(self, events: Builder) -> Any:
-        """The value of the only document. Raises builder.Broken where there are several."""
+        """Returns the value of the only document. Raises builder.Broken if there are several."""
         root = events.begin()
         if type(root) is MappingStartEvent:
             value: Any = self._mapping(events, root)
@@ -52,7 +49,7 @@ class Layout:
             return None
         second = events.begin()
         if second and (type(second) is not ScalarEvent or second.value):
-            message = "the input holds several documents and no single ResourceList; plain files go through `krm-fn render`"
+            message = "the input holds several documents, not one ResourceList; use `krm-fn render` for plain files"
             raise builder.Broken(results.error("DYN012", message, line=second.start_mark.line + 1, column=second.start_mark.column + 1))
         return value
 
@@ -75,7 +72,7 @@ class Layout:
         return fields
 
     def _sequence(self, events: Builder, opening: Any) -> _Part:
-        """The list of items."""
+        """Reads the list of items."""
         events.enter(opening)
         self.column = opening.start_mark.column
         self._items = []
@@ -90,7 +87,7 @@ class Layout:
         return _Part(0, values, own=not opening.flow_style)
 
     def _measure(self, parts: list[_Part], end: int) -> None:
-        """Gives every part its lines."""
+        """Records the lines of every part."""
         for part, span in zip(parts, slices.top(self._text, [part.start for part in parts], end), strict=True):
             self._keep(part, span)
             if part.own and isinstance(part.value, list):

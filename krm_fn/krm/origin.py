@@ -1,7 +1,6 @@
-"""Which file a resource comes from, as far as its orchestrator tells.
+"""Finds the file of a resource in the annotations of its orchestrator.
 
-Not its business: where in the file a field stands (see `krm_fn.yamlio.positions`).
-kpt notes path and index of every item; kustomize notes the file where the user asks for it with `buildMetadata: [originAnnotations]`.
+kpt annotates every item with path and index. kustomize annotates the file if `buildMetadata: [originAnnotations]` is set.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _INTERNAL = "internal.config.kubernetes.io/"
 
 
 def file(resource: Resource) -> tuple[str, int]:
-    """The path of a resource's file and its number among the documents there, from 0; an empty path where nobody told.
+    """Returns the path of a resource's file, and the number of its document there, from 0. The path is empty if no annotation names it.
 
     Under kpt the path starts at the package, under kustomize at the root of the build.
     """
@@ -31,9 +30,9 @@ def file(resource: Resource) -> tuple[str, int]:
 
 
 def place(resource: Resource, line: int) -> dict[str, Any]:
-    """What a finding can say about where a resource stands: its file, or else `line`, its line in the text that came in.
+    """Returns the place of a resource as fields of a Result: its file, or else `line`, its line in the input.
 
-    Lines of that text mean something to the user only where no orchestrator wrote it.
+    Lines of the input mean something to the user only if no orchestrator wrote the input.
     """
     path, number = file(resource)
     if path:
@@ -42,12 +41,12 @@ def place(resource: Resource, line: int) -> dict[str, Any]:
 
 
 def by_hand(resource: Resource) -> bool:
-    """Whether no orchestrator has had its hands on a resource."""
+    """True if the resource carries no annotation of an orchestrator."""
     return not any(key.startswith(_INTERNAL) for key in labels.notes(resource))
 
 
 def under_kpt(resources: list[Any]) -> bool:
-    """Whether kpt runs the function; it alone tells how lists are indented and which package a resource is from."""
+    """True if kpt runs the function: only kpt annotates the indentation of lists and the package of a resource."""
     return any(
         labels.SEQINDENT in (notes := labels.notes(resource)) or labels.PACKAGE_PATH in notes
         for resource in resources
@@ -56,7 +55,7 @@ def under_kpt(resources: list[Any]) -> bool:
 
 
 def _origin(note: Any) -> str:
-    """The path in kustomize's note, which is YAML; generated resources have `configuredIn` instead."""
+    """Returns the path in kustomize's annotation, which is YAML. Generated resources have `configuredIn` instead."""
     documents, _ = reader.read(note) if isinstance(note, str) else ([], [])
     value = documents[0].value if documents else None
     if not isinstance(value, dict):

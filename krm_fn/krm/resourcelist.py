@@ -1,6 +1,6 @@
-"""ResourceLists: what comes in on stdin and leaves on stdout, untouched items as the very text they came in as.
+"""Reads a ResourceList from stdin and writes one to stdout. Unchanged items leave as the very text that came in.
 
-Not its business: what happens to the items. Follows the KRM Functions Specification, section ResourceList.
+Follows the KRM Functions Specification, section ResourceList.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = r"(?m)[|>][-+1-9]*[ \t\r]*(?:#.*)?$"  # compiled where it is used: hard
 
 
 class ResourceList(NamedTuple):
-    """What came in. `results` is what is wrong with it; `complete` is whether all of it can leave again as it came."""
+    """The input. `results` are its errors; `complete` is true if all of it can leave unchanged."""
 
     text: str
     fields: dict[str, Any]
@@ -35,7 +35,7 @@ class ResourceList(NamedTuple):
 
     @property
     def items(self) -> list[Any]:
-        """All items, those that are no resources too."""
+        """All items, also those that are not resources."""
         return self.fields["items"] if self.complete else []
 
     @property
@@ -45,13 +45,13 @@ class ResourceList(NamedTuple):
 
     @property
     def function_config(self) -> Resource | None:
-        """The functionConfig, where there is one that is a mapping."""
+        """The functionConfig, or None if there is none or it is not a mapping."""
         config = self.fields.get("functionConfig")
         return config if isinstance(config, dict) else None
 
 
 def parse(data: bytes) -> ResourceList:
-    """A ResourceList in YAML or JSON, of any style, with everything that is wrong with it. Never raises for what the bytes are."""
+    """Reads a ResourceList in YAML or JSON, with all its errors. Never raises, whatever the bytes are."""
     text, found = reader.decode(data)
     if not text.endswith("\n") and not re.search(_BLOCK, text):
         text += "\n"
@@ -68,15 +68,15 @@ def parse(data: bytes) -> ResourceList:
 
 
 def made(items: list[Any], function_config: Any, found: list[Result]) -> ResourceList:
-    """A list of what did not come in as one, with what was wrong with it there, and what is wrong with it as a list."""
+    """Makes a list of items that did not come in as one. `found` are their earlier findings; those about the list are added."""
     fields = {"items": items, "functionConfig": function_config}
     return ResourceList("", fields, Layout(""), [*found, *envelope.within(fields, {})], complete=True)
 
 
 def render(received: ResourceList, resources: list[Any], found: list[Result]) -> bytes:
-    """The list that leaves: these resources and findings, the latter after those of earlier functions.
+    """Writes the list that leaves, with these resources, and with these findings after those of earlier functions.
 
-    A resource that is the very object that came in leaves as its text, comments and quotes included; others are written anew.
+    A resource that is the same object as in the input leaves as its text, comments and quotes included. Others are written anew.
     """
     layout, fields = received.layout, received.fields
     head = {key: value for key, value in fields.items() if key not in ("items", "functionConfig", "results")}
@@ -125,4 +125,4 @@ def _fingerprint(result: Any) -> str:
 
 
 def _empty() -> Result:
-    return results.error("DYN001", "the input is empty; krm-fn reads a ResourceList, see `krm-fn --help`")
+    return results.error("DYN001", "the input is empty; pass a ResourceList, see `krm-fn --help`")

@@ -1,7 +1,4 @@
-"""Which lines of a ResourceList's text belong to which of its parts, so that they can leave as they came.
-
-Not its business: values. A comment right above an item or a key belongs to it.
-"""
+"""Divides the lines of a ResourceList's text among its parts. A comment right above an item or a key belongs to it."""
 
 from __future__ import annotations
 
@@ -15,20 +12,20 @@ Span = tuple[int, int]
 
 
 def possible(text: str) -> bool:
-    """Whether all lines end as one would think. To YAML 1.1 there are other ends too, which nobody writes on purpose."""
+    """True if all lines end in a line feed. YAML 1.1 knows other line ends too, which make slices unsafe."""
     return not any(odd in text for odd in _ODD_BREAKS) and text.count("\r") == text.count("\r\n")
 
 
 def top(text: str, starts: list[int], end: int) -> list[Span]:
-    """The lines of each top-level key, given where the keys start and where the document ends."""
+    """Returns the lines of each top-level key. `starts` are the offsets of the keys, `end` is that of the document's end."""
     cuts = [_with_comments(text, text.rfind("\n", 0, start) + 1, 0) for start in starts]
     return _between(cuts, end)
 
 
 def items(text: str, key: int, starts: list[int], column: int, end: int) -> list[Span]:
-    """The lines of each item of a block list: where its key and the items' values start, in which column the dashes are, where it ends.
+    """Returns the lines of each item of a block list; empty if an item does not begin at the start of a line.
 
-    Empty where an item does not begin with its line.
+    `key`, `starts` and `end` are the offsets of the list's key, of the items' values and of the list's end; `column` is that of the dashes.
     """
     dashes = [text.rfind(f"\n{' ' * column}-", key, start) + 1 for start in starts]
     if not all(_NOTHING.fullmatch(text, dash + column + 1, start) for dash, start in zip(dashes, starts, strict=True)):
@@ -45,9 +42,9 @@ def _between(cuts: list[int], end: int) -> list[Span]:
 
 
 def _with_comments(text: str, line: int, column: int) -> int:
-    """The offset of the comments right above a line, or of the line itself.
+    """Returns the offset of the comments right above a line, or of the line itself.
 
-    What is indented deeper may be text in a block, and what looks like a comment may be the last line of a quoted text.
+    A deeper line may be text in a block, and a line that looks like a comment may be the last line of a quoted text.
     """
     first = line
     while line > 0:

@@ -1,13 +1,13 @@
-"""Every label and annotation key the function reads or writes.
+"""Every label and annotation key that the function reads or writes. No other module holds key strings.
 
-Only this module holds key strings. Follows the reference's `internal/consts/consts.go`.
+Follows the reference's `internal/consts/consts.go`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# what Dynamo puts on objects and pods
+# written by Dynamo on objects and pods
 SELECTOR = "nvidia.com/selector"
 GRAPH = "nvidia.com/dynamo-graph-deployment-name"
 COMPONENT = "nvidia.com/dynamo-component"
@@ -46,7 +46,7 @@ MANAGED_BY = "app.kubernetes.io/managed-by"
 PART = "app.kubernetes.io/component"
 APP_NAME = "app.kubernetes.io/name"
 
-# ours: what the function leaves on what it writes
+# written by this function
 PREFIX = "dynamo.krm-fn.io/"
 OWNER = PREFIX + "owner"
 WORKLOADS = PREFIX + "workloads"
@@ -76,7 +76,7 @@ INTERNAL = (
     "internal.config.k8s.io/",
 )
 
-# keep data when its graph leaves Git: Argo CD, Flux, kpt
+# keep data when its graph is removed from Git: Argo CD, Flux, kpt
 RETAIN = {
     "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
     "kustomize.toolkit.fluxcd.io/prune": "disabled",
@@ -85,12 +85,12 @@ RETAIN = {
 
 
 def of(resource: dict[str, Any]) -> dict[str, Any]:
-    """The labels of a resource, empty where it has none."""
+    """Returns the labels of a resource; empty if it has none."""
     return _mapping(resource, "labels")
 
 
 def notes(resource: dict[str, Any]) -> dict[str, Any]:
-    """The annotations of a resource, empty where it has none."""
+    """Returns the annotations of a resource; empty if it has none."""
     return _mapping(resource, "annotations")
 
 

@@ -1,7 +1,4 @@
-"""The order in which resources are applied: what others need comes first.
-
-Not its business: whether the other side waits; it only spares `kubectl apply -f` a second run.
-"""
+"""Sorts resources into the order of applying, so that `kubectl apply -f` needs no second run."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ _RANKS = {kind: rank for rank, kind in enumerate((*_FIRST, "", *_LAST))}
 
 
 def sort(resources: Iterable[Resource]) -> list[Resource]:
-    """Resources in the order of applying. Kinds unknown here come after native ones and before Dynamo's; equals keep their order.
+    """Returns resources in the order of applying. Unknown kinds come after native kinds and before Dynamo's; equals keep their order.
 
     >>> [item["kind"] for item in sort([{"kind": "Gateway"}, {"kind": "Deployment"}, {"kind": "Service"}])]
     ['Service', 'Deployment', 'Gateway']

@@ -1,7 +1,4 @@
-"""Where a misspelt or misplaced field was meant to be.
-
-Not its business: whether it is one (`krm_fn.schema.check`).
-"""
+"""Suggests the right name or place for a misspelt or misplaced field."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ _ELSEWHERE = {
 _SYNONYMS = {
     ("Component", "env"): "write envs",
     ("Component", "envFrom"): "write envFromSecret: NAME, or envFrom in extraPodSpec.mainContainer",
-    ("Component", "name"): "a service goes by its key in spec.services",
+    ("Component", "name"): "remove it, because the key in spec.services is the name",
     ("Component", "type"): "write componentType",
     ("GraphSpec", "components"): "write services",
     ("PVC", "accessModes"): "write volumeAccessMode with a single mode",
@@ -38,7 +35,7 @@ _FEW = 8
 
 @cache
 def mend(definition: str, key: str) -> str:
-    """What to write instead of an unknown field of a definition of the table."""
+    """Returns what to write instead of an unknown field of a definition of the table."""
     like = _LIKE.get(definition, definition)
     if (like, key) in _SYNONYMS:
         return _SYNONYMS[like, key]
@@ -52,11 +49,11 @@ def mend(definition: str, key: str) -> str:
     meant = nearest(key, known)
     if meant:
         return f"write {meant}"
-    return f"known here: {', '.join(known)}" if len(known) <= _FEW else "remove it"
+    return f"write one of {', '.join(known)}" if len(known) <= _FEW else "remove it"
 
 
 def nearest(word: str, known: tuple[str, ...], cutoff: float = 0.7) -> str:
-    """The known word that most resembles `word`, or an empty text; case, dashes and underscores do not count.
+    """Returns the known word that most resembles `word`, or an empty text. Case, dashes and underscores do not count.
 
     >>> nearest("readiness_probe", ("livenessProbe", "readinessProbe")), nearest("x", ("replicas",))
     ('readinessProbe', '')

@@ -1,6 +1,6 @@
-"""The table that the check walks: structural schemas of our kinds and of the native parts in them, read once.
+"""Reads the table of structural schemas for the check: of Dynamo's kinds, the configuration, and the native parts in them.
 
-Not its business: what is in it; `krm_fn.generate` writes `schema.json` from the models and an API server's OpenAPI.
+`krm_fn.generate` writes `schema.json` from the models and from an API server's OpenAPI.
 """
 
 from __future__ import annotations
@@ -25,6 +25,6 @@ class Table(NamedTuple):
 
 @cache
 def load() -> Table:
-    """The table. The first call reads it, about half a millisecond."""
+    """Returns the table. The first call reads it in about half a millisecond."""
     with open(FILE, encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs the function more than the reading
         return Table(**json.load(file))

@@ -1,6 +1,5 @@
-"""JSON values become block YAML that every reader of YAML 1.1 and 1.2 reads as the same values.
+"""Writes JSON values as block YAML that every reader of YAML 1.1 and 1.2 reads as the same values.
 
-Not its business: text that came in and was not changed; that leaves as it is (`krm_fn.krm.resourcelist`).
 The shape is kubectl's: two spaces, a list's dashes below its key, no anchors, no folded lines, keys in the order they were set.
 """
 
@@ -18,9 +17,9 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
 def text(value: Any, indent: int = 0) -> str:
-    r"""A JSON value as lines of YAML, all indented by `indent` spaces.
+    r"""Returns a JSON value as lines of YAML, all indented by `indent` spaces.
 
-    Raises TypeError for what is no JSON value and ValueError for infinities and NaN.
+    Raises TypeError for a value that is not JSON, and ValueError for infinities and NaN.
 
     >>> print(text({"command": ["-c", "y"], "data": {}, "script": "a\nb\n"}), end="")
     command:
@@ -43,7 +42,7 @@ def text(value: Any, indent: int = 0) -> str:
 
 
 def _mapping(mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
-    """`first` stands before the first line, `pad` before all others."""
+    """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
     for key, value in mapping.items():
         head = first + _key(key, pad)
         first = pad
@@ -107,7 +106,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _fits_literal(value: str) -> bool:
-    """Whether a text of several lines can stand as it is: it holds nothing invisible that an editor or a reader may lose."""
+    """True if a text of several lines can be a literal block: it holds no invisible character that an editor or a reader may lose."""
     starts_or_ends_blank = value[0] in " \t\n" or value[-1] in " \t"
     return not (starts_or_ends_blank or " \n" in value or "\t\n" in value) and value.replace("\n", "").replace("\t", "").isprintable()
 
@@ -121,7 +120,7 @@ def _literal(value: str, pad: str) -> str:
 
 
 def _float(value: float) -> str:
-    """YAML 1.1 wants a dot in every float."""
+    """Writes a float with a dot, as YAML 1.1 requires."""
     written = repr(value)
     if written in ("inf", "-inf", "nan"):
         raise ValueError(f"{written} is no JSON value")

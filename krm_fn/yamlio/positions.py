@@ -1,7 +1,4 @@
-"""Where in a text fields stand.
-
-Not its business: values. A text is read again for this, which is only worth it when there is something to say about it.
-"""
+"""Finds the positions of fields in a text. The text is read again, so this is only for findings."""
 
 from __future__ import annotations
 
@@ -24,9 +21,9 @@ _Wanted = dict[str | int, "_Wanted"]
 
 
 def position(text: str, path: Path) -> tuple[int, int]:
-    r"""Line and column, both from 1, of a field in the first document of a text: those of its key, or of an entry of a list.
+    r"""Returns line and column, both from 1, of a field in the first document of a text: of its key, or of an entry of a list.
 
-    Where the text has no such field (it is missing, or comes from an alias) they are those of its nearest ancestor.
+    If the text has no such field (it is missing, or comes from an alias), the position is that of its nearest ancestor.
 
     >>> position("a:\n  b: [x, y]\n", ("a", "b", 1))
     (2, 10)
@@ -35,7 +32,7 @@ def position(text: str, path: Path) -> tuple[int, int]:
 
 
 def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
-    r"""The positions of several fields: the text is read once, and no further than to the last of them.
+    r"""Returns the positions of several fields. The text is read once, and no further than to the last field.
 
     >>> positions("a:\n  b: [x, y]\nc: d\n", [("c",), ("a", "b", 7)])
     {('c',): (3, 1), ('a', 'b', 7): (2, 3)}
@@ -52,7 +49,7 @@ def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
 
 
 def _tree(paths: Iterable[Path]) -> tuple[_Wanted, int]:
-    """The steps of all paths as a tree, and how many places it has."""
+    """Returns the steps of all paths as a tree, and the number of its nodes."""
     root: _Wanted = {}
     count = 1
     for path in paths:
@@ -64,14 +61,14 @@ def _tree(paths: Iterable[Path]) -> tuple[_Wanted, int]:
 
 
 def _nearest(path: Path, found: dict[Path, tuple[int, int]]) -> tuple[int, int]:
-    """Where a field stands, or what is above it."""
+    """Returns the position of a field, or of its nearest ancestor that has one."""
     while path and path not in found:
         path = path[:-1]
     return found.get(path, (1, 1))
 
 
 def _marks(following: Callable[[], Any], wanted: _Wanted) -> Iterator[tuple[Path, Any]]:
-    """Each place of a tree that the first document has, in the order of the text."""
+    """Yields each node of the tree that the first document has, in the order of the text."""
     while type(event := following()) not in (ScalarEvent, StreamEndEvent, *_OPENING):
         pass
     yield (), event.start_mark
@@ -79,7 +76,7 @@ def _marks(following: Callable[[], Any], wanted: _Wanted) -> Iterator[tuple[Path
 
 
 def _inside(following: Callable[[], Any], event: Any, path: Path, wanted: _Wanted) -> Iterator[tuple[Path, Any]]:
-    """The places in a value that an event begins. The events up to the value's end are consumed."""
+    """Yields the nodes in the value that an event begins, and consumes the events up to its end."""
     if wanted and type(event) is MappingStartEvent:
         yield from _entries(following, path, dict(wanted))
     elif wanted and type(event) is SequenceStartEvent:
@@ -89,7 +86,7 @@ def _inside(following: Callable[[], Any], event: Any, path: Path, wanted: _Wante
 
 
 def _entries(following: Callable[[], Any], path: Path, wanted: _Wanted) -> Iterator[tuple[Path, Any]]:
-    """Of a key that stands twice, the first one counts."""
+    """Yields the nodes in a mapping. Of a duplicate key, the first one counts."""
     while type(key := following()) is not MappingEndEvent:
         inner = wanted.pop(key.value, None) if type(key) is ScalarEvent else None
         if inner is None:
@@ -112,7 +109,7 @@ def _elements(following: Callable[[], Any], path: Path, wanted: _Wanted) -> Iter
 
 
 def _skip(following: Callable[[], Any], event: Any) -> None:
-    """Passes over the value that an event begins."""
+    """Skips the value that an event begins."""
     depth = 0
     while True:
         depth += (type(event) in _OPENING) - (type(event) in _CLOSING)

@@ -1,6 +1,6 @@
-"""Texts become documents: YAML or JSON, one or many, with a finding for everything that is wrong.
+"""Reads the documents of a text in YAML or JSON, with a finding for every error.
 
-Not its business: what a document is for. Keys are texts, values are those that the API server would see (`krm_fn.yamlio.scalars`).
+Keys are strings, and values are those that the API server would see (`krm_fn.yamlio.scalars`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Document(NamedTuple):
 
 
 def decode(data: bytes, file: str = "") -> tuple[str, list[Result]]:
-    """The text of UTF-8 bytes without a byte order mark; where they are none, an error with the place of the first wrong byte."""
+    """Decodes UTF-8 and removes a byte order mark. The error for other bytes names the place of the first invalid byte."""
     try:
         return data.decode().removeprefix("\ufeff"), []
     except UnicodeDecodeError as problem:
@@ -51,9 +51,9 @@ def decode(data: bytes, file: str = "") -> tuple[str, list[Result]]:
 
 
 def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
-    """Every document of a text that is not empty, and everything wrong with the text; a broken document does not hide those after it.
+    """Returns every document of a text that is not empty, and all findings. An invalid document does not hide those after it.
 
-    `file` is the name that findings carry. Never raises for what the text is.
+    `file` is the name that findings carry. Never raises, whatever the text is.
     """
     if (value := json_value(text)) is not None:
         return [Document(value, file, 0, 1, 0, len(text))], []
@@ -69,7 +69,7 @@ def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
 
 
 def attempt(take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0) -> tuple[T | None, list[Result]]:
-    """What `take` makes of a text's events, and what is wrong with the text; None where it cannot be read to its end."""
+    """Returns what `take` builds from a text's events, and the findings. None if the text cannot be read to its end."""
     found: list[Result] = []
     try:
         return take(builder.Builder(text, found, file, lines)), found
@@ -81,9 +81,9 @@ def attempt(take: Callable[[Builder], T], text: str, file: str = "", lines: int 
 
 
 def json_value(text: str) -> Any:
-    """The value of a JSON text, read ten times as fast as YAML.
+    """Returns the value of a JSON text, ten times as fast as the YAML parser.
 
-    None for whatever is not plain sailing (no JSON, a key twice, too deep): read as YAML it gives the same value or a finding with a place.
+    None for any difficulty (not JSON, a duplicate key, too deep): the YAML parser then gives the same value, or a finding with a place.
     """
     if not text.removeprefix("\ufeff").lstrip().startswith(("{", "[")):
         return None
@@ -104,7 +104,7 @@ def json_value(text: str) -> Any:
 
 
 def _documents(documents: list[Document], file: str, start: int, lines: int, events: Builder) -> bool:
-    """Adds the documents of a text that begins at offset `start`, after `lines` lines."""
+    """Adds the documents of a text that begins at offset `start`, after `lines` lines of its file."""
     while root := events.begin():
         mark = root.start_mark
         value, end = events.value(root), events.end()
@@ -115,7 +115,7 @@ def _documents(documents: list[Document], file: str, start: int, lines: int, eve
 
 
 def _next_document(text: str, start: int, line: int) -> int | None:
-    """The offset of the first document marker behind a line, or None."""
+    """Returns the offset of the first document marker after a line, or None."""
     lines = 1 + text.count("\n", 0, start)
     for marker in re.compile(_MARKER).finditer(text, start + 1):
         lines += text.count("\n", start, marker.start())
@@ -137,7 +137,7 @@ def _refused(name: str) -> float:
 
 
 def _encodable(text: str, value: Any) -> bool:
-    """Whether no string holds half of a surrogate pair, which only an escape can bring in."""
+    """False if a string holds half of a surrogate pair, which only an escape can produce."""
     import json  # noqa: PLC0415 - see above
 
     try:

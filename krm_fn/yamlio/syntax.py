@@ -1,7 +1,4 @@
-"""What a YAML parser says against a text, in words that help to mend it.
-
-Not its business: what the text means.
-"""
+"""Turns errors of the YAML parser into findings that say how to fix the text."""
 
 from __future__ import annotations
 
@@ -15,21 +12,21 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _ADVICE = {
-    "mapping values are not allowed": "put text that contains a colon and a space in quotes, or mend the indentation",
-    "could not find expected ':'": "write `key: value`, put text that goes over several lines in quotes, or mend the indentation",
+    "mapping values are not allowed": "put text that contains a colon and a space in quotes, or correct the indentation",
+    "could not find expected ':'": "write `key: value`, put text that goes over several lines in quotes, or correct the indentation",
     "did not find expected key": "give the line the indentation of its neighbours, and look for a quote that ends too early above it",
     "did not find expected '-' indicator": "give the line the indentation of its neighbours",
     "found unexpected end of stream": "close the quote",
     "did not find expected ','": "close the bracket or the brace, or put a comma between its entries",
     "did not find expected node content": "close the bracket or the brace",
-    "did not find expected <document start>": "put a line `---` between two documents, or mend the indentation",
-    "unknown escape character": "use single quotes, in which a backslash is nothing special",
+    "did not find expected <document start>": "put a line `---` between two documents, or correct the indentation",
+    "unknown escape character": "use single quotes, in which a backslash is an ordinary character",
     "found undefined tag handle": "remove the tag",
 }
 
 
 def finding(problem: Exception, text: str, file: str, lines: int) -> Result:
-    """The finding for what a parser raised over a text before which `lines` lines stand in its file."""
+    """Returns the finding for an exception of the parser. `lines` is the number of lines before the text in its file."""
     if isinstance(problem, MarkedYAMLError) and problem.problem_mark:
         mark = problem.problem_mark
         if "unexpected end of stream" in str(problem.problem) and problem.context_mark:
@@ -40,17 +37,17 @@ def finding(problem: Exception, text: str, file: str, lines: int) -> Result:
         return _forbidden(text, text.find(chr(character)), file, lines)
     if isinstance(problem, UnicodeEncodeError):
         return _forbidden(text, problem.start, file, lines)
-    return results.error("DYN004", f"{problem}; mend the text", file=file)
+    return results.error("DYN004", f"{problem}; correct the text", file=file)
 
 
 def place(text: str, offset: int) -> tuple[int, int]:
-    """Line and column of an offset, both from 1."""
+    """Returns line and column of an offset, both from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def _forbidden(text: str, offset: int, file: str, lines: int) -> Result:
     line, column = place(text, offset)
-    message = f"the character U+{ord(text[offset]):04X} cannot stand in YAML; remove it, or write it as an escape in double quotes"
+    message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML; remove it, or write it as an escape in double quotes"
     return results.error("DYN003", message, file=file, line=lines + line, column=column)
 
 
@@ -63,11 +60,11 @@ def _message(problem: MarkedYAMLError, text: str, lines: int) -> str:
         if problem.context and problem.context_mark
         else ""
     )
-    advice = next((words for start, words in _ADVICE.items() if start in what), "mend the line")
+    advice = next((words for start, words in _ADVICE.items() if start in what), "correct the line")
     return f"{what}{since}; {advice}"
 
 
 def _no_token(character: str) -> str:
     if character == "\t":
-        return "a tab stands where YAML takes spaces only; indent with spaces"
+        return "a tab is used for indentation, where YAML allows only spaces; indent with spaces"
     return f"unquoted text cannot begin with {character}; put it in quotes"

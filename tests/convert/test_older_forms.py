@@ -88,7 +88,7 @@ def lone(**fields):
 
 LONE = [
     ("a claim that is there", {"name": "a", "mountPath": "/a"}, "DYN038", "write volumeMounts: [{name: a, mountPoint: /a}]"),
-    ("a claim to create", {"name": "a", "mountPath": "/a", "create": True}, "DYN037", "write a PersistentVolumeClaim of its own"),
+    ("a claim to create", {"name": "a", "mountPath": "/a", "create": True}, "DYN037", "write a PersistentVolumeClaim resource"),
 ]
 
 

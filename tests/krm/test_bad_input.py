@@ -56,8 +56,8 @@ def graph(old, new):
 
 UNREADABLE = [
     # reason, input, code, place, words that help
-    ("empty stdin", "", "DYN001", "", "reads a ResourceList"),
-    ("blank stdin", "\n\n", "DYN001", "", "reads a ResourceList"),
+    ("empty stdin", "", "DYN001", "", "pass a ResourceList"),
+    ("blank stdin", "\n\n", "DYN001", "", "pass a ResourceList"),
     ("not YAML", "a: b: c\n", "DYN004", "<stdin>:1:5", "in quotes"),
     ("broken JSON", '{"kind": "ResourceList", "items": [}', "DYN004", "<stdin>:1:36", "close the bracket"),
     ("not a ResourceList", MINE[2:].replace("\n  ", "\n"), "DYN012", "", "ConfigMap of v1"),

@@ -187,9 +187,9 @@ def test_other_fields_are_kept():
 
 WRONG = [
     # reason, text, codes, words that help, whether the items can be given back
-    ("nothing", "", ["DYN001"], "reads a ResourceList", False),
-    ("only blanks", " \n\n", ["DYN001"], "reads a ResourceList", False),
-    ("only a comment", "# x\n", ["DYN001"], "reads a ResourceList", False),
+    ("nothing", "", ["DYN001"], "pass a ResourceList", False),
+    ("only blanks", " \n\n", ["DYN001"], "pass a ResourceList", False),
+    ("only a comment", "# x\n", ["DYN001"], "pass a ResourceList", False),
     ("not YAML", "a: [\n", ["DYN004"], "close the bracket", False),
     ("not UTF-8", b"a: \xff\n", ["DYN002"], "UTF-8", False),
     ("a text", "hello\n", ["DYN012"], "krm-fn render", False),

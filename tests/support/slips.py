@@ -247,7 +247,7 @@ FIELDS = [
     Case("a misspelt field", worker(replica=1), "DYN023", (*MAIN, "replica"), "; write replicas"),
     Case("another convention", worker(readiness_probe=PROBE), "DYN023", (*MAIN, "readiness_probe"), "; write readinessProbe"),
     Case("a field like no other", worker(zzz=1), "DYN023", (*MAIN, "zzz"), "; remove it"),
-    Case("a field among few", graph({"restart": {"id": "1", "zzz": 1}}), "DYN023", ("spec", "restart", "zzz"), "known here: id, strategy"),
+    Case("a field among few", graph({"restart": {"id": "1", "zzz": 1}}), "DYN023", ("spec", "restart", "zzz"), "write one of id, strategy"),
     Case("a container's field beside it", worker(image="x"), "DYN023", (*MAIN, "image"), "it belongs in extraPodSpec.mainContainer.image"),
     Case("a pod's field outside it", worker(nodeSelector={}), "DYN023", (*MAIN, "nodeSelector"), "it belongs in extraPodSpec.nodeSelector"),
     Case("env for envs", worker(env=[]), "DYN023", (*MAIN, "env"), "; write envs"),
