@@ -84,7 +84,7 @@ BASES = (f"{A}/prod", f"{B}/prod", C)
 AROUND = [
     ("a namespace moves what was generated", {"namespace": "elsewhere"}, "namespace"),
     ("a prefix renames it", {"namePrefix": "eu-"}, "namePrefix"),
-    ("a suffix renames it", {"nameSuffix": "-v2"}, "prefix or suffix"),
+    ("a suffix renames it", {"nameSuffix": "-v2"}, "changed the name of generated objects"),
 ]
 HARMLESS = [
     ("images", {"images": [{"name": VLLM, "newTag": "1.1.0"}, {"name": SGLANG, "newTag": "1.1.0"}]}),
@@ -140,7 +140,7 @@ SOURCE = [
 @pytest.mark.parametrize(("reason", "source", "there"), SOURCE, ids=[row[0] for row in SOURCE])
 def test_the_graph_of_a_generator(reason, source, there, examples, kustomize):
     folder = examples / "layout-c-generator"
-    builds.edit(folder / "graph.yaml", lambda graph: graph["metadata"]["annotations"].update({"dynamo.krm-fn.io/source": source}))
+    builds.edit(folder / "graph.yaml", lambda graph: graph["metadata"]["annotations"].update({"config.dynamo.krm-fn.io/source": source}))
     objects = builds.kustomize(folder)
     assert any(each["kind"] == "Deployment" for each in objects)
     graphs = [each for each in objects if each["kind"] == "DynamoGraphDeployment"]

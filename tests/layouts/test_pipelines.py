@@ -237,12 +237,12 @@ def test_what_a_layer_changed_after_the_function_stays(tmp_path):
 
 
 FAILING = [
-    ("an empty folder", {}, {}, "there is no resource"),
+    ("an empty folder", {}, {}, "no resource in"),
     ("a mistake", {"graph.yaml": GRAPH.replace("replicas", "replica")}, {}, "replicas"),
     ("a mistake under kustomize", KUSTOMIZED | {"graph.yaml": GRAPH.replace("replicas", "replica")}, {}, "replicas"),
     ("a build that fails", {"kustomization.yaml": "resources: [nowhere.yaml]\n"}, {}, "nowhere.yaml"),
-    ("a build of nothing", {"kustomization.yaml": "resources: []\n"}, {}, "there is no resource"),
-    ("only the configuration", {"render.yaml": RENDER}, {}, "there is no resource"),
+    ("a build of nothing", {"kustomization.yaml": "resources: []\n"}, {}, "no resource in"),
+    ("only the configuration", {"render.yaml": RENDER}, {}, "no resource in"),
     ("an unknown parameter", {"graph.yaml": GRAPH}, {"setting": {}}, "unknown parameters: setting"),
     ("two configurations", {"graph.yaml": GRAPH}, {"config": "a", "settings": {"namespace": "b"}}, "exclude each other"),
     ("an unknown setting", {"graph.yaml": GRAPH}, {"settings": {"natsAdress": "x"}}, "natsAddress"),
