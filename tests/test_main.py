@@ -61,6 +61,25 @@ def imported():
     return {*done.stderr.split()}
 
 
+CLEANING = "import atexit, os; from krm_fn.__main__ import start; atexit.register(os.write, 2, b'cleaned'); start()"
+ENDS = [
+    # reason, arguments, text, exit code, whether the interpreter cleans up
+    ("the function", [], GRAPH, 0, False),
+    ("the function with an error", [], GRAPH.replace("services:", "service:"), 1, False),
+    ("the function with more output than a pipe holds", [], GRAPH + f"functionConfig: {{a: {'x' * 500_000}}}\n", 1, False),
+    ("a command", ["--version"], "", 0, True),
+]
+
+
+@pytest.mark.parametrize(("arguments", "text", "code", "cleans"), [row[1:] for row in ENDS], ids=[row[0] for row in ENDS])
+def test_the_function_ends_without_cleaning_up_and_loses_nothing(arguments, text, code, cleans):
+    done = subprocess.run([sys.executable, "-c", CLEANING, *arguments], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert ("cleaned" in done.stderr) is cleans
+    assert done.stdout == run(*arguments, text=text).stdout
+    assert len(done.stdout) > len(text)
+
+
 def test_the_function_makes_no_slow_named_tuples():
     """A class of typing.NamedTuple takes three times as long to make as one of krm_fn.records."""
     program = (
