@@ -75,8 +75,14 @@ def ref(resource: dict[str, Any]) -> Ref:
     metadata = resource.get("metadata")
     if not isinstance(metadata, dict):
         metadata = {}
-    written = resource.get("apiVersion"), resource.get("kind"), metadata.get("name"), metadata.get("namespace")
-    return Ref(*[value if isinstance(value, str) else "" for value in written])
+    version, kind = resource.get("apiVersion"), resource.get("kind")
+    name, namespace = metadata.get("name"), metadata.get("namespace")
+    return Ref(
+        version if isinstance(version, str) else "",
+        kind if isinstance(kind, str) else "",
+        name if isinstance(name, str) else "",
+        namespace if isinstance(namespace, str) else "",
+    )
 
 
 def field(path: Path) -> str:

@@ -46,7 +46,9 @@ def _mapping(mapping: dict[str, Any], first: str, pad: str, lines: list[str]) ->
     for key, value in mapping.items():
         head = first + _key(key, pad)
         first = pad
-        if type(value) is dict and value:
+        if type(value) is str and "\n" not in value:  # most values are
+            lines.append(f"{head} {_one_line(value)}\n")
+        elif type(value) is dict and value:
             lines.append(f"{head}\n")
             _mapping(value, f"{pad}  ", f"{pad}  ", lines)
         elif type(value) is list and value:
@@ -67,6 +69,7 @@ def _sequence(sequence: list[Any], first: str, pad: str, lines: list[str]) -> No
         first = pad
 
 
+@lru_cache(maxsize=4096)
 def _key(key: str, pad: str) -> str:
     written = _one_line(key)
     return f"{written}:" if len(written) <= _LONGEST_KEY else f"? {written}\n{pad}:"
