@@ -150,7 +150,7 @@ PAGE = """
 DYN118:
   means: >-
     A model has one revision here.
-  mend: >-
+  fix: >-
     Write main.
 """
 TWIN = """
