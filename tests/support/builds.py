@@ -1,4 +1,4 @@
-"""Builds by the real kustomize and kpt, and changes to what they are given; shared by the tests of the layouts.
+"""Runs the real kustomize and kpt, and edits their input; shared by the tests of the layouts.
 
 Not its business: what is right in a build, which is `tests.support.truth`.
 """
@@ -23,33 +23,33 @@ FLAGS = ("--enable-alpha-plugins", "--enable-exec")
 
 
 def kustomize(folder: Path, flags: Sequence[str] = FLAGS) -> list[truth.Object]:
-    """What a build gives. Raises CalledProcessError, whose `stderr` says why."""
+    """The objects that `kustomize build` prints. Raises CalledProcessError with the reason in `stderr`."""
     command = ["kustomize", "build", *flags, str(folder)]
     environment = golden.environment("kustomize")
     return truth.read(subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60).stdout)
 
 
 def evaluate(package: Path, *settings: str) -> None:
-    """`kpt fn eval` with our command as a program. Raises CalledProcessError."""
+    """Run `kpt fn eval` with our command as an executable. Raises CalledProcessError."""
     command = ["kpt", "fn", "eval", str(package), "--exec", "krm-fn", "--", *settings]
     subprocess.run(command, env=golden.environment("kpt"), capture_output=True, text=True, check=True, timeout=60)
 
 
 def check(objects: Sequence[truth.Object]) -> subprocess.CompletedProcess[str]:
-    """`krm-fn check` on a finished build."""
+    """Run `krm-fn check` on a finished build."""
     text = yaml.safe_dump_all(objects)
     return subprocess.run([COMMAND, "check", "-"], input=text, capture_output=True, text=True, check=False, timeout=60)
 
 
 def layer(folder: Path, around: str, **settings: Any) -> Path:
-    """A new folder that is a layer around another one, which is given relative to its parent."""
+    """Create a kustomize layer in a new folder. `around` is the folder it includes, relative to the parent of `folder`."""
     folder.mkdir()
     (folder / "kustomization.yaml").write_text(yaml.safe_dump({"resources": [f"../{around}"], **settings}))
     return folder
 
 
 def edit(file: Path, change: Callable[[Any], object]) -> None:
-    """Change what is in a YAML file."""
+    """Change the content of a YAML file."""
     content = yaml.safe_load(file.read_text())
     change(content)
     file.write_text(yaml.safe_dump(content, sort_keys=False))
@@ -62,13 +62,13 @@ def find(objects: Sequence[truth.Object], kind: str, name: str) -> truth.Object:
 
 
 def reach(value: Any, path: str) -> Any:
-    """What is at a path, whose steps are parted by slashes."""
+    """The value at a path such as `spec/containers/0`."""
     for step in path.split("/"):
         value = value[int(step)] if isinstance(value, list) else value[step]
     return value
 
 
 def same_files(left: Path, right: Path) -> bool:
-    """Whether two flat folders hold the same files, byte by byte."""
+    """True if two flat folders hold the same files, byte by byte."""
     names = sorted({file.name for folder in (left, right) for file in folder.iterdir()})
     return filecmp.cmpfiles(left, right, names, shallow=False)[0] == names

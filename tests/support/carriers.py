@@ -1,4 +1,4 @@
-"""What carries pods: the pod templates in an object, and the workloads that it is or becomes. Told without the product's own code.
+"""Pod templates and workloads of Deployments, LeaderWorkerSets and PodCliqueSets, read without the product's own code.
 
 Not its business: what is right in them (`tests/support/truth.py`).
 """
@@ -15,7 +15,7 @@ Workload = tuple[str, str, str, str]
 
 
 def templates(each: Object) -> Iterator[Object]:
-    """The pod templates of a workload, whatever kind it is of; none of anything else."""
+    """The pod templates of a workload of any kind; empty for other objects."""
     spec = each.get("spec", {})
     if each["kind"] == "Deployment":
         yield spec["template"]
@@ -27,14 +27,14 @@ def templates(each: Object) -> Iterator[Object]:
 
 
 def pod_templates(each: Object) -> Iterator[Object]:
-    """The same as objects of their own, for a server to judge."""
+    """The pod templates of a workload as PodTemplate objects, so that an API server can validate them."""
     for index, template in enumerate(templates(each)):
         metadata = {"name": f"{each['metadata']['name']}-{index}", "namespace": each["metadata"]["namespace"]}
         yield {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template}
 
 
 def workloads(each: Object) -> Iterator[Workload]:
-    """Those that an object is, or that Grove makes of it: version, kind, name and service of each."""
+    """API version, kind, name and service of the workload, or of each workload that Grove creates from a PodCliqueSet."""
     label, name = "nvidia.com/dynamo-component", each["metadata"]["name"]
     if each["kind"] in ("Deployment", "LeaderWorkerSet"):
         yield each["apiVersion"], each["kind"], name, each["metadata"]["labels"][label]

@@ -1,6 +1,6 @@
-"""The definitions of tests/crds as their controllers have them: their pod specs are whole, and closed to unknown fields.
+"""The definitions of tests/crds with complete pod specs that refuse unknown fields, as in the real CRDs.
 
-The files leave pod specs open. Here each is filled in from the native definitions that a real kube-apiserver gave.
+The files keep unknown fields in pod specs. This module inserts the native schemas that a real kube-apiserver published.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FOLDER = programs.ROOT / "tests" / "crds"
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 _TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
 _METADATA: dict[str, Schema] = {
-    # Metadata inside a custom resource is an object without fields, unless its makers asked controller-gen for embedded metadata.
+    # controller-gen describes metadata inside a custom resource as an object without fields, unless it embeds ObjectMeta.
     "grove.io": {"type": "object"},
     "leaderworkerset.x-k8s.io": {
         "type": "object",
@@ -38,7 +38,7 @@ _METADATA: dict[str, Schema] = {
 
 
 def every() -> list[Schema]:
-    """All definitions of the folder."""
+    """All definitions in the folder."""
     return [read(file) for file in sorted(FOLDER.glob("*.yaml"))]
 
 
@@ -52,7 +52,7 @@ def read(file: Path) -> Schema:
 
 
 def left_open(schema: Any, path: str = "") -> Iterator[str]:
-    """Where a schema takes unknown fields."""
+    """The paths at which a schema accepts unknown fields."""
     if isinstance(schema, dict):
         if _OPEN in schema:
             yield path
@@ -69,7 +69,7 @@ def _closed(schema: Any, group: str) -> Any:
 
 
 def _with_pod(schema: Schema, group: str) -> Schema:
-    """A pod spec with what the file says of it besides: rules, and keywords of single fields."""
+    """The native pod spec with the rules and keywords that the file adds to it."""
     known = table.load().definitions
     pod: Schema = _without_words(crds.inlined(known[native.CORE + "PodSpec"], known))
     volume = pod["properties"]["volumes"]["items"]["properties"]
@@ -79,7 +79,7 @@ def _with_pod(schema: Schema, group: str) -> Schema:
 
 
 def _without_words(schema: Any) -> Any:
-    """Definitions made from Go types know no allowed values of native fields."""
+    """The schema without `enum`: controller-gen does not write the allowed values of native fields."""
     if not isinstance(schema, dict):
         return schema
     return {key: _without_words(inner) for key, inner in schema.items() if key != "enum" or not isinstance(inner, list)}

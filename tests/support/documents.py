@@ -1,7 +1,7 @@
-"""Documents of every kind, likely to fit or not, and what each judge says: `python -m tests.support.documents` records the verdicts.
+"""Random documents of every kind, and the verdicts of four validators: model, own check, editor schema and API server.
 
-Not its business: which of the judges is right; they are to agree. Each looks at types, fields, bounds and forms; an API server also at the
-rules of its definitions, which `krm_fn.validation` has for the others.
+All four check types, fields, bounds and formats, and must agree. An API server also checks the CEL rules of the definitions;
+`krm_fn.validation` has the same rules. `python -m tests.support.documents` records the verdicts of the API server.
 """
 
 from __future__ import annotations
@@ -56,23 +56,23 @@ _JUNK: list[Any] = ["", "x", "16GB", "1\n", -1, 1, 1.5, 2**31, 2**63 - 1, 1e300,
 
 
 class Verdict(NamedTuple):
-    """An API server's word: whether it accepts, and if it refuses for its rules alone, the codes of those that are broken."""
+    """The verdict of an API server. `rules` holds the codes of the broken CEL rules if it refuses for those rules alone."""
 
     accepted: bool
     rules: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
-        """Whether types, fields, bounds and forms are sound."""
+        """True if types, fields, bounds and formats are valid."""
         return self.accepted or bool(self.rules)
 
 
-# what is judged
+# documents
 
 
 @st.composite
 def documents(draw: DrawFn, kind: str) -> Document:
-    """A document with the fields that a kind has, in which up to two places may hold something else, or nothing."""
+    """A document with fields of a kind; up to two of them may be broken or removed."""
     ((version, definition),) = table.load().kinds[kind].items()
     fields: Document = (
         {"spec": draw(_value(table.load().definitions[definition]["properties"]["spec"], 0))} if draw(st.integers(0, 9)) else {}
@@ -85,13 +85,13 @@ def documents(draw: DrawFn, kind: str) -> Document:
 
 
 def graphs() -> SearchStrategy[Document]:
-    """Graphs as people write them, and as they write them wrong."""
+    """Valid graphs and graphs with mistakes."""
     found = strategies.graphs() | strategies.broken()
     return found.map(lambda graph: settled({**graph, "metadata": {"name": "llm", "namespace": NAMESPACE}}))
 
 
 def settled(value: Any) -> Any:
-    """A value as it is read: null is absent but in lists, and a whole number is an integer as far as 64 bits go."""
+    """The value as the reader returns it: null is kept in lists only, and a whole number of at most 64 bits is an integer."""
     if isinstance(value, dict):
         return {key: settled(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
@@ -126,7 +126,7 @@ def _fields(draw: DrawFn, schema: Schema, depth: int) -> Document:
 
 
 def _spoil(draw: DrawFn, value: Any) -> None:
-    """Goes down into a value and spoils it somewhere: a field goes, comes, changes its name, or holds something else."""
+    """Break one random place inside the value: remove, add or rename a field, or replace its value."""
     steps: list[Any] = list(value) if isinstance(value, dict) else list(range(len(value)))
     junk, step = copy.deepcopy(draw(st.sampled_from(_JUNK))), draw(st.sampled_from(steps)) if steps else None
     if step is not None and isinstance(value[step], dict | list) and draw(st.integers(0, 4)):
@@ -140,11 +140,11 @@ def _spoil(draw: DrawFn, value: Any) -> None:
         value.update(draw(st.sampled_from([{}, {"x": moved}])))
 
 
-# who judges
+# validators
 
 
 def model_fits(document: Document) -> bool:
-    """What the pydantic model says."""
+    """True if the pydantic model accepts the document."""
     try:
         KINDS[document["kind"]].model_validate(document)
     except pydantic.ValidationError:
@@ -153,12 +153,12 @@ def model_fits(document: Document) -> bool:
 
 
 def faults(document: Document) -> set[str]:
-    """The codes of what our own check refuses."""
+    """The codes of the errors that our own check finds."""
     return {found.code for found in check.resource(document) if found.severity == "error"}
 
 
 def _matches(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[exceptions.ValidationError]:
-    """In JSON Schema the end of a pattern is the end of the text; in Python a line break may follow."""
+    """`pattern` as JSON Schema defines it: `$` matches only at the end of the text. In Python it also matches before a line break."""
     if isinstance(instance, str) and not re.search(pattern.replace("$", r"\Z"), instance):
         yield exceptions.ValidationError(f"{instance!r} does not match {pattern}")
 
@@ -167,12 +167,12 @@ _EDITOR = validators.extend(validators.Draft7Validator, {"pattern": _matches})(e
 
 
 def editor_fits(document: Document) -> bool:
-    """What an editor's JSON Schema says."""
+    """True if the editor's JSON Schema accepts the document."""
     return bool(_EDITOR.is_valid(document))
 
 
 def server_says(plane: ControlPlane, document: Document) -> Verdict:
-    """What an API server says of a strict server-side apply that keeps nothing."""
+    """The verdict of the API server on a strict server-side apply, as a dry run."""
     answer = plane.apply(document)
     if answer.ok:
         return Verdict(accepted=True)
@@ -183,7 +183,7 @@ def server_says(plane: ControlPlane, document: Document) -> Verdict:
 
 
 def serve(plane: ControlPlane) -> None:
-    """Return once the control plane serves our kinds, and has a namespace for documents."""
+    """Install our kinds and the namespace for documents. Returns as soon as the control plane serves the kinds."""
     for definition in crds.definitions():
         answer = plane.apply(definition, dry_run=False)
         assert answer.ok, answer.message
@@ -191,17 +191,17 @@ def serve(plane: ControlPlane) -> None:
     plane.namespace(NAMESPACE)
 
 
-# what is recorded
+# records
 
 
 def recorded() -> list[tuple[Document, Verdict]]:
-    """Documents with the word of the API server that was asked."""
+    """The recorded documents with the verdict of the API server."""
     lines = [json.loads(line) for line in RECORDED.read_text("utf-8").splitlines()]
     return [(line["document"], Verdict(line["accepted"], tuple(line["rules"]))) for line in lines]
 
 
 def written() -> list[Document]:
-    """The resources of `tests/support/slips.py`, but for what an API server sets itself whatever is written there."""
+    """The resources of `tests/support/slips.py`, without those that hold fields which an API server overwrites."""
     cases = [case.given for case in slips.ALL if case.given.get("kind") in KINDS and case.code != "DYN020"]
     judged = [settled(given) for given in cases if "status" not in given and "creationTimestamp" not in given.get("metadata", {})]
     return [{**document, "metadata": {"name": "llm", "namespace": NAMESPACE, **document["metadata"]}} for document in judged]

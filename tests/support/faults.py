@@ -1,6 +1,6 @@
-"""Every rule over graphs with an input that breaks it, and a twin that nearly does.
+"""Inputs for every validation rule: some that break it, and similar ones that do not.
 
-Not its business: faults of texts and schemas, which have their own tests.
+YAML syntax and schema violations have their own tests.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CLAIM = {"name": "weights", "create": True, "size": "10Gi", "storageClass": "fa
 
 
 class Case(NamedTuple):
-    """Items and settings; `found` are the codes and fields of all that is said about them."""
+    """Items and settings. `found` holds the code and the field of every expected finding."""
 
     reason: str
     found: list[tuple[str, str]]
@@ -35,12 +35,12 @@ class Case(NamedTuple):
 
 
 def fires(code: str, field: str, reason: str, *items: Resource, **settings: Any) -> Case:
-    """A case with one finding."""
+    """A case that expects exactly one finding."""
     return Case(reason, [(code, field)], list(items), settings)
 
 
 def quiet(reason: str, *items: Resource, **settings: Any) -> Case:
-    """A case without any."""
+    """A case that expects no finding."""
     return Case(reason, [], list(items), settings)
 
 
@@ -55,18 +55,18 @@ def nodes(*, main: Any = None, **fields: Any) -> Resource:
 
 
 def _beside(graph: Resource, name: str) -> Resource:
-    """The graph with one more service."""
+    """The graph with one additional worker service."""
     return {**graph, "spec": {**graph["spec"], "services": {**graph["spec"]["services"], name: given.service("worker")}}}
 
 
 def _ephemeral(metadata: Resource) -> Resource:
-    """A volume with a claim of its own."""
+    """An ephemeral volume with the given claim metadata."""
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     return {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"metadata": metadata, "spec": claim}}}
 
 
 def lone(**fields: Any) -> Resource:
-    """A component without a graph, found through etcd; a field that is None is left out."""
+    """A component without a graph, with etcd discovery. Fields that are None are omitted."""
     annotations = {labels.DISCOVERY_BACKEND: "etcd"}
     written = given.service("worker", **{"annotations": annotations, "dynamoNamespace": "shared", **fields})
     spec = {key: value for key, value in written.items() if value is not None}
@@ -74,7 +74,7 @@ def lone(**fields: Any) -> Resource:
 
 
 def secret(auths: Any, name: str = "pull", **fields: Any) -> Resource:
-    """A Secret with registries."""
+    """A pull secret with the given `auths`."""
     text = base64.b64encode(json.dumps({"auths": auths}).encode()).decode()
     return given.item("Secret", name, **{"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": text}, **fields})
 

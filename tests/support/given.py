@@ -1,6 +1,6 @@
-"""Makers of inputs for tests of the core: graphs, their services, and what becomes of them.
+"""Builders of inputs for tests of the core: graphs and services, and shortcuts to their expansion.
 
-Not its business: what is expected. Every maker takes what the test is about and fills in the rest, so that the input alone is sound.
+Every builder takes the fields that a test is about and fills in the others, so that the input is valid.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ IMAGE = "registry.example/dynamo:1"
 
 
 def graph(services: Any = None, *, name: str = "chat", namespace: str = NAMESPACE, annotations: Any = None, **spec: Any) -> Resource:
-    """A DynamoGraphDeployment; without services it has one worker. An empty namespace is left out."""
+    """A DynamoGraphDeployment; one worker if `services` is not given. An empty namespace is omitted."""
     metadata: Resource = {"name": name}
     if namespace:
         metadata["namespace"] = namespace
@@ -31,14 +31,14 @@ def graph(services: Any = None, *, name: str = "chat", namespace: str = NAMESPAC
 
 
 def service(kind: str = "", *, main: Resource | None = None, pod: Resource | None = None, **fields: Any) -> Resource:
-    """A service of a type, with an image; `main` adds to its `mainContainer` and `pod` to its `extraPodSpec`."""
+    """A service of a component type, with an image. `main` adds to its `mainContainer`, `pod` to its `extraPodSpec`."""
     typed = {"componentType": kind} if kind else {}
     extra = {"mainContainer": {"image": IMAGE, **(main or {})}, **(pod or {})}
     return {**typed, "extraPodSpec": extra, **fields}
 
 
 def picker(**fields: Any) -> Resource:
-    """A service of the type epp with a configuration of its own."""
+    """A service of component type epp with an inline configuration."""
     config = {
         "plugins": [{"type": "queue-scorer"}],
         "schedulingProfiles": [{"name": "default", "plugins": [{"pluginRef": "queue-scorer", "weight": 2}]}],
@@ -47,7 +47,7 @@ def picker(**fields: Any) -> Resource:
 
 
 def item(kind: str, name: str, *, api: str = "v1", namespace: str = NAMESPACE, annotations: Any = None, **fields: Any) -> Resource:
-    """Any other resource."""
+    """A resource of any kind."""
     metadata: Resource = {"name": name}
     if namespace:
         metadata["namespace"] = namespace
@@ -57,61 +57,61 @@ def item(kind: str, name: str, *, api: str = "v1", namespace: str = NAMESPACE, a
 
 
 def expanded(*items: Resource, config: Config | None = None, **settings: Any) -> Expansion:
-    """What becomes of items under a configuration."""
+    """The expansion of items under a configuration."""
     return expand.expand(list(items), config or Config(**settings))
 
 
 def rendered(*items: Resource, **settings: Any) -> dict[str, Resource]:
-    """The items that leave, by `Kind/name`; there must be no error."""
+    """The output items by `Kind/name`. Asserts that no finding is an error."""
     expansion = expanded(*items, **settings)
     assert not [found for found in expansion.results if found.severity == "error"]
     return by_address(expansion.resources)
 
 
 def by_address(resources: list[Resource]) -> dict[str, Resource]:
-    """Resources by `Kind/name`, of which no two may be the same."""
+    """Resources by `Kind/name`. Asserts that each is unique."""
     found = {f"{resource['kind']}/{resource['metadata']['name']}": resource for resource in resources}
     assert len(found) == len(resources)
     return found
 
 
 def plan(resource: Resource, *around: Resource, **settings: Any) -> tuple[GraphPlan, list[Result]]:
-    """The plan of a graph amid other items, with what could not be read."""
+    """The plan of a graph among other items, and the findings of resolve."""
     config = Config(**settings)
     return resolve.graph(resource, config, cluster.read(around, config)[0])
 
 
 def component(written: Resource, *around: Resource, config: Resource | None = None, **spec: Any) -> ComponentPlan:
-    """The plan of one service, called `Worker`, of a graph."""
+    """The plan of a graph's only service, `Worker`."""
     found, unreadable = plan(graph({"Worker": written}, **spec), *around, **(config or {}))
     assert not results.failed(unreadable)
     return found.components[0]
 
 
 def deployment(written: Resource, *around: Resource, config: Resource | None = None, **spec: Any) -> Resource:
-    """The Deployment of one service, called `Worker`, of a graph."""
+    """The Deployment of a graph's only service, `Worker`."""
     return rendered(graph({"Worker": written}, **spec), *around, **(config or {}))["Deployment/chat-worker"]
 
 
 def pod(written: Resource, *around: Resource, config: Resource | None = None, **spec: Any) -> Resource:
-    """The pod spec of one service, called `Worker`, of a graph."""
+    """The pod spec of a graph's only service, `Worker`."""
     found: Resource = deployment(written, *around, config=config, **spec)["spec"]["template"]["spec"]
     return found
 
 
 def main(written: Resource, *around: Resource, config: Resource | None = None, **spec: Any) -> Resource:
-    """The main container of one service, called `Worker`, of a graph: the last of its pod."""
+    """The main container of a graph's only service, `Worker`: the last container of its pod."""
     found: Resource = pod(written, *around, config=config, **spec)["containers"][-1]
     return found
 
 
 def variables(container: Resource) -> dict[str, Any]:
-    """The environment of a container by name, of which no two may be the same."""
+    """The environment variables of a container by name. Asserts that each name is unique."""
     found = {entry["name"]: entry.get("value", entry.get("valueFrom")) for entry in container["env"]}
     assert len(found) == len(container["env"])
     return found
 
 
 def findings(every: list[Result]) -> list[tuple[str, str]]:
-    """Codes and fields of findings, in their order."""
+    """Code and field of each finding, in order."""
     return [(found.code, field(found.path)) for found in every]

@@ -1,7 +1,4 @@
-"""The recorded output of examples and layouts: `python -m tests.support.golden` records it anew, to be reviewed as a diff.
-
-Not its business: what makes an output right; the tests compare with what is recorded here and judge it.
-"""
+"""Records the output of examples and layouts: `python -m tests.support.golden` writes it again, for review as a diff."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ _MAKERS = re.compile(r"(?:\w+=\S+ )*(krm-fn render|kustomize build|kubectl kusto
 
 
 class Recording(NamedTuple):
-    """A command as the README of its folder gives it, for the root of a clone, and where its output is recorded."""
+    """A command from the README of a folder, to run in the root of a clone, and the file with its recorded output."""
 
     name: str
     command: str
@@ -38,7 +35,7 @@ class Recording(NamedTuple):
 
 
 def folders() -> list[Path]:
-    """All examples and layouts: every folder there is, but for those of pipelines."""
+    """The folders of all examples and layouts, without those of pipelines."""
     return sorted(path for path in EXAMPLES.iterdir() if path.is_dir() and path.name not in PIPELINES)
 
 
@@ -48,7 +45,7 @@ def recordings() -> list[Recording]:
 
 
 def of(folder: Path) -> list[Recording]:
-    """The commands of one folder. A build of a layout is recorded under the name of its overlay."""
+    """The commands of one folder. The record of a layout's build has the name of its overlay."""
     text = (folder / "README.md").read_text() if (folder / "README.md").exists() else ""
     found = []
     for command in (command.typed for block in markdown.consoles(text) for command in block):
@@ -60,13 +57,13 @@ def of(folder: Path) -> list[Recording]:
 
 
 def environment(*names: str) -> dict[str, str]:
-    """The environment with our command, a `docker` that needs no engine, and the named programs, on PATH."""
+    """The environment with a PATH that holds our command, a `docker` that needs no engine, and the named programs."""
     where = [str(Path(sys.executable).parent), str(SHIM), *(str(programs.path(name).parent) for name in names)]
     return {**os.environ, "PATH": os.pathsep.join([*where, os.environ["PATH"]]), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def output(recording: Recording, root: Path = programs.ROOT, **variables: str) -> str:
-    """What a recorded command prints on stdout. Raises CalledProcessError, whose `stderr` says why."""
+    """The stdout of a recorded command. Raises CalledProcessError with the reason in `stderr`."""
     needed = {**environment(*(name for name in ("kustomize", "kubectl") if f"{name} " in recording.command)), **variables}
     return subprocess.run(
         ["bash", "-c", recording.command], cwd=root, env=needed, capture_output=True, text=True, check=True, timeout=60
@@ -74,13 +71,13 @@ def output(recording: Recording, root: Path = programs.ROOT, **variables: str) -
 
 
 def render(package: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Let kpt render a package in place, with our command found on PATH. Raises CalledProcessError."""
+    """Run `kpt fn render` on a package, with our command on PATH. Raises CalledProcessError."""
     command = [str(programs.path("kpt")), "fn", "render", str(package), "--allow-exec"]
     return subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, check=True, timeout=60)
 
 
 def helped(page: str) -> str:
-    """A page whose `--help` blocks say what the program says."""
+    """The page with the current output of the program in its `--help` blocks."""
     shell = {**environment(), "COLUMNS": "80"}
 
     def said(block: re.Match[str]) -> str:
@@ -91,7 +88,7 @@ def helped(page: str) -> str:
 
 
 def main() -> None:
-    """Write every record; that of kpt only where kpt is. Raises CalledProcessError for a command that fails."""
+    """Write every record; the record of kpt only if kpt is installed. Raises CalledProcessError if a command fails."""
     for recording in recordings():
         recording.expected.write_text(output(recording))
         print(recording.expected.relative_to(programs.ROOT))  # noqa: T201 - for whoever records

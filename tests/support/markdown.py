@@ -1,8 +1,8 @@
-"""Console blocks in Markdown: what a reader types, and what the page says comes out.
+"""Console blocks in Markdown: the commands that a reader types, and the output that the page shows.
 
-Not its business: what the commands do. A block is fenced as `console`; `$ ` begins a command, a backslash at a line's end continues it, the
-lines up to the next command are its output, and `...` alone on a line stands for any lines. A block with a file name after its language
-(```` ```yaml graph.yaml ````) is that file.
+A block is fenced as `console`. `$ ` begins a command, and a backslash at the end of a line continues it. The lines up to the next
+command are its output; `...` alone on a line stands for any lines. A block with a file name after its language
+(```` ```yaml graph.yaml ````) is the content of that file.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class Command(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came out, stdout and stderr as a terminal shows them."""
+    """The output of a command: stdout and stderr mixed, as a terminal shows them."""
 
     code: int
     output: str
 
 
 def fenced(text: str, language: str) -> list[tuple[int, str]]:
-    """The blocks of one language, each with the line it begins at."""
+    """The blocks of one language, each with its first line number."""
     return [(text.count("\n", 0, block.start()) + 2, block[4]) for block in _FENCE.finditer(text) if block[2] == language]
 
 
 def files(text: str) -> dict[str, str]:
-    """The files that a page asks its reader to write."""
+    """The files that a page tells its reader to write."""
     return {block[3]: block[4] for block in _FENCE.finditer(text) if block[3]}
 
 
@@ -55,7 +55,7 @@ def _commands(first: int, block: str) -> Iterator[Command]:
 
 
 def run(typed: str, folder: Path, environment: dict[str, str], before: int = 0) -> Answer:
-    """A command as bash runs it in a folder; `before` is what `$?` says."""
+    """Run a command with bash in a folder. `before` is the value of `$?`."""
     script = f"set -o pipefail; (exit {before}); {typed}"
     ran = subprocess.run(
         ["bash", "-c", script],
@@ -72,7 +72,7 @@ def run(typed: str, folder: Path, environment: dict[str, str], before: int = 0) 
 
 
 def matches(said: str, actual: str) -> bool:
-    """Whether the output is what the page says, but for blanks at the ends of lines.
+    """True if the output is the text of the page, apart from blanks at the ends of lines.
 
     >>> matches("a\\n...\\nd\\n", "a\\nb\\nc\\nd\\n"), matches("...\\nb\\n", "a\\nb\\nc\\n")
     (True, False)

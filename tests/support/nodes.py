@@ -1,7 +1,4 @@
-"""Makers for tests of components on several nodes: one worker, and what its leader and its followers run.
-
-Not its business: what is expected.
-"""
+"""Builders for tests of multinode components: one worker, and the pods of its leader and its followers."""
 
 from __future__ import annotations
 
@@ -27,14 +24,14 @@ _MAIN = ("command", "args", "env", "name")
 
 
 def worker(*, nodes: int = 2, gpus: str = "8", image: str = given.IMAGE, **fields: Any) -> Resource:
-    """A worker on several nodes; fields of the main container (`command`, `args`, `env`, `main`) and of the service alike."""
+    """A multinode worker. `command`, `args`, `env`, `name` and `main` go into the main container, other fields into the service."""
     main = {"image": image, **{key: fields.pop(key) for key in _MAIN if key in fields}, **fields.pop("main", {})}
     limits: Resource = {"resources": {"limits": {"gpu": gpus}}} if gpus else {}
     return given.service("worker", main=main, **{"replicas": 1, "multinode": {"nodeCount": nodes}, **limits, **fields})
 
 
 def pods(written: Resource, carrier: str = "deployment", **spec: Any) -> tuple[PodSpec, PodSpec]:
-    """The pods of leader and followers of a service called `Worker`."""
+    """The pod specs of the leader and of a follower of the service `Worker`."""
     found = given.rendered(given.graph({"Worker": written}, **spec), orchestrator=carrier)
     if carrier == "grove":
         cliques = {clique["name"]: clique["spec"]["podSpec"] for clique in found["PodCliqueSet/chat"]["spec"]["template"]["cliques"]}
@@ -44,16 +41,16 @@ def pods(written: Resource, carrier: str = "deployment", **spec: Any) -> tuple[P
 
 
 def mains(written: Resource, carrier: str = "deployment", **spec: Any) -> tuple[Container, Container]:
-    """The main containers of leader and followers."""
+    """The main containers of the leader and of a follower."""
     leader, follower = pods(written, carrier, **spec)
     return leader["containers"][-1], follower["containers"][-1]
 
 
 def warned(written: Resource, carrier: str = "deployment", **spec: Any) -> list[tuple[str, str]]:
-    """Codes and fields of the findings about such a service."""
+    """Code and field of each finding about a graph with this service."""
     return given.findings(said(written, carrier, **spec))
 
 
 def said(written: Resource, carrier: str = "deployment", **spec: Any) -> list[Result]:
-    """The findings about such a service."""
+    """The findings about a graph with this service."""
     return given.expanded(given.graph({"Worker": written}, **spec), orchestrator=carrier).results

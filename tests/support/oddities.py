@@ -1,7 +1,4 @@
-"""Pods that are sound but for one or two places, and what a real API server says of them.
-
-Not its business: what is wrong with them.
-"""
+"""Random pods with unusual values in one or two fields, and the answer of a real API server to them."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _SELECTED = {"selected": "yes"}
 
 
 def sent(plane: ControlPlane, spec: PodSpec, *, labels: Labels | None = None, annotations: Labels | None = None) -> Answer:
-    """What the server says of a Deployment with such pods, in a strict dry run."""
+    """The answer of the server to a Deployment with this pod spec, in a strict dry run."""
     metadata: dict[str, Any] = {"labels": {**(labels or {}), **_SELECTED}, "annotations": annotations or {}}
     deployment = {
         "apiVersion": "apps/v1",
@@ -144,7 +141,7 @@ _POD: Mapping[str, SearchStrategy[Any]] = {
 
 @st.composite
 def pods(draw: DrawFn) -> dict[str, Any]:
-    """A pod with something odd, perhaps, in one or two of its fields."""
+    """A pod with random, possibly invalid values in one or two fields."""
     main: dict[str, Any] = {"name": "main", "image": "a:1"}
     found: dict[str, Any] = {"containers": [main], "volumes": [{"name": "own", "emptyDir": {}}]}
     choices = [(main, key, strategy) for key, strategy in _CONTAINER.items()] + [(found, key, strategy) for key, strategy in _POD.items()]

@@ -1,6 +1,6 @@
-"""Resources with one slip each, and their twins without it, against the schema: types, values, fields, addresses.
+"""Resources that violate the schema in one place, and valid twins: types, values, fields and list keys.
 
-Not its business: rules between fields.
+Rules between fields are in `tests/support/faults.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def container(**fields: Any) -> dict[str, Any]:
 
 
 class Case(NamedTuple):
-    """An input with the one finding it gives; without a code it gives none."""
+    """An input and its only expected finding; no finding if `code` is empty."""
 
     reason: str
     given: dict[str, Any]

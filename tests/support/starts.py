@@ -1,8 +1,7 @@
-"""What becomes of a container's command when it starts: Kubernetes puts variables into its words, then it runs.
+"""Runs the command of a container: expands `$(NAME)` as Kubernetes does, then starts the result.
 
-The programs it calls are stand-ins here, which note how they were called.
-
-Not its business: what the engines do. A stand-in that launches another program (`mpirun`, `trtllm-llmapi-launch`) launches it.
+Stand-ins replace the programs that the command calls, and record their arguments. The stand-ins of `mpirun` and
+`trtllm-llmapi-launch` start the program that they are given.
 """
 
 from __future__ import annotations
@@ -25,20 +24,20 @@ _LAUNCH = {"mpirun": 'shift $(($# - 3)); exec "$@"', "trtllm-llmapi-launch": 'ex
 
 
 class Start(NamedTuple):
-    """How a container's program ended, and the stand-ins it called, each with its arguments."""
+    """Exit code and output of a container's command, and its calls of stand-ins: name and arguments of each."""
 
     code: int
     calls: list[list[str]]
     said: str
 
     def words(self, program: str) -> list[str]:
-        """The arguments of the one call of a program."""
+        """The arguments of a program that was called once."""
         (call,) = [call for call in self.calls if call[0] == program]
         return call[1:]
 
 
 def stand_ins(folder: Path, names: Iterable[str], **scripts: str) -> Path:
-    """A folder for PATH with programs of these names that note their arguments; `scripts` are shell scripts of other ones."""
+    """A folder for PATH with stand-ins that record their arguments. `scripts` adds other programs: shell scripts by name."""
     folder.mkdir(exist_ok=True)
     notes = {name: _NOTE.format(log=folder / "calls", launch=_LAUNCH.get(name, "")) for name in names}
     for name, script in {**notes, **scripts}.items():
@@ -48,7 +47,7 @@ def stand_ins(folder: Path, names: Iterable[str], **scripts: str) -> Path:
 
 
 def start(container: Container, programs: Path, variables: Mapping[str, str], places: Mapping[str, Path] | None = None) -> Start:
-    """Run a container's command; `places` say what is to be found where its text has an absolute path."""
+    """Run a container's command. `places` maps absolute paths in its text to the files to use in their place."""
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
     for name, place in (places or {}).items():
         words = [word.replace(name, str(place)) for word in words]
@@ -61,16 +60,16 @@ def start(container: Container, programs: Path, variables: Mapping[str, str], pl
 
 
 def _calls(log: Path) -> list[list[str]]:
-    """Each call stands there as its name, the number of its arguments, and these."""
+    """Parse the log: each call is its name, the number of its arguments, and the arguments."""
     noted = iter(log.read_text().split("\0")[:-1] if log.exists() else ())
     return [[name, *(next(noted) for _ in range(int(next(noted))))] for name in noted]
 
 
 def expanded(word: str, variables: Mapping[str, str]) -> str:
-    """A word of a command as Kubernetes hands it to the container runtime.
+    """An argument of a command as Kubernetes passes it to the container runtime.
 
-    `$(NAME)` is replaced where the container has the variable and stays otherwise, `$$` is a dollar sign; whatever stands between `$(` and
-    the next `)` is a name (Kubernetes API reference, Container `command`; `third_party/forked/golang/expansion`).
+    `$(NAME)` is replaced if the container has the variable, and kept otherwise. `$$` becomes a dollar sign. All text between `$(` and the
+    next `)` is the name (Kubernetes API reference, Container `command`; `third_party/forked/golang/expansion`).
 
     >>> expanded("$(A) $(B) $$(A) $((A + 1)) $(( 2 * $(A) ))", {"A": "7"})
     '7 $(B) $(A) $((A + 1)) $(( 2 * $(A) ))'
@@ -79,5 +78,5 @@ def expanded(word: str, variables: Mapping[str, str]) -> str:
 
 
 def environment(container: Container, **variables: str) -> dict[str, Any]:
-    """The variables with a value of their own, those of the carrier first."""
+    """The variables of a container that have a `value`, and `variables`, which the workload kind sets."""
     return {**variables, **{entry["name"]: entry["value"] for entry in container.get("env") or () if entry.get("value")}}

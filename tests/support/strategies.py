@@ -1,7 +1,4 @@
-"""Inputs nobody thought of: graphs that are sound, graphs that are not, and whatever else may lie beside them.
-
-Not its business: what must hold of them (`tests/properties/test_properties.py`).
-"""
+"""Hypothesis strategies: graphs without and with mistakes, other items, and configurations."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ NAMESPACES = st.sampled_from(["", "team", "default", "other"])
 
 
 def _some(**fields: SearchStrategy[Any]) -> SearchStrategy[Resource]:
-    """An object with any of these fields."""
+    """An object with any subset of these fields."""
     return st.fixed_dictionaries({}, optional=fields)
 
 
@@ -119,7 +116,7 @@ _PICKER: Resource = {"config": {"plugins": [{"type": "queue"}], "schedulingProfi
 
 @st.composite
 def services(draw: DrawFn) -> Resource:
-    """A service of any type that is likely to be sound."""
+    """A service of any component type, usually valid."""
     written = {**draw(_SERVICE), "componentType": draw(_one_of("frontend", "worker", "worker", "prefill", "decode", "planner", "epp"))}
     written["extraPodSpec"] = draw(_POD)
     if written["componentType"] == "epp":
@@ -130,7 +127,7 @@ def services(draw: DrawFn) -> Resource:
     if "multinode" in written:
         written["extraPodSpec"]["mainContainer"].setdefault("args", ["run"])
         written["resources"] = {"limits": {"gpu": "4"}}
-        # without groups, and in front of debug pods that a group never has, a Service finds nothing
+        # Without replicas, or with the annotation for debug pods (which multinode services lack), a Service would select no pod.
         written["replicas"] = draw(st.integers(1, 2))
         written["annotations"] = {}
     return written
@@ -138,7 +135,7 @@ def services(draw: DrawFn) -> Resource:
 
 @st.composite
 def graphs(draw: DrawFn, *, name: str = "chat") -> Resource:
-    """A graph that is likely to be sound."""
+    """A graph, usually valid."""
     names = draw(st.lists(_one_of("Frontend", "VllmWorker", "prefill", "a-b"), min_size=1, max_size=3, unique=True))
     written = {service: draw(services()) for service in names}
     pickers = [service for service, fields in written.items() if fields["componentType"] == "epp"]
@@ -160,7 +157,7 @@ def graphs(draw: DrawFn, *, name: str = "chat") -> Resource:
 
 @st.composite
 def broken(draw: DrawFn) -> Resource:
-    """A graph in which some places hold something else, or nothing."""
+    """A graph in which one to four fields are renamed or replaced."""
     graph: Resource = copy.deepcopy(draw(graphs()))  # parts of it are drawn from lists that must stay
     for _ in range(draw(st.integers(1, 4))):
         _spoil(draw, graph["spec"])
@@ -168,7 +165,7 @@ def broken(draw: DrawFn) -> Resource:
 
 
 def _spoil(draw: DrawFn, value: Any) -> None:
-    """Goes down into a value and spoils it somewhere."""
+    """Rename or replace one random field inside the value."""
     steps = list(value) if isinstance(value, dict) else list(range(len(value)))
     if not steps:
         return
@@ -183,7 +180,7 @@ def _spoil(draw: DrawFn, value: Any) -> None:
 
 @st.composite
 def others(draw: DrawFn) -> Resource:
-    """An item that is not Dynamo's, in whatever state."""
+    """An item of another kind, with random fields."""
     kind = draw(_one_of("Service", "Deployment", "ConfigMap", "Secret", "ServiceAccount", "Widget"))
     name = draw(_one_of("mine", "yours", "theirs"))
     found = given.item(kind, name, namespace=draw(NAMESPACES), annotations=draw(st.none() | JSON))
@@ -193,7 +190,7 @@ def others(draw: DrawFn) -> Resource:
 
 
 def configs() -> SearchStrategy[config.Config]:
-    """Settings of all sorts."""
+    """Random configurations."""
     ingress = st.fixed_dictionaries(
         {},
         optional={

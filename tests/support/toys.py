@@ -1,4 +1,4 @@
-"""An inference engine, a component type and a workload kind that Dynamo does not have, as a contributor would write them: one file each."""
+"""An inference engine, a component type and a workload kind that Dynamo does not have, each as a contributor would add it: one file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Abacus(Backend):
 BACKEND = Abacus()
 '''
 TYPE = '''
-"""A component that keeps books."""
+"""A component type for accounting."""
 
 from krm_fn.behaviours import ProbeFigures
 from krm_fn.manifests import probes
@@ -57,7 +57,7 @@ COMPONENT = Ledger()
 '''
 
 WORKLOAD = '''
-"""StatefulSets, whose pods have names of their own."""
+"""StatefulSets, whose pods have stable names."""
 
 from krm_fn.kube import labels, templates
 from krm_fn.manifests import pod, services

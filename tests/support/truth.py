@@ -1,7 +1,7 @@
-"""What must hold in every finished build, whatever made it: told from the objects alone, without the product's own code.
+"""Checks for every finished build, of any tool: they read the objects alone, without the product's own code.
 
-`faults` are objects that no cluster could run as they stand; `lies` are objects that name something which is not there, or is called
-otherwise there. Both are lists of sentences, empty where all is well.
+`faults` reports objects that no cluster could run. `lies` reports objects that name a missing or renamed object. Both yield sentences, and
+nothing if the build is right.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ def read(text: str) -> list[Object]:
 
 
 def assert_fit(objects: Sequence[Object]) -> None:
-    """No faults."""
+    """Assert that the objects have no faults."""
     assert objects
     assert [*faults(objects)] == []
 
 
 def assert_nothing_lies(objects: Sequence[Object]) -> None:
-    """No lies, and something that could lie."""
+    """Assert that at least one object is generated, and that all references are right."""
     assert any(OWNER in notes(each) for each in objects)
     assert [*lies(objects)] == []
 
 
 def faults(objects: Sequence[Object]) -> Iterator[str]:
-    """Identities twice, names and labels over their limits, mounts without volumes, selectors that find no pods."""
+    """Duplicate objects, invalid names and labels, mounts without volumes, selectors that match no pods."""
     for identity, times in Counter(map(_identity, objects)).items():
         if times > 1:
             yield f"{identity} is there {times} times"
@@ -58,7 +58,7 @@ def faults(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def lies(objects: Sequence[Object]) -> Iterator[str]:
-    """Every generated object that does not say what is so, and every graph whose list of workloads is not what there is."""
+    """Generated objects with wrong references, and graphs whose workloads annotation differs from the workloads."""
     for graph in objects:
         if graph["kind"] == "DynamoGraphDeployment" and WORKLOADS in notes(graph):
             yield from (f"{_name(graph)}: {lie}" for lie in _listed(graph, objects))
@@ -68,7 +68,7 @@ def lies(objects: Sequence[Object]) -> Iterator[str]:
 
 
 def _spoken(each: Object, owner: str, objects: Sequence[Object]) -> Iterator[str]:
-    """What a generated object says of its graph and of other objects. Without a graph among the objects its mark names it."""
+    """Wrong references of a generated object. The owner annotation names the graph, also if the graph is not among the objects."""
     kind, _, name = owner.partition("/")
     space = each["metadata"]["namespace"]
     sources = [other for other in objects if other["kind"] == kind]
@@ -94,7 +94,7 @@ def _spoken(each: Object, owner: str, objects: Sequence[Object]) -> Iterator[str
 
 
 def _sayings(value: Any) -> Iterator[tuple[str, Any]]:
-    """Variables, labels and flags, wherever they stand."""
+    """All variables, labels and flags inside a value, with their values."""
     if isinstance(value, dict):
         if {"name", "value"} <= value.keys():
             yield value["name"], value["value"]
@@ -109,7 +109,7 @@ def _sayings(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _pointers(each: Object, objects: Sequence[Object]) -> Iterator[str]:
-    """References to other objects that are part of the same graph."""
+    """References to missing objects of the same graph."""
     there = {(other["kind"], other["metadata"]["name"]) for other in objects if _space(other) == _space(each)}
     for subject in each.get("subjects", ()):
         if subject["namespace"] != _space(each):
@@ -141,7 +141,7 @@ def _references(each: Object) -> Iterator[tuple[str, str]]:
 
 
 def _listed(graph: Object, objects: Sequence[Object]) -> Iterator[str]:
-    """The workloads annotation against the workloads, in both directions."""
+    """Differences between the workloads annotation and the workloads, in both directions."""
     listed = {(entry["apiVersion"], entry["kind"], entry["name"], entry["service"]) for entry in json.loads(notes(graph)[WORKLOADS])}
     owner = f"DynamoGraphDeployment/{graph['metadata']['name']}"
     mine = [each for each in objects if owner in _owners(each) and _space(each) == _space(graph)]
@@ -194,7 +194,7 @@ def _space(each: Object) -> str:
 
 
 def notes(each: Object) -> dict[str, str]:
-    """Its annotations."""
+    """The annotations of an object."""
     found: dict[str, str] = each["metadata"].get("annotations") or {}
     return found
 
