@@ -1,4 +1,4 @@
-"""A real API server accepts what is rendered without an error, and refuses what the rules over pods refuse."""
+"""A real API server accepts all objects that are rendered without an error, and refuses pods that our rules refuse."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ REFUSED = {
 }
 LATER = {
     "a graph whose name starts with a digit": "before Kubernetes 1.34 a Service must start with a letter",
-    "a claim with the name of the engine's volume": "pods of a LeaderWorkerSet are judged when its controller makes them",
+    "a claim with the name of the engine's volume": "an API server checks the pods of a LeaderWorkerSet when its controller creates them",
 }
 BROKEN = [
     case
@@ -91,5 +91,5 @@ def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
 
 def marked(made):
     """A generated object with the owner annotation of the expansion."""
-    notes = {**labels.notes(made), labels.OWNER: "DynamoGraphDeployment/chat"}
-    return {**made, "metadata": {**made["metadata"], "annotations": notes}}
+    annotations = {**labels.notes(made), labels.OWNER: "DynamoGraphDeployment/chat"}
+    return {**made, "metadata": {**made["metadata"], "annotations": annotations}}

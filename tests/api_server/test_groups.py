@@ -1,6 +1,6 @@
-"""A real API server judges groups of pods: their pod templates as native objects, and the workloads by the definitions of tests/crds.
+"""A real API server validates LeaderWorkerSets and PodCliqueSets with the definitions of tests/crds, and checks their pod templates.
 
-The first tests try the definitions themselves: they refuse, on create and on update, what the real definitions and webhooks refuse.
+The first tests check the definitions themselves: on create and update they refuse what the real definitions and webhooks refuse.
 """
 
 from __future__ import annotations
@@ -63,32 +63,32 @@ def virtual_service(**uri):
 THREE = (clique("a"), clique("b"), clique("c"))
 EXPLICIT = {"cliqueStartupType": "CliqueStartupTypeExplicit"}
 REFUSED = [
-    ("a strategy of no type, as the reference writes it", leader_worker_set(rolloutStrategy={"type": ""}), "rolloutStrategy.type"),
-    ("an unknown way to start", leader_worker_set(startupPolicy="LeaderFirst"), "startupPolicy"),
+    ("an empty rollout strategy, as the reference writes it", leader_worker_set(rolloutStrategy={"type": ""}), "rolloutStrategy.type"),
+    ("an unknown startup policy", leader_worker_set(startupPolicy="LeaderFirst"), "startupPolicy"),
     ("an unknown field of a set", leader_worker_set(template={}), "spec.template"),
-    ("a group of nobody", leader_worker_set(size=0), "leaderWorkerTemplate.size"),
-    ("fewer groups than none", leader_worker_set(replicas=-1), "spec.replicas"),
-    ("more pods than can be counted", leader_worker_set(replicas=2_000_000_000, size=2), "cannot be counted"),
+    ("a group without pods", leader_worker_set(size=0), "leaderWorkerTemplate.size"),
+    ("a negative number of groups", leader_worker_set(replicas=-1), "spec.replicas"),
+    ("more pods than a 32-bit number can count", leader_worker_set(replicas=2_000_000_000, size=2), "cannot be counted"),
     ("a name that no Service can have", leader_worker_set("0x"), "fit for one"),
-    ("a pod group of fewer than nobody", object_of("PodGroup", {"minMember": -1}), "spec.minMember"),
-    ("a queue of no name", object_of("PodGroup", {"queue": "A"}), "spec.queue"),
+    ("a pod group with a negative minMember", object_of("PodGroup", {"minMember": -1}), "spec.minMember"),
+    ("a queue with an invalid name", object_of("PodGroup", {"queue": "A"}), "spec.queue"),
     ("an unknown field of a pod group", object_of("PodGroup", {"minMembers": 1}), "minMembers"),
     ("a set without cliques", pod_clique_set(), "cliques"),
     ("an unknown field of a clique", pod_clique_set({**clique("a"), "replica": 1}), "replica"),
     ("two cliques of one name", pod_clique_set(clique("a"), clique("a")), "a"),
     ("two cliques of one role", pod_clique_set(clique("a"), clique("b", roleName="a")), "each role may stand once"),
-    ("more available than there are", pod_clique_set(clique("a", minAvailable=2)), "more pods must be available"),
-    ("a name that is none", pod_clique_set(clique("A")), "name"),
+    ("minAvailable above replicas", pod_clique_set(clique("a", minAvailable=2)), "more pods must be available"),
+    ("a clique with an invalid name", pod_clique_set(clique("A")), "name"),
     ("46 characters", pod_clique_set(clique("a" * 45)), "more than 45"),
     ("46 characters in a group", pod_clique_set(*THREE, podCliqueScalingGroups=[group(name="g" * 44)]), "more than 45"),
     ("an unknown order", pod_clique_set(*THREE, cliqueStartupType="Explicit"), "cliqueStartupType"),
-    ("a wait for nobody", pod_clique_set(clique("a", startsAfter=["z"]), **EXPLICIT), "starts after other cliques"),
-    ("a wait for oneself", pod_clique_set(clique("a", startsAfter=["a"]), **EXPLICIT), "starts after other cliques"),
+    ("a wait for an unknown clique", pod_clique_set(clique("a", startsAfter=["z"]), **EXPLICIT), "starts after other cliques"),
+    ("a wait of a clique for itself", pod_clique_set(clique("a", startsAfter=["a"]), **EXPLICIT), "starts after other cliques"),
     ("two schedulers", pod_clique_set(clique("a"), clique("b", podSpec={**POD, "schedulerName": "s"})), "one scheduler"),
-    ("a pod on one node", pod_clique_set(clique("a", podSpec={**POD, "nodeName": "n"})), "placed by Grove"),
-    ("no patience", pod_clique_set(clique("a"), terminationDelay="0s"), "above zero"),
-    ("a delay that is none", pod_clique_set(clique("a"), terminationDelay="soon"), "terminationDelay"),
-    ("a group of strangers", pod_clique_set(clique("a"), podCliqueScalingGroups=[group()]), "consists of cliques"),
+    ("a pod with a nodeName", pod_clique_set(clique("a", podSpec={**POD, "nodeName": "n"})), "placed by Grove"),
+    ("a termination delay of 0", pod_clique_set(clique("a"), terminationDelay="0s"), "above zero"),
+    ("an invalid termination delay", pod_clique_set(clique("a"), terminationDelay="soon"), "terminationDelay"),
+    ("a scaling group of unknown cliques", pod_clique_set(clique("a"), podCliqueScalingGroups=[group()]), "consists of cliques"),
     (
         "a clique in two groups",
         pod_clique_set(*THREE, podCliqueScalingGroups=[group(), group(name="h", cliqueNames=["c"])]),
@@ -99,9 +99,9 @@ REFUSED = [
     ("an unknown field deep in a pod", leader_worker_set(pod={"containers": [{"name": "a", "env": [{"nam": "A"}]}]}), "nam"),
     ("a pod without containers", pod_clique_set(clique("a", podSpec={"hostIPC": True})), "containers"),
     ("labels of a claim, which Grove's definition would lose", pod_clique_set(clique("a", podSpec=SCRATCH)), "metadata.labels"),
-    ("a pool of all pods", pool(), "matchLabels"),
-    ("two comparisons of one address", virtual_service(prefix="/", exact="/a"), "uri"),
-    ("no groups", pod_clique_set(*THREE, podCliqueScalingGroups=[group(replicas=0)]), "replicas"),
+    ("a pool with an empty selector", pool(), "matchLabels"),
+    ("two matches for one URI", virtual_service(prefix="/", exact="/a"), "uri"),
+    ("a scaling group with 0 replicas", pod_clique_set(*THREE, podCliqueScalingGroups=[group(replicas=0)]), "replicas"),
 ]
 ACCEPTED = [
     ("a set", leader_worker_set()),
@@ -109,11 +109,11 @@ ACCEPTED = [
     ("labels of a claim, which the definition of LeaderWorkerSet keeps", leader_worker_set(pod=SCRATCH)),
     ("a pod group", object_of("PodGroup", {"minMember": 2})),
     ("a pool", pool(a="b")),
-    ("one comparison", virtual_service(prefix="/")),
+    ("one match for a URI", virtual_service(prefix="/")),
     ("cliques", pod_clique_set(*THREE, podCliqueScalingGroups=[group()], terminationDelay="15m0s")),
     ("45 characters", pod_clique_set(clique("a" * 44))),
     ("a wait", pod_clique_set(clique("a", startsAfter=["b"]), clique("b"), **EXPLICIT)),
-    ("no replicas, which count as one", pod_clique_set(clique("a", replicas=0))),
+    ("0 replicas, which the server changes to 1", pod_clique_set(clique("a", replicas=0))),
     ("the default scheduler by its name", pod_clique_set(clique("a"), clique("b", podSpec={**POD, "schedulerName": "default-scheduler"}))),
 ]
 
@@ -142,10 +142,10 @@ def test_the_definitions_accept(written, plane):
 
 
 DEFAULTS = [
-    ("the order of a group", leader_worker_set(), ("spec", "startupPolicy"), "LeaderCreated"),
-    ("how many groups", leader_worker_set(), ("spec", "replicas"), 1),
-    ("whose share", object_of("PodGroup", {"minMember": 2}), ("spec", "queue"), "default"),
-    ("the order of cliques", pod_clique_set(clique("a")), ("spec", "template", "cliqueStartupType"), "CliqueStartupTypeAnyOrder"),
+    ("the startup policy", leader_worker_set(), ("spec", "startupPolicy"), "LeaderCreated"),
+    ("the number of groups", leader_worker_set(), ("spec", "replicas"), 1),
+    ("the queue", object_of("PodGroup", {"minMember": 2}), ("spec", "queue"), "default"),
+    ("the startup order of cliques", pod_clique_set(clique("a")), ("spec", "template", "cliqueStartupType"), "CliqueStartupTypeAnyOrder"),
 ]
 
 
@@ -163,12 +163,12 @@ TEMPLATE = ("spec", "template")
 CHANGES = [
     ("another image", ANY_SET, (*TEMPLATE, "cliques", 0, "spec", "podSpec", "containers", 0, "image"), "a:2", ""),
     ("more pods", ANY_SET, (*TEMPLATE, "cliques", 0, "spec", "replicas"), 3, ""),
-    ("another order of cliques where none waits", ANY_SET, (*TEMPLATE, "cliques"), [*THREE[1:], THREE[0]], ""),
+    ("another order of cliques without startsAfter", ANY_SET, (*TEMPLATE, "cliques"), [*THREE[1:], THREE[0]], ""),
     ("another clique", ANY_SET, (*TEMPLATE, "cliques"), [*THREE, clique("d")], "cliques cannot come"),
-    ("a clique less", ANY_SET, (*TEMPLATE, "cliques"), list(THREE[1:]), "cliques cannot come"),
+    ("a removed clique", ANY_SET, (*TEMPLATE, "cliques"), list(THREE[1:]), "cliques cannot come"),
     ("a clique by another name", ANY_SET, (*TEMPLATE, "cliques"), [*THREE[:2], clique("z")], "cliques cannot come"),
     ("another role", ANY_SET, (*TEMPLATE, "cliques", 0, "spec", "roleName"), "z", "a role cannot change"),
-    ("another way to start", ANY_SET, (*TEMPLATE, "cliqueStartupType"), "CliqueStartupTypeInOrder", "order of starting"),
+    ("another startup type", ANY_SET, (*TEMPLATE, "cliqueStartupType"), "CliqueStartupTypeInOrder", "order of starting"),
     ("a scaling group", ANY_SET, (*TEMPLATE, "podCliqueScalingGroups"), [group()], "scaling groups cannot come"),
     ("more groups", EXPLICIT_SET, (*TEMPLATE, "podCliqueScalingGroups", 0, "replicas"), 3, ""),
     (
@@ -180,7 +180,7 @@ CHANGES = [
     ),
     ("another wait", EXPLICIT_SET, (*TEMPLATE, "cliques", 0, "spec", "startsAfter"), ["c"], "what a clique waits for"),
     (
-        "another order of cliques where one waits",
+        "another order of cliques with startsAfter",
         EXPLICIT_SET,
         (*TEMPLATE, "cliques"),
         [clique("b"), clique("a", startsAfter=["b"]), clique("c")],
@@ -207,7 +207,7 @@ FILES = sorted(golden.EXAMPLES.glob("*/expected*.yaml"))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(golden.EXAMPLES)))
 def test_every_pod_template_of_the_examples_is_accepted(file, plane):
-    """Another test sends the workloads themselves."""
+    """`test_objects.py` sends the workloads themselves."""
     sent = [template for each in truth.read(file.read_text()) for template in carriers.pod_templates(each)]
     assert sent
     for each in sent:
@@ -231,7 +231,7 @@ GRAPHS = [
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm"])
 @pytest.mark.parametrize(("carrier", "kinds"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
 def test_a_change_of_image_and_replicas_passes(carrier, kinds, engine, plane):
-    """Applied, then applied again from a graph with another image and another number of replicas."""
+    """Applies the workloads of a graph, then those of the graph with another image and number of replicas."""
 
     def rendered(image, replicas):
         written = nodes.worker(command=["python3", "-m", f"dynamo.{engine}"], args=["--x"], image=image, replicas=replicas)

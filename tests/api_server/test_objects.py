@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import golden, truth
 
-# This control plane does not serve Dynamo's kinds: resources that pass through, and the scaling adapter.
+# This control plane does not serve Dynamo's kinds.
 DYNAMO = ("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel", "DynamoGraphDeploymentScalingAdapter")
 FILES = sorted([*golden.EXAMPLES.glob("*/expected*.yaml"), *golden.RENDERED.glob("*.yaml")])
 

@@ -1,6 +1,6 @@
 """A real API server and the function agree on random inputs.
 
-`KRM_FN_SERVER_EXAMPLES` sets how many inputs each property meets.
+`KRM_FN_SERVER_EXAMPLES` sets the number of inputs for each property.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def plane(control_plane, crds):
 @budget
 @drawn(st.lists(strategies.graphs(), min_size=1, max_size=1), strategies.configs())
 def test_what_leaves_without_an_error_is_accepted(plane, items, config):
-    """The server judges the workloads, and their pod templates as objects of their own."""
+    """The server validates the workloads, and their pod templates as PodTemplates."""
     expansion = expand.expand(items, config)
     assume(not results.failed(expansion.results))
     assume(not REFUSED_BY_GROVE & {found.code for found in expansion.results})

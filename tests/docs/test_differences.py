@@ -1,4 +1,4 @@
-"""What docs/differences.md says, line by line: each claim is a small graph and what becomes of it."""
+"""Tests every claim of docs/differences.md with a small graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = (programs.ROOT / "docs" / "differences.md").read_text()
 
 
 def graph(example, **services):
-    """The graph of an example, with changes to its services."""
+    """The graph of an example with changed services."""
     (found,) = [each for each in truth.read((golden.EXAMPLES / example / "graph.yaml").read_text()) if each["kind"].endswith("Deployment")]
     for name, fields in services.items():
         merge(found["spec"]["services"].setdefault(name, copy.deepcopy(found["spec"]["services"]["Worker"])), fields)
@@ -50,7 +50,7 @@ def container(deployment):
 
 
 def says(words):
-    """The claim is still on the page."""
+    """Assert that the page contains this text."""
     assert words in PAGE, words
 
 
@@ -261,7 +261,7 @@ ERRORS = [
 
 @pytest.mark.parametrize(("words", "services", "settings", "field"), ERRORS, ids=[row[0] for row in ERRORS])
 def test_errors_at_build_time(words, services, settings, field):
-    """At the field where the mistake was made."""
+    """Each error points to the field with the mistake."""
     says(words)
     found = render(graph("agg-vllm", **services), **settings).results
     assert any(results.field(each.path).startswith(f"spec.services.{field}") for each in found if each.severity == "error"), found

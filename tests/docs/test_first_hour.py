@@ -1,4 +1,4 @@
-"""The README in an empty folder, on a fresh cluster: every block in order, and the graph is in the cluster."""
+"""Runs every block of the README in order, in an empty folder and on a fresh cluster. At the end the graph is in the cluster."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _PARTS = ("Render with kustomize", "Apply")
 
 @pytest.fixture
 def fresh_control_plane(tmp_path_factory):
-    """A cluster that has never seen Dynamo's kinds."""
+    """A cluster without Dynamo's kinds."""
     needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
     with planes.running(tmp_path_factory.mktemp("fresh"), needed) as plane:
         yield plane
 
 
 def blocks(page):
-    """The commands that a new user types after the installation, in their order."""
+    """The commands that a new user types after the installation, in order."""
     parts = re.split(r"^## ", page, flags=re.MULTILINE)
     chosen = "\n".join(part for part in parts if part.startswith(_PARTS))
     typed = re.findall(r"^```(?:sh|console)\n(.*?)^```$", chosen, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Every page keeps its word: commands in console blocks run and print what the page says, links lead somewhere, tables are complete."""
+"""Tests the pages of the docs: commands in console blocks print the output on the page, links have a target, tables are complete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def name(page):
 
 @pytest.fixture
 def clone(tmp_path):
-    """What a reader has: the examples, and nothing that an earlier command has left."""
+    """A copy of the examples, without files of earlier commands."""
     shutil.copytree(golden.EXAMPLES, tmp_path / "examples")
     return tmp_path
 
@@ -38,7 +38,7 @@ def test_pages_are_found():
 
 @pytest.mark.parametrize("page", CONSOLES, ids=name)
 def test_commands_print_what_the_page_says(page, clone):
-    """All commands of a page in one folder; one that fails is followed by `echo $?`."""
+    """All commands of a page run in one folder. After a command that fails, the page shows `echo $?`."""
     text = page.read_text()
     started = [tool for tool in TOOLS if re.search(rf"^\$ (\w+=\S+ )*{tool} ", text, re.MULTILINE)]
     environment = {**golden.environment(*started), "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
@@ -65,7 +65,7 @@ def test_links_lead_somewhere(page):
 
 
 def anchors(page):
-    """The headings of a page as GitHub links to them."""
+    """The anchors that GitHub makes of the headings of a page."""
     titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -78,7 +78,7 @@ def test_the_front_page_leads_everywhere():
 
 
 def test_every_verb_is_on_the_front_page_and_has_its_help_shown():
-    """What the help says is held by the commands' own test above; a page shows it as a reader sees it."""
+    """The front page names every verb, and docs/commands.md shows the help of each."""
     said = subprocess.run(["krm-fn", "--help"], env=golden.environment(), capture_output=True, text=True, check=True).stdout
     verbs = re.findall(r"^  (\w+) ", said.partition("Commands:")[2], re.MULTILINE)
     front, commands = (ROOT / "README.md").read_text(), golden.COMMANDS.read_text()
@@ -110,7 +110,7 @@ def test_the_reference_configuration_has_every_key():
 
 
 def plain(settings):
-    """Settings as they are written."""
+    """Settings as plain YAML values."""
     if hasattr(settings, "_fields"):
         return {config.key(field): plain(getattr(settings, field)) for field in settings._fields}
     return list(settings) if isinstance(settings, tuple) else settings
@@ -125,7 +125,7 @@ def test_the_page_of_annotations_knows_every_key():
 
 
 def test_the_page_of_annotations_knows_no_other_key():
-    """A key that nothing reads or writes any more."""
+    """The page has no key that the code does not read or write."""
     page = (ROOT / "docs" / "annotations.md").read_text()
     code = (ROOT / "krm_fn" / "kube" / "labels.py").read_text().replace('PREFIX + "', f'"{labels.PREFIX}')
     mentioned = re.findall(r"`((?:nvidia\.com|dynamo\.krm-fn\.io)/[-\w]+)", page)

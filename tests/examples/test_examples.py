@@ -1,4 +1,4 @@
-"""Every folder of examples/ keeps what its README promises, and what every render must keep."""
+"""Tests every folder of examples/: its README is right, and its render has the properties that every render must have."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def settings(folder):
 
 
 def told(folder):
-    """The codes of the findings that the README shows its reader; an example has no others."""
+    """The codes of the findings in the README; the example must have exactly these."""
     return re.findall(r": (?:warning|info) (DYN\d{3}) ", (folder / "README.md").read_text())
 
 
@@ -49,7 +49,7 @@ def codes(expanded):
 
 
 def leaving(expanded):
-    """What the command prints: what is marked as local stays where it is."""
+    """The resources that the command prints: all without the local-config annotation."""
     return [each for each in expanded.resources if truth.notes(each).get("config.kubernetes.io/local-config") != "true"]
 
 
@@ -65,7 +65,7 @@ def test_examples_and_layouts_are_found():
 
 
 def test_readme_lists_every_folder_that_has_a_case():
-    """Nothing under examples/ goes unrun: each folder has a command that prints objects, or is the kpt package."""
+    """Each folder under examples/ has a command that prints objects, or is the kpt package."""
     assert [folder.name for folder in golden.folders() if not golden.of(folder)] == [golden.PACKAGE.parent.name]
 
 
@@ -104,7 +104,7 @@ def test_the_input_is_left_alone(folder):
 
 @EACH
 def test_the_core_agrees_with_the_command(folder):
-    """The command adds reading, writing and the order of applying, no more."""
+    """The command adds only reading, writing and the apply order."""
     expanded = expand.expand(given(folder), settings(folder))
     assert order.sort(leaving(expanded)) == expected(folder)
 
@@ -112,7 +112,7 @@ def test_the_core_agrees_with_the_command(folder):
 @EACH
 @pytest.mark.parametrize("seed", range(5))
 def test_the_order_of_the_input_does_not_matter(folder, seed):
-    """Of the user's resources, and of a mixture with what an earlier render has made of them."""
+    """Holds for the user's resources alone, and mixed with the output of an earlier render."""
     before = given(folder)
     earlier = [each for key, each in identities(expected(folder)).items() if key not in identities(before)]
     for resources in (before, before + earlier[::2], before + earlier):
@@ -142,7 +142,7 @@ def test_the_table_of_the_readme_names_every_object(folder):
 
 
 def test_the_table_of_the_front_page_names_every_object():
-    """The graph of the front page has at most twelve lines, and becomes what the table says."""
+    """The graph of the front page has at most twelve lines, and renders to the objects in the table."""
     page = (programs.ROOT / "README.md").read_text()
     graph = markdown.files(page)["graph.yaml"]
     assert len(graph.splitlines()) <= 12
@@ -153,6 +153,6 @@ def test_the_table_of_the_front_page_names_every_object():
 
 
 def named(page):
-    """`Kind name` wherever the first column of a table holds one."""
+    """Every `Kind name` in the first column of the tables of a page."""
     rows = [line.split("|")[1] for line in page.read_text().splitlines() if line.startswith("| `")]
     return sorted(name for row in rows for name in re.findall(r"`([A-Z]\w+ [-a-z0-9]+)`", row))

@@ -1,4 +1,4 @@
-"""The commands of the examples on several nodes start what their READMEs say, as Kubernetes and a shell hand them over."""
+"""The container commands of the multinode examples, expanded as by Kubernetes and a shell, start the programs that the READMEs name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rendering again: twice changes nothing, and what a graph no longer wants goes, with nothing else; whatever carries the pods."""
+"""Rendering again, for every workload kind: a second run changes nothing, and only objects that the graph no longer needs are removed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_kpt_renders_an_example_once_and_for_all(folder, tmp_path, kpt):
 
 
 def graph(*names, replicas=1, fields):
-    """Workers by name, and a frontend."""
+    """A graph with a frontend and the named workers."""
     worker = nodes.worker(args=["python3 -m dynamo.sglang"], replicas=replicas, multinode=None, modelRef={"name": "acme/tiny"})
     worker = {key: value for key, value in worker.items() if value is not None}
     services = {"Frontend": given.service("frontend"), **{name: {**worker, **fields} for name in names}}
@@ -68,7 +68,7 @@ def graph(*names, replicas=1, fields):
 
 
 def again(before, changed, settings):
-    """What becomes of an earlier output in which the graph has changed."""
+    """The expansion of an earlier output in which the graph has changed."""
     items = [changed if each["kind"] == "DynamoGraphDeployment" else each for each in before]
     found = expand.expand(items, settings)
     assert not results.failed(found.results)
@@ -129,7 +129,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(("before", "after", "gone", "come"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
 def test_what_carried_the_pods_before_goes(before, after, gone, come):
-    """The reference leaves it where it is."""
+    """The reference does not delete the old workloads."""
     old = expand.expand([graph("A", fields=CARRIERS[before][0])], CARRIERS[before][1]).resources
     changed = graph("A", fields=CARRIERS[after][0])
     new = again(old, changed, CARRIERS[after][1])
@@ -141,7 +141,7 @@ def test_what_carried_the_pods_before_goes(before, after, gone, come):
 
 @EACH
 def test_a_graph_that_goes_leaves_its_objects_for_people_to_remove(fields, settings):
-    """It may only be missing from the input, so a warning names each of them."""
+    """The graph may only be missing from the input, so each object stays, with a warning."""
     before = expand.expand([graph("A", fields=fields)], settings).resources
     orphans = [each for each in before if each["kind"] != "DynamoGraphDeployment"]
     found = expand.expand(orphans, settings)

@@ -1,6 +1,6 @@
-"""What holds of every input, drawn at random: of graphs that are sound, of graphs that are not, and of everything beside them.
+"""Properties of the expansion for random inputs: graphs without and with mistakes, among other items.
 
-`KRM_FN_EXAMPLES` sets how many inputs each property meets.
+`KRM_FN_EXAMPLES` sets the number of inputs for each property.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ITEMS = st.lists(strategies.graphs() | strategies.graphs(name="batch") | strateg
 
 
 def sound(expansion: expand.Expansion) -> list[Resource]:
-    """The items of an expansion without errors."""
+    """The items of an expansion. Discards examples with errors."""
     assume(not results.failed(expansion.results))
     return expansion.resources
 
 
 def pods(resource: Resource) -> Iterator[tuple[Labels, PodSpec]]:
-    """The labels and specs of the pods that a workload makes."""
+    """Labels and pod spec of each pod template in a generated workload."""
     spec = resource.get("spec") or {}
     if labels.OWNER not in labels.notes(resource):
         return
@@ -112,7 +112,7 @@ def test_selectors_select_and_mounts_have_volumes(items, config):
 
 
 def _carried(selector: Labels) -> Labels:
-    """A selector without what only the carrier itself adds to the pods."""
+    """The selector without the label that a controller adds to the pods."""
     return {key: value for key, value in selector.items() if key != labels.ROLE}
 
 

@@ -1,7 +1,4 @@
-"""A small Kubernetes client on one kept-alive connection: server-side apply and whatever else is asked.
-
-Not its business: any knowledge of kinds; the server is asked for the path of each.
-"""
+"""A small Kubernetes client on one kept-alive connection; it finds the path of each kind by discovery."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ MERGE = "application/merge-patch+json"
 
 
 class Answer(NamedTuple):
-    """What the server said."""
+    """The response of the server."""
 
     status: int
     body: Any
@@ -27,12 +24,12 @@ class Answer(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the server did what it was asked."""
+        """True if the request succeeded."""
         return 200 <= self.status < 300
 
     @property
     def message(self) -> str:
-        """Why it did not; empty if it did."""
+        """The error message of the server; empty if the request succeeded."""
         return "" if self.ok else str(self.body.get("message", self.body) if isinstance(self.body, dict) else self.body)
 
 
@@ -45,33 +42,33 @@ class Client:
         self._kinds: dict[tuple[str, str], dict[str, Any]] = {}
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def request(self, method: str, path: str, body: Any = None, media_type: str = "application/json") -> Answer:
-        """One request; `body` is any JSON value. Raises OSError or http.client.HTTPException if there is no answer."""
+        """Send one request. `body` is any JSON value. Raises OSError or http.client.HTTPException without a response."""
         text = None if body is None else json.dumps(body).encode()
         headers = self._headers if text is None else self._headers | {"Content-Type": media_type}
         try:
             response = self._send(method, path, text, headers)
         except (http.client.HTTPException, OSError):
-            self._connection.close()  # an idle connection was closed at the other end: once more, on a new one
+            self._connection.close()  # the server has closed an idle connection: retry on a new one
             response = self._send(method, path, text, headers)
         said = response.read()
         is_json = response.headers.get_content_type() == "application/json"
         return Answer(response.status, json.loads(said) if is_json else said.decode(), tuple(response.headers.get_all("Warning") or ()))
 
     def get(self, path: str) -> Any:
-        """What is at a path. Raises LookupError with the server's reason."""
+        """The body of a GET. Raises LookupError with the server's message."""
         answer = self.request("GET", path)
         if not answer.ok:
             raise LookupError(f"{path}: {answer.message}")
         return answer.body
 
     def apply(self, resource: dict[str, Any], *, dry_run: bool = True) -> Answer:
-        """Server-side apply, strict: unknown fields are refused. Nothing is kept on a dry run.
+        """Server-side apply with strict field validation: the server refuses unknown fields. A dry run stores nothing.
 
-        The namespace of a resource that names none is `default`. Kubernetes API reference, "Server-Side Apply".
+        A resource without a namespace goes into `default`. Kubernetes API reference, "Server-Side Apply".
         """
         asked = {"fieldManager": "tests", "force": "true", "fieldValidation": "Strict"}
         if dry_run:
@@ -79,9 +76,9 @@ class Client:
         return self.request("PATCH", f"{self.path(resource)}?{urlencode(asked)}", resource, APPLY)
 
     def create(self, resource: dict[str, Any], *, dry_run: bool = True) -> Answer:
-        """A plain create, strict: unlike server-side apply, the server names each field that it would lose without a word.
+        """POST with strict field validation: unlike server-side apply, it refuses every field that the server would drop.
 
-        Of a resource that exists already the server says so only after it has found nothing wrong (status 409).
+        The server checks the resource first. It reports an existing resource (status 409) only if the resource is valid.
         """
         asked = {"fieldManager": "tests", "fieldValidation": "Strict"}
         if dry_run:
@@ -89,21 +86,21 @@ class Client:
         return self.request("POST", f"{self.path(resource).rpartition('/')[0]}?{urlencode(asked)}", resource)
 
     def namespace(self, name: str) -> str:
-        """The same name, once a namespace is called so."""
+        """Create a namespace unless it exists; returns its name. Raises LookupError with the server's message."""
         answer = self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, dry_run=False)
         if not answer.ok:
             raise LookupError(answer.message)
         return name
 
     def path(self, resource: dict[str, Any]) -> str:
-        """Where a resource lives. Raises LookupError for a kind that the server does not know."""
+        """The API path of a resource. Raises LookupError for a kind that the server does not serve."""
         api_version, metadata = resource["apiVersion"], resource["metadata"]
         kind = self._kind(api_version, resource["kind"])
         namespace = f"/namespaces/{metadata.get('namespace', 'default')}" if kind["namespaced"] else ""
         return f"{_root(api_version)}{namespace}/{kind['name']}/{metadata['name']}"
 
     def knows(self, api_version: str, kind: str) -> bool:
-        """Whether the server serves a kind."""
+        """True if the server serves a kind."""
         try:
             self._kind(api_version, kind)
         except LookupError:

@@ -1,7 +1,4 @@
-"""A real Kubernetes control plane on the loopback interface: etcd, kube-apiserver and, where asked for, kube-controller-manager.
-
-Not its business: pods that run; nothing here starts a container.
-"""
+"""A real Kubernetes control plane on the loopback interface: etcd, kube-apiserver and, on request, kube-controller-manager; no kubelet."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# What makes workloads out of workloads, and cleans up; nothing that needs a cloud, a node or a certificate.
+# The controllers that create pods of workloads, and that clean up. None of them needs a cloud, a node or a certificate.
 CONTROLLERS = ("deployment", "replicaset", "statefulset", "job", "endpoints", "endpointslice", "namespace", "garbage-collector")
 
 
@@ -34,7 +31,7 @@ class Programs(NamedTuple):
 
 
 class ControlPlane(NamedTuple):
-    """A control plane that answers. `folder` holds its logs; `client` may do everything."""
+    """A running control plane. `folder` holds its logs; `client` is in system:masters."""
 
     folder: Path
     kubeconfig: Path
@@ -42,7 +39,7 @@ class ControlPlane(NamedTuple):
     client: api.Client
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
-        """What kubectl prints. Raises CalledProcessError, whose `stderr` says why."""
+        """Run kubectl; returns its stdout. Raises CalledProcessError with the reason in `stderr`."""
         command = [str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), *arguments]
         return subprocess.run(command, input=input, capture_output=True, text=True, check=True, timeout=60).stdout
 
@@ -51,9 +48,9 @@ class ControlPlane(NamedTuple):
         return self.client.apply(resource, dry_run=dry_run)
 
     def judge(self, resource: dict[str, Any]) -> api.Answer:
-        """What the server says of a resource by both ways in: server-side apply, then a plain create. Nothing is kept.
+        """Validate a resource with two dry runs: server-side apply, then create.
 
-        The answer is the first refusal, if there is one.
+        Returns the first refusal, or the answer of the second request.
         """
         applied = self.client.apply(resource)
         if not applied.ok:
@@ -68,7 +65,7 @@ class ControlPlane(NamedTuple):
 
 @contextlib.contextmanager
 def running(folder: Path, programs: Programs) -> Iterator[ControlPlane]:
-    """A control plane with its files in an empty `folder`, ready for requests; its data goes when it stops."""
+    """Start a control plane with its files in an empty `folder`, and wait until it is ready. Its data is deleted when it stops."""
     etcd_port, peer_port, port = server.free_ports(3)
     token = secrets.token_hex(16)
     (folder / "tokens.csv").write_text(f'{token},tests,tests,"system:masters"\n')
@@ -86,7 +83,7 @@ def running(folder: Path, programs: Programs) -> Iterator[ControlPlane]:
 
 @contextlib.contextmanager
 def controllers(plane: ControlPlane, program: Path) -> Iterator[server.Server]:
-    """The controllers of a control plane; they begin within a second or two, so what they do is to be waited for."""
+    """Start the controllers of a control plane. They begin to work after a second or two, so tests must wait for their effects."""
     command: list[str | Path] = [
         program,
         f"--kubeconfig={plane.kubeconfig}",
@@ -119,7 +116,7 @@ def _etcd(folder: Path, program: Path, port: int, peer_port: int) -> list[str | 
 
 
 def _apiserver(folder: Path, program: Path, etcd_port: int, port: int) -> list[str | Path]:
-    """Its certificate is made by itself, for 127.0.0.1; the key of that certificate signs service account tokens too."""
+    """The command of kube-apiserver. It makes its own certificate for 127.0.0.1, whose key also signs service account tokens."""
     key = folder / "certs" / "apiserver.key"
     return [
         program,
@@ -136,7 +133,7 @@ def _apiserver(folder: Path, program: Path, etcd_port: int, port: int) -> list[s
         "--service-cluster-ip-range=10.0.0.0/16",
         "--endpoint-reconciler-type=none",
         "--allow-privileged=true",
-        # Or every pod would need the account that a controller makes, and a token nobody mounts.
+        # With this plugin every pod would need the default ServiceAccount, which a controller creates, and its token.
         "--disable-admission-plugins=ServiceAccount",
     ]
 

@@ -1,7 +1,4 @@
-"""Where the real programs are, and what becomes of a test whose program is missing.
-
-Not its business: finding or building them; `tools/install.py` does.
-"""
+"""Paths of the real programs, found by `tools/install.py`; a test whose program is missing is skipped or fails."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def path(name: str) -> Path:
-    """The program. Where it is missing the test is skipped, or fails: see `verdict`."""
+    """The path of a program. If it is missing, the test is skipped or fails: see `verdict`."""
     entry = where()[name]
     if "path" in entry:
         return Path(entry["path"])
@@ -30,16 +27,16 @@ def path(name: str) -> Path:
 
 
 def verdict(name: str, entry: dict[str, Any], *, required: bool, ci: bool) -> tuple[bool, str]:
-    """Whether a missing program is a failure rather than a skip, and the reason to give.
+    """True if the test must fail for a missing program, or False to skip it; and the reason.
 
-    Under `make test` nothing that can be built is ever missing; in CI nothing is.
+    `make test` requires every program that can be built. CI requires all programs.
     """
     return ci or (required and entry["buildable"]), f"{name} is missing: {entry['missing']}"
 
 
 @functools.cache
 def where() -> dict[str, dict[str, Any]]:
-    """Every program by name, as `tools/install.py --where --json` has it."""
+    """Every program by name, from `tools/install.py --where --json`."""
     command = [sys.executable, str(ROOT / "tools" / "install.py"), "--where", "--json"]
     found: dict[str, dict[str, Any]] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     return found

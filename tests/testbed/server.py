@@ -1,7 +1,4 @@
-"""Servers that never outlive the tests: started in the background, watched while they start, stopped with whoever started them.
-
-Not its business: what a server is for (see `control_plane`).
-"""
+"""Background servers that end with the tests, also if the tests are killed."""
 
 from __future__ import annotations
 
@@ -15,23 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-# The server takes the shell's place and process id; beside it a reader waits for the end of a pipe that only the tests hold open.
-# It comes with their end, however they end, and takes the server along.
+# The server replaces the shell and keeps its process id. A second process reads from a pipe that only the tests hold open: when the tests
+# end for any reason, the pipe closes and that process stops the server.
 _BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3 >/dev/null; kill $$ 2>/dev/null) & exec 3<&-; exec "$@"'
 
 
 class StartError(Exception):
-    """A server ended or did not get ready. The message ends with what it last wrote."""
+    """A server ended or did not become ready. The message ends with the last lines of its log."""
 
 
 class Server(NamedTuple):
-    """A server that runs."""
+    """A running server."""
 
     process: subprocess.Popen[bytes]
     log: Path
 
     def wait(self, ready: Callable[[], bool], seconds: float = 60) -> None:
-        """Return once `ready()` holds. Raises StartError if the server ends or that takes too long."""
+        """Return as soon as `ready()` is true. Raises StartError if the server ends or the time is over."""
         try:
             eventually(lambda: self.process.poll() is not None or ready(), seconds)
         except TimeoutError:
@@ -45,7 +42,7 @@ class Server(NamedTuple):
 
 @contextlib.contextmanager
 def running(command: Sequence[str | Path], log: Path) -> Iterator[Server]:
-    """A server with its output in `log`, stopped at the end: asked first, killed after 10 seconds."""
+    """Start a server with its output in `log`. At the end it gets SIGTERM, and SIGKILL after 10 seconds."""
     with log.open("wb") as sink:
         bound = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *command]
         process = subprocess.Popen(bound, stdin=subprocess.PIPE, stdout=sink, stderr=subprocess.STDOUT)
@@ -67,7 +64,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports on the loopback interface that nobody listens on now, all different."""
+    """Different free ports on the loopback interface."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
@@ -76,7 +73,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
-    """Return once `holds()` is true, asked 20 times a second. Raises TimeoutError."""
+    """Return as soon as `holds()` is true; calls it 20 times a second. Raises TimeoutError."""
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:

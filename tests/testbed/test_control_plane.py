@@ -1,4 +1,4 @@
-"""The test bed tells good from bad: what it refuses and accepts is what a cluster refuses and accepts."""
+"""The test bed's control plane refuses and accepts the same objects as a cluster."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_strict_dry_run_accepts_and_keeps_nothing(reason, resource, change, cont
 
 
 def test_definitions_are_accepted_without_complaint(crds, control_plane):
-    """A definition that is not structural, or uses names reserved for others, is accepted with a condition that says so."""
+    """The API server stores a non-structural definition and one with conflicting names, and reports the problem in a condition."""
     for definition in crds:
         conditions = control_plane.client.get(control_plane.client.path(definition))["status"]["conditions"]
         states = {each["type"]: each["status"] for each in conditions}
@@ -134,7 +134,7 @@ def test_controllers_make_pods_of_a_deployment(control_plane, controllers):
 
 
 def test_a_server_that_cannot_start_tells_why(tmp_path):
-    """The end of its log is the message, at once rather than after the time for starting is over."""
+    """The message is the end of the server's log. It comes at once, not after the timeout."""
     with (
         server.running(["/bin/sh", "-c", "echo no such flag >&2; exit 3"], tmp_path / "thing.log") as thing,
         pytest.raises(server.StartError, match=r"(?s)thing: exit code 3.*no such flag"),
@@ -143,7 +143,7 @@ def test_a_server_that_cannot_start_tells_why(tmp_path):
 
 
 def test_a_server_ends_with_whoever_started_it(tmp_path):
-    """Killed without a chance to clean up, the starter takes its server along."""
+    """The server also ends if its starter is killed and cannot clean up."""
     (tmp_path / "serve.sh").write_text("trap 'echo gone; exit' TERM\necho there\nwhile :; do sleep 0.1; done\n")
     log = tmp_path / "log"
     program = f"""

@@ -1,4 +1,4 @@
-"""Programs are the pinned ones, and a missing one never goes unnoticed."""
+"""Programs have the pinned versions, and a missing program is reported."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def test_version_is_the_pinned_one(name, asks, version):
 
 
 def test_kubectl_knows_its_version(kubectl):
-    """Built from a module it would call itself v0.0.0, and warn about every server."""
+    """Without linker flags kubectl would report v0.0.0, and warn about every server."""
     said = subprocess.run([kubectl, "version", "--client", "-o", "json"], capture_output=True, text=True, check=True).stdout
     assert json.loads(said)["clientVersion"]["gitVersion"] == "v1.36.3"
 
 
 def test_kpt_is_new_enough(kpt):
-    """The first release whose `fn render` leaves a second run nothing to change is 1.0.0-beta.56."""
+    """Since 1.0.0-beta.56 a second `kpt fn render` changes nothing."""
     said = subprocess.run([kpt, "version"], capture_output=True, text=True, check=True).stdout
     assert said.strip().removeprefix("v") >= "1.0.0-beta.56"
 
