@@ -1,6 +1,6 @@
-"""Whatever is wrong with the input: a clear result, exit 1, nothing lost, no traceback.
+"""For every kind of wrong input: a clear result, exit code 1, no lost item, no traceback.
 
-Each row is the real command in a process of its own.
+Each row starts the real command in a new process.
 """
 
 import json
@@ -55,7 +55,7 @@ def graph(old, new):
 
 
 UNREADABLE = [
-    # reason, input, code, place, words that help
+    # reason, input, code, place, words in the message
     ("empty stdin", "", "DYN001", "", "pass a ResourceList"),
     ("blank stdin", "\n\n", "DYN001", "", "pass a ResourceList"),
     ("not YAML", "a: b: c\n", "DYN004", "<stdin>:1:5", "in quotes"),
@@ -64,7 +64,7 @@ UNREADABLE = [
     ("a bare graph", GRAPH[2:].replace("\n  ", "\n"), "DYN012", "", "krm-fn render"),
     ("a stream of documents", "a: 1\n---\nb: 1\n", "DYN012", "<stdin>:3:1", "several documents"),
     ("a list", MINE, "DYN012", "", "the input is a list"),
-    ("a text", "hello\n", "DYN012", "", "the input is a single value"),
+    ("a string", "hello\n", "DYN012", "", "the input is a single value"),
     ("a ResourceList of an unknown version", GOOD.replace("io/v1\n", "io/v7\n", 1), "DYN012", "", "config.kubernetes.io/v1"),
     ("items missing", HEAD.replace("items:\n", ""), "DYN013", "", "items: []"),
     ("items that are a mapping", HEAD.replace("items:", "items: {}"), "DYN013", "", "not a list"),
@@ -76,7 +76,7 @@ UNREADABLE = [
     ("invalid UTF-8", GOOD.encode().replace(b"stays", b"\xe9"), "DYN002", "<stdin>:6:45", "0xe9"),
     ("UTF-16", GOOD.encode("utf-16"), "DYN002", "<stdin>:1:1", "UTF-16"),
     ("NUL", GOOD.replace("'no'", "\x00"), "DYN003", "<stdin>:7:", "U+0000"),
-    ("nothing but NULs", b"\x00" * 1000, "DYN003", "<stdin>:1:1", "U+0000"),
+    ("only NULs", b"\x00" * 1000, "DYN003", "<stdin>:1:1", "U+0000"),
 ]
 
 
@@ -96,12 +96,12 @@ def test_without_a_list_nothing_is_written(text, code, place, words):
 
 
 WRONG = [
-    # reason, input, code, field or place, words that help
-    ("an item that is a text", HEAD + MINE + "- hello\n" + GRAPH, "DYN014", "items[1]", "every item is a resource"),
+    # reason, input, code, field or place, words in the message
+    ("an item that is a string", HEAD + MINE + "- hello\n" + GRAPH, "DYN014", "items[1]", "every item is a resource"),
     ("an item without kind", HEAD + MINE + GRAPH + MINE.replace("kind: ConfigMap", "kin: ConfigMap"), "DYN015", ":21:", "has no kind"),
     ("an item without name", HEAD + MINE.replace("name: mine, ", "") + GRAPH, "DYN015", ":4:", "has no metadata.name"),
     ("duplicate keys", graph("        replicas: 1\n", "        replicas: 1\n        replicas: 2\n"), "DYN007", ":18:9", "remove one"),
-    ("duplicate keys in an item that is not ours", HEAD + MINE + "  kind: ConfigMap\n" + GRAPH, "DYN007", ":8:3", "remove one"),
+    ("duplicate keys in an item of another kind", HEAD + MINE + "  kind: ConfigMap\n" + GRAPH, "DYN007", ":8:3", "remove one"),
     ("unknown tags", graph("name: llm", "name: !secret llm"), "DYN008", ":11:11", "!secret"),
     ("a template in place of a value", graph("name: llm", "name: {{ name }}"), "DYN009", ":11:12", "quotes"),
     ("infinity", graph("replicas: 1", "replicas: .inf"), "DYN010", ":17:19", "quotes"),
@@ -115,7 +115,7 @@ WRONG = [
     ),
     ("a wrong kind of nvidia.com", graph("DynamoGraphDeployment", "DynamoGraphDeploymnt"), "DYN020", "kind", "DynamoGraphDeployment"),
     ("unknown functionConfig keys", GOOD.replace("orchestrator:", "orchestrater:"), "DYN023", "spec.orchestrater", "orchestrator"),
-    ("a functionConfig that is a text", HEAD + MINE + GRAPH + "functionConfig: x\n", "DYN018", "functionConfig", "is not a resource"),
+    ("a functionConfig that is a string", HEAD + MINE + GRAPH + "functionConfig: x\n", "DYN018", "functionConfig", "is not a resource"),
     ("a functionConfig of another version", GOOD.replace("fn.io/v1alpha1", "fn.io/v1"), "DYN024", "apiVersion", "io/v1alpha1"),
     (
         "a functionConfig of another kind",
@@ -127,8 +127,8 @@ WRONG = [
     ("a number in quotes", graph("replicas: 1", 'replicas: "2"'), "DYN021", "spec.services.Frontend.replicas", "without quotes"),
     ("a list of services", graph("services:", "services: []\n    other:"), "DYN021", "spec.services", ""),
     ("a mapping of environment variables", graph("replicas: 1", "envs: {}"), "DYN021", "spec.services.Frontend.envs", ""),
-    ("a spec that is a text", HEAD + MINE + GRAPH[: GRAPH.index("    services")].rstrip() + " x\n", "DYN021", "spec", ""),
-    ("an unquoted boolean where a text belongs", graph("replicas: 1", "envs: [{name: A, value: on}]"), "DYN021", "envs[0].value", ""),
+    ("a spec that is a string", HEAD + MINE + GRAPH[: GRAPH.index("    services")].rstrip() + " x\n", "DYN021", "spec", ""),
+    ("an unquoted boolean in place of a string", graph("replicas: 1", "envs: [{name: A, value: on}]"), "DYN021", "envs[0].value", ""),
     ("two documents with one identity", HEAD + MINE + GRAPH + MINE, "DYN016", "metadata.name", "line 4"),
     ("our object colliding with the user's", HEAD + MINE + GRAPH + FRONTEND, "DYN052", "metadata.name", "rename"),
 ]
@@ -163,29 +163,29 @@ def test_everything_wrong_is_said_at_once():
 
 
 FINE = [
-    # reason, input that looks bad and is not
+    # reason, unusual but valid input
     ("a byte order mark", b"\xef\xbb\xbf" + GOOD.encode()),
     ("Windows line ends", GOOD.replace("\n", "\r\n").encode()),
-    ("no line end at the end", GOOD.rstrip().encode()),
+    ("a last line without a line end", GOOD.rstrip().encode()),
     ("JSON", json.dumps(yaml.safe_load(GOOD)).encode()),
     (
         "JSON with a byte order mark and Windows line ends",
         b"\xef\xbb\xbf" + json.dumps(yaml.safe_load(GOOD), indent=1).replace("\n", "\r\n").encode(),
     ),
     ("the older version", GOOD.replace("io/v1\n", "io/v1beta1\n", 1).encode()),
-    ("30-digit integers in an item that is not ours", GOOD.replace("'no'", "123456789012345678901234567890").encode()),
+    ("30-digit integers in an item of another kind", GOOD.replace("'no'", "123456789012345678901234567890").encode()),
 ]
 
 
 @pytest.mark.parametrize("data", [row[1] for row in FINE], ids=[row[0] for row in FINE])
-def test_what_only_looks_bad_is_rendered(data):
+def test_unusual_but_valid_input_is_rendered(data):
     done = krm_fn(data)
     assert (done.returncode, done.stderr) == (0, b"")
     assert "llm-frontend" in {item["metadata"]["name"] for item in yaml.safe_load(done.stdout)["items"]}
 
 
 def test_a_list_with_the_object_itself_as_function_config():
-    """kustomize's generators get the resource as functionConfig and as the only item."""
+    """kustomize passes a generator its resource as functionConfig and as the only item."""
     text = HEAD + GRAPH + "functionConfig:\n" + GRAPH.replace("- ", "  ", 1)
     done = krm_fn(text)
     assert (done.returncode, done.stderr) == (0, b"")

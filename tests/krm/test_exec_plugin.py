@@ -1,4 +1,4 @@
-"""kustomize's older exec plugins: what the kustomize inside kubectl runs without containers."""
+"""kustomize's legacy exec plugins, which the kustomize inside kubectl can run without containers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SERVICE = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "mine", "
 
 
 def run(tmp_path, settings, *resources, raw=None):
-    """Exit code, what was written, and what was said."""
+    """Exit code, objects on stdout, and stderr."""
     file = tmp_path / "settings"
     file.write_text(settings if isinstance(settings, str) else yaml.safe_dump(settings))
     stdin = BytesIO(raw if raw is not None else yaml.safe_dump_all(resources).encode())
@@ -72,12 +72,12 @@ def test_warnings_are_said_and_stop_nothing(tmp_path):
 
 
 REFUSED = [
-    # reason, settings, what comes in, words
+    # reason, settings, stdin, words in the message
     ("a mistake in a graph", CONFIG, yaml.safe_dump(GRAPH | {"spec": {"services": []}}).encode(), "DYN021 spec.services"),
     ("a mistake in the settings", CONFIG | {"spec": {"natsAdress": "x"}}, yaml.safe_dump(GRAPH).encode(), "DYN023 spec.natsAdress"),
     ("not YAML", CONFIG, b"a: [", "DYN004"),
     ("not UTF-8", CONFIG, b"a: \xff", "DYN002"),
-    ("a document that is no resource", CONFIG, b"- a\n", "DYN014"),
+    ("a document that is not a resource", CONFIG, b"- a\n", "DYN014"),
     ("a document without a name", CONFIG, b"kind: Service\napiVersion: v1\n", "DYN015"),
     ("two documents of one identity", CONFIG, yaml.safe_dump_all([SERVICE, SERVICE]).encode(), "DYN016"),
     ("a ResourceList", CONFIG, b"apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n", "without arguments"),
@@ -111,7 +111,7 @@ def command(*arguments, text="", folder=None):
 
 @pytest.fixture
 def settings(tmp_path):
-    """The full path of a file, as kustomize gives it."""
+    """The absolute path of a settings file, as kustomize passes it."""
     file = tmp_path / "settings"
     file.write_text(yaml.safe_dump(CONFIG))
     return file
@@ -139,7 +139,7 @@ def test_anything_else_is_a_command(arguments, settings):
 
 
 def test_a_person_who_names_a_file_is_told_of_the_commands(settings):
-    """Rather than left waiting for what nobody types."""
+    """On a terminal the command exits with an error, and does not wait for stdin."""
     theirs, ours = pty.openpty()
     try:
         asks = [sys.executable, "-m", "krm_fn", str(settings)]
@@ -161,7 +161,7 @@ def test_a_plugin_imports_no_more_than_the_function(settings):
 
 @pytest.fixture
 def layout(tmp_path):
-    """A copy of layout F, and a folder of plugins that lead to our command."""
+    """A copy of layout F, and a plugin folder with links to our command."""
     for kind in ("dynamo.krm-fn.io/v1alpha1/dynamorender/DynamoRender", "nvidia.com/v1alpha1/dynamographdeployment/DynamoGraphDeployment"):
         (tmp_path / "plugins" / kind).parent.mkdir(parents=True)
         (tmp_path / "plugins" / kind).symlink_to(builds.COMMAND)

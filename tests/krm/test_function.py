@@ -1,4 +1,4 @@
-"""The function keeps its word to kustomize and kpt: one complete list or none, exit code 1 exactly for errors, nothing lost."""
+"""The contract with kustomize and kpt: one complete list or no output, exit code 1 exactly for errors, no lost item."""
 
 import io
 import json
@@ -204,7 +204,7 @@ def test_what_a_graph_no_longer_wants_goes():
 
 
 class Mistake:
-    """Stands in for a mistake in the expansion: what it returns or raises is the test's."""
+    """A defect in the expansion: returns or raises what the test says."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -216,7 +216,7 @@ class Mistake:
 
 
 LOSSES = [
-    # reason, what the expansion makes of the items, whether that must be stopped
+    # reason, output of the expansion, True if the function must refuse it
     ("everything gone", lambda _: [], True),
     ("one item gone", lambda resources: resources[1:], True),
     ("an item that is changed", lambda resources: [{**resources[0], "data": {}}, *resources[1:]], False),
@@ -319,7 +319,7 @@ SNIPPETS = [
 
 @st.composite
 def mutilated(draw):
-    """A good list in which a few pieces were cut out or put in."""
+    """A valid list with a few random deletions and insertions."""
     text = WHOLE
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(text)))
@@ -342,7 +342,7 @@ def test_no_input_makes_a_mistake_or_loses_an_item(text):
 
 
 def env(count):
-    """A graph in which each of so many variables has a number as its value."""
+    """A graph with `count` environment variables whose values are numbers, which is an error."""
     lines = "".join(f"        - name: V{number}\n          value: {number}\n" for number in range(count))
     return HEAD + GRAPH + "        envs:\n" + lines
 
@@ -352,7 +352,7 @@ def as_json(text):
 
 
 def test_many_findings_take_linear_time():
-    """Time is measured as the number of calls, which does not depend on the machine: four times the findings, about four times the work."""
+    """Four times the findings need about four times the work. Work is the number of calls, which does not depend on the machine."""
 
     def calls(text):
         count = 0
@@ -369,7 +369,7 @@ def test_many_findings_take_linear_time():
         assert code == 1
         return said.count("DYN021"), count
 
-    calls(env(1))  # imports and caches
+    calls(env(1))  # fills imports and caches
     (few, small), (many, large) = calls(env(50)), calls(env(200))
     assert (few, many) == (50, 200)
     assert large < 5 * small
@@ -384,8 +384,8 @@ def test_a_line_is_told_for_each_of_many_findings():
 ORDERED = [
     # reason, text of the items
     ("findings of one resource", env(12).removeprefix(HEAD)),
-    ("findings of two resources, of which the second sorts first", BROKEN_GRAPH + BROKEN_GRAPH.replace("name: llm", "name: a")),
-    ("items that are no resources", "- {kind: a}\n" * 12),
+    ("findings of two resources in reverse order of their names", BROKEN_GRAPH + BROKEN_GRAPH.replace("name: llm", "name: a")),
+    ("items that are not resources", "- {kind: a}\n" * 12),
     ("warnings beside errors", NULL + BROKEN_GRAPH.replace("name: llm", "name: a")),
 ]
 

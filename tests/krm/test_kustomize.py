@@ -1,4 +1,4 @@
-"""Resources pass through the function in a real kustomize build without a change."""
+"""A real kustomize build passes resources through the function unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FUNCTION = {
 
 
 def test_the_string_that_looks_like_a_merge_key_passes(tmp_path, kustomize):
-    """kustomize hands the value `"<<"` to functions as `!!merge <<`."""
+    """kustomize passes the value `"<<"` to functions as `!!merge <<`."""
     written = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "<<"}}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(written))
     (tmp_path / "function.yaml").write_text(yaml.safe_dump(FUNCTION))

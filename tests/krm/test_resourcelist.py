@@ -1,4 +1,4 @@
-"""What nobody touched leaves as it came, byte by byte; what is wrong with a list is said with its place."""
+"""Unchanged items keep their text byte by byte, and findings about a list name the place."""
 
 import json
 
@@ -43,7 +43,7 @@ VERBATIM = [
         HEAD + "items:\n" + A + "  data: {'a': \"0x1F\", b: 'y'}\n  n: 0777\n  m: 1_000\n  t: 2001-12-14\n",
     ),
     (
-        "comments in, beside and above items",
+        "comments inside, beside and above items",
         HEAD + "items:\n# one\n" + A + "  # two\n  data: {} # three\n# four\n#\n\n# five\n" + B + "# last\n",
     ),
     ("comments with quotes", HEAD + "items:\n\n# 'one'\n\n" + A + '# don\'t "mix" these\n' + B + "# 'last'\n"),
@@ -84,7 +84,7 @@ def test_untouched_items_leave_as_they_came(text):
 
 @pytest.mark.parametrize("text", [row[1] for row in VERBATIM], ids=[row[0] for row in VERBATIM])
 def test_untouched_items_keep_their_text_beside_changed_ones(text):
-    """Every item in turn is written anew; all others stay, and so does every value."""
+    """For each item: if it alone is written again, all other items keep their text, and all values stay."""
     received = parse(text)
     for changed in range(len(received.items)):
         resources = [dict(item) if number == changed else item for number, item in enumerate(received.items)]
@@ -97,7 +97,7 @@ def test_untouched_items_keep_their_text_beside_changed_ones(text):
 
 
 REWRITTEN = [
-    # reason, text of the list: what cannot leave as it came keeps its values
+    # reason, text of a list that cannot keep its text, but must keep its values
     ("flow style", "{apiVersion: config.kubernetes.io/v1, kind: ResourceList, items: [{apiVersion: v1, kind: C, metadata: {name: a}}]}"),
     ("a flow list in block style", HEAD + "items: [{apiVersion: v1, kind: C, metadata: {name: a}, x: 'y'}]\n"),
     ("an alias to another item", HEAD + "items:\n" + A + "  x: &x {y: 1}\n" + B + "  x: *x\n"),
@@ -108,17 +108,17 @@ REWRITTEN = [
     ("a document that is indented", indented(HEAD + "items:\n" + A + B)),
     ("a byte order mark", "\ufeff" + HEAD + "items:\n" + A),
     (
-        "a key written out",
+        "an explicit key",
         HEAD + "? items\n: - {apiVersion: v1, kind: C, metadata: {name: a}}\n  - {apiVersion: v1, kind: C, metadata: {name: b}}\n",
     ),
-    ("a last line without an end", HEAD + "items:\n" + A + "  x: |\n    y"),
+    ("a last line without a line end", HEAD + "items:\n" + A + "  x: |\n    y"),
     ("a line end of YAML 1.1 before a dash", HEAD + "items:\n" + A + "# x\u2028" + B),
     ("a line end of YAML 1.1 before a key", HEAD + "items:\n" + A + "# x\x85functionConfig:\n  a: b\n"),
     (
         "an anchor between dash and text that looks like an item",
         HEAD + "items:\n" + A + '- x: "\n- y: z"\n  <<: {apiVersion: v1, kind: C, metadata: {name: b}}\n',
     ),
-    ("lines that end as on old computers", (HEAD + "items:\n" + A + B).replace("\n", "\r")),
+    ("lines that end with CR", (HEAD + "items:\n" + A + B).replace("\n", "\r")),
 ]
 
 
@@ -186,36 +186,36 @@ def test_other_fields_are_kept():
 
 
 WRONG = [
-    # reason, text, codes, words that help, whether the items can be given back
-    ("nothing", "", ["DYN001"], "pass a ResourceList", False),
+    # reason, text, codes, words in the message, True if the items can be returned
+    ("empty input", "", ["DYN001"], "pass a ResourceList", False),
     ("only blanks", " \n\n", ["DYN001"], "pass a ResourceList", False),
     ("only a comment", "# x\n", ["DYN001"], "pass a ResourceList", False),
     ("not YAML", "a: [\n", ["DYN004"], "close the bracket", False),
     ("not UTF-8", b"a: \xff\n", ["DYN002"], "UTF-8", False),
-    ("a text", "hello\n", ["DYN012"], "krm-fn render", False),
+    ("a string", "hello\n", ["DYN012"], "krm-fn render", False),
     ("a list", "- a\n", ["DYN012"], "krm-fn render", False),
     ("a resource", A[2:].replace("\n  ", "\n"), ["DYN012"], "ConfigMap of v1, not a ResourceList", False),
     ("a stream of resources", "a: 1\n---\nb: 1\n", ["DYN012"], "several documents", False),
-    ("a second document behind the list", HEAD + "items: []\n---\n" + HEAD + "items: []\n", ["DYN012"], "several documents", False),
+    ("a second document after the list", HEAD + "items: []\n---\n" + HEAD + "items: []\n", ["DYN012"], "several documents", False),
     ("another version", HEAD.replace("v1", "v2") + "items: []\n", ["DYN012"], "config.kubernetes.io/v1", False),
     ("no items", HEAD, ["DYN013"], "items: []", False),
     ("null items", HEAD + "items:\n", ["DYN013"], "items: []", False),
     ("a mapping of items", HEAD + "items: {a: b}\n", ["DYN013"], "not a list", False),
-    ("an item that is a text", HEAD + "items:\n- a\n" + A, ["DYN014"], "is not a mapping", True),
+    ("an item that is a string", HEAD + "items:\n- a\n" + A, ["DYN014"], "is not a mapping", True),
     ("an empty item", HEAD + "items:\n-\n" + A, ["DYN014"], "is not a mapping", True),
     ("an item without a kind", HEAD + "items:\n" + A.replace("kind: ConfigMap", "kin: ConfigMap"), ["DYN015"], "has no kind", True),
     ("an item without an apiVersion", HEAD + "items:\n" + A.replace("apiVersion", "apiversion"), ["DYN015"], "no apiVersion", True),
     ("an item without a name", HEAD + "items:\n" + A.replace("name: a", "labels: {}"), ["DYN015"], "no metadata.name", True),
     ("an item whose name is a number", HEAD + "items:\n" + A.replace("name: a", "name: 1"), ["DYN015"], "as strings", True),
-    ("an item without anything", HEAD + "items:\n- {}\n", ["DYN015"], "no apiVersion and no kind and no metadata.name", True),
-    ("a list whose kind only ends like one", HEAD + "items:\n- {apiVersion: v1, kind: PriceList}\n", ["DYN015"], "no metadata.name", True),
+    ("an item that is an empty mapping", HEAD + "items:\n- {}\n", ["DYN015"], "no apiVersion and no kind and no metadata.name", True),
+    ("a kind ending in List, without items", HEAD + "items:\n- {apiVersion: v1, kind: PriceList}\n", ["DYN015"], "no metadata.name", True),
     ("an item twice", HEAD + "items:\n" + A + B + A, ["DYN016"], "is the same object as the one on line 4", True),
     ("an item in two versions", HEAD + "items:\n" + A.replace("v1", "a/v1") + A.replace("v1", "a/v2"), ["DYN016"], "line 4", True),
     ("an item three times", HEAD + "items:\n" + A + A + A, ["DYN016", "DYN016"], "line 4", True),
     ("an item twice in JSON", json.dumps(yaml.safe_load(HEAD + "items:\n" + A + A)), ["DYN016"], "items[0]", True),
-    ("a functionConfig that is a text", HEAD + "items:\n" + A + "functionConfig: x\n", ["DYN018"], "is not a resource", True),
+    ("a functionConfig that is a string", HEAD + "items:\n" + A + "functionConfig: x\n", ["DYN018"], "is not a resource", True),
     ("a key twice in an item", HEAD + "items:\n" + A + "  kind: ConfigMap\n", ["DYN007"], "remove one", True),
-    ("a key twice where there are no lines to give back", HEAD + "items: [{a: 1, a: 2}]\n", ["DYN007", "DYN015"], "remove one", False),
+    ("a key twice in flow style", HEAD + "items: [{a: 1, a: 2}]\n", ["DYN007", "DYN015"], "remove one", False),
     ("items twice", HEAD + "items:\n" + A + "items:\n" + B, ["DYN007"], "remove one", False),
     (
         "everything at once",
@@ -240,8 +240,8 @@ def test_wrong(text, codes, words, complete):
 
 
 def annotated(text, **annotations):
-    notes = "".join(f"      {key}: {json.dumps(value)}\n" for key, value in annotations.items())
-    return text.replace("  metadata: {name: a}\n", f"  metadata:\n    name: a\n    annotations:\n{notes}")
+    lines = "".join(f"      {key}: {json.dumps(value)}\n" for key, value in annotations.items())
+    return text.replace("  metadata: {name: a}\n", f"  metadata:\n    name: a\n    annotations:\n{lines}")
 
 
 def test_local_resources_may_share_a_name():
@@ -296,7 +296,7 @@ DATA = st.recursive(
 
 @st.composite
 def item_texts(draw):
-    """Items in the hands of different writers, with comments between them."""
+    """Items in the styles of different YAML writers, with comments between them."""
     texts = []
     pad = draw(st.sampled_from(["", "  "]))
     for name in draw(NAMES):
@@ -318,7 +318,7 @@ def test_whatever_nobody_touched_is_byte_identical(items):
     assert received.results == found == []
     assert received.items == documents[0].value["items"]
     rendered = resourcelist.render(received, received.items, []).decode()
-    assert rendered == text or set(text) & set("\x85\u2028\u2029")  # line ends that nobody means
+    assert rendered == text or set(text) & set("\x85\u2028\u2029")  # line ends in YAML 1.1 only
     assert parse(rendered).items == received.items
 
 
@@ -347,7 +347,7 @@ LISTED = [
     ("a list with a name", LIST.replace("  items", "  metadata: {name: a}\n  items") + INNER, 1),
     ("a list in a list", LIST + "  - {apiVersion: v1, kind: List, items: [{apiVersion: nvidia.com/v1, kind: DynamoModel}]}\n", 1),
     ("native resources", LIST + "  - {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n", 0),
-    ("entries that are no resources", LIST + "  - x\n  - [{apiVersion: nvidia.com/v1alpha1}]\n", 0),
+    ("entries that are not resources", LIST + "  - x\n  - [{apiVersion: nvidia.com/v1alpha1}]\n", 0),
     (
         "a kind with another field items",
         "- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, items: [{apiVersion: nvidia.com/v1}]}\n",
@@ -362,7 +362,7 @@ def test_a_dynamo_resource_inside_a_list_is_an_error(text, count):
 
 
 PATHS = [
-    # reason, path, whether it is outside the package
+    # reason, path, True if it is outside the package
     ("above the package", "../x.yaml", True),
     ("further above", "../../x", True),
     ("absolute", "/etc/x.yaml", True),

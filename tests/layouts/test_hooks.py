@@ -15,7 +15,7 @@ import yaml
 
 from tests.testbed import programs
 
-pytestmark = pytest.mark.xdist_group("hooks")  # one worker installs for all
+pytestmark = pytest.mark.xdist_group("hooks")  # so that only one worker installs the command
 
 ROOT = programs.ROOT
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -39,7 +39,7 @@ def git(folder, *arguments):
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """The repository as others fetch it, in one commit."""
+    """This repository in one commit, as other repositories fetch it."""
     folder = tmp_path_factory.mktemp("source") / "repository"
     ignored = shutil.ignore_patterns(
         ".git", ".venv", ".*_cache", ".hypothesis", "build", "*.egg-info", "__pycache__", "examples", "tests", "docs"
@@ -53,7 +53,7 @@ def source(tmp_path_factory):
 
 @pytest.fixture
 def repository(tmp_path):
-    """A user's repository: a graph, and files that are nobody's resource."""
+    """A user's repository: a graph, and YAML files that are not resources."""
     folder = tmp_path / "user"
     (folder / "graphs").mkdir(parents=True)
     (folder / "graphs" / "chat.yaml").write_text(GRAPH)
@@ -67,7 +67,7 @@ def repository(tmp_path):
 
 
 def test_the_pre_commit_hook_finds_what_is_wrong_before_the_commit(source, repository, tmp_path):
-    """Slow: pre-commit makes an environment, as for a user."""
+    """Slow: pre-commit creates an environment, as for a user."""
     hooks = f"repos:\n- repo: {source}\n  rev: HEAD\n  hooks:\n  - {{id: krm-fn-check, args: [--old, HEAD, .], verbose: true}}\n"
     (repository / ".pre-commit-config.yaml").write_text(hooks)
     environment = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home")}
@@ -94,7 +94,7 @@ def test_the_hook_runs_for_what_may_hold_a_graph_only():
 
 @pytest.fixture(scope="module")
 def runner(source, tmp_path_factory):
-    """A runner on which the action's first step has installed the command, really."""
+    """A runner on which the action's first step has installed the command."""
     temp = tmp_path_factory.mktemp("runner")
     done = step("Install krm-fn", temp, source, temp)
     assert done.returncode == 0, done.stderr
@@ -102,7 +102,7 @@ def runner(source, tmp_path_factory):
 
 
 def step(name, temp, source, folder, **inputs):
-    """One step of the action as a runner starts it: expressions filled in, and bash with these very options."""
+    """Run one step of the action as a runner does: with expressions replaced, and with the same options of bash."""
     (found,) = [each for each in ACTION["runs"]["steps"] if each["name"] == name]
     known = {f"inputs.{key}": each["default"] for key, each in ACTION["inputs"].items()}
     known |= {f"inputs.{key.replace('_', '-')}": value for key, value in inputs.items()}
@@ -189,7 +189,7 @@ def test_the_action_leaves_out_what_is_excluded(runner, repository):
 
 
 def test_the_action_installs_files_of_known_hashes_only(source, tmp_path):
-    """A package index that serves another file cannot bring in its code. Slow: pip installs for it."""
+    """pip refuses a file with another hash from the package index. Slow: runs pip install."""
     copy = shutil.copytree(source, tmp_path / "source")
     requirements = copy / "tools" / "image" / "requirements.txt"
     name, _, rest = requirements.read_text().partition("click==")

@@ -1,4 +1,4 @@
-"""Layout E without an engine: real kubectl, kustomize and kpt start a `docker` that is the command, as they would start the image."""
+"""Layout E without a container engine: real kubectl, kustomize and kpt start a stand-in for `docker`, which runs our command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ISOLATED = ["--network", "none", "--user", "nobody", "--security-opt=no-new-priv
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs a program; also returns the command lines of the engine."""
+    """Run a program; returns also the command lines of the stand-in."""
     calls = tmp_path / "calls"
 
     def started(tool, *arguments):

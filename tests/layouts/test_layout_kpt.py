@@ -1,4 +1,4 @@
-"""The kpt layout of examples/, run by the real kpt: rendered in place, once and for all."""
+"""The kpt layout of examples/ with the real kpt: it renders in place, and a second render changes nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support import builds, golden, truth
 
 @pytest.fixture
 def package(tmp_path, kpt):
-    """A copy of the package to render."""
+    """A copy of the package."""
     return shutil.copytree(golden.PACKAGE, tmp_path / "package")
 
 
@@ -44,7 +44,7 @@ def test_comments_stay(package):
 
 
 def test_what_the_graph_no_longer_wants_goes(package):
-    """The package after the change is as if the first render had never been."""
+    """The changed package is the same with and without an earlier render."""
     fresh = shutil.copytree(package, package.with_name("fresh"))
     golden.render(package)
     for folder in (package, fresh):
@@ -65,7 +65,7 @@ def test_what_the_graph_no_longer_wants_goes(package):
 
 
 def test_a_file_of_yours_in_our_place_is_an_error_and_stays(package):
-    """Nothing is overwritten that was not generated."""
+    """A render overwrites only generated objects."""
     mine = package / "mine.yaml"
     mine.write_text("apiVersion: v1\nkind: Service\nmetadata:\n  name: chat-worker\n  namespace: inference\n")
     with pytest.raises(subprocess.CalledProcessError) as refused:

@@ -1,4 +1,4 @@
-"""Which flags and which paths make kustomize, kubectl and kpt run the function: what docs/layouts.md says."""
+"""The flags and paths with which kustomize, kubectl and kpt run the function, as on docs/layouts.md."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.support import builds, golden, truth
 
 @pytest.fixture
 def layout(tmp_path):
-    """A copy of layout A to change."""
+    """A copy of layout A."""
     return shutil.copytree(golden.EXAMPLES / "layout-a-overlays", tmp_path / "layout")
 
 
 FLAG_SETS = [
     ("both: it runs", builds.FLAGS, True),
-    ("without --enable-exec: skipped without a word", ("--enable-alpha-plugins",), False),
+    ("without --enable-exec: skipped without a message", ("--enable-alpha-plugins",), False),
 ]
 
 
@@ -35,7 +35,7 @@ def test_without_flags_kustomize_refuses(kustomize):
 
 
 def test_a_function_as_validator_is_refused_by_kustomize(layout, kustomize):
-    """kustomize marks what it sends to a function, and then complains that it has changed."""
+    """kustomize adds annotations to the input of a validator, and then refuses the changed output."""
     builds.edit(layout / "prod" / "kustomization.yaml", lambda settings: settings.update(validators=settings.pop("transformers")))
     with pytest.raises(subprocess.CalledProcessError) as refused:
         builds.kustomize(layout / "prod")
@@ -76,7 +76,7 @@ PATHS = [
 @pytest.mark.parametrize("built", ["prod", "prod-tuned"])
 @pytest.mark.parametrize(("reason", "path", "works"), PATHS, ids=[row[0] for row in PATHS])
 def test_paths_of_kustomize(reason, path, works, built, layout, kustomize):
-    """Also where the folder that lists the function is the base of what is built."""
+    """`prod` lists the function; `prod-tuned` includes `prod` as a base."""
     for place in (layout / "bin" / "krm-fn", layout / "prod" / "krm-fn", layout / "prod" / "other-fn"):
         place.parent.mkdir(exist_ok=True)
         place.symlink_to(builds.COMMAND)

@@ -1,4 +1,4 @@
-"""The kustomize layouts of examples/, run by the real kustomize: what overlays change arrives, and nothing lies afterwards."""
+"""The kustomize layouts of examples/ with the real kustomize: changes of overlays reach the output, and references stay right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LAYOUTS = [recording for recording in golden.recordings() if recording.name.star
 
 @pytest.fixture
 def examples(tmp_path):
-    """A copy of examples/ to change."""
+    """A copy of examples/."""
     return shutil.copytree(golden.EXAMPLES, tmp_path / "examples")
 
 
@@ -71,7 +71,7 @@ def test_what_an_overlay_says_arrives(reason, folder, path, value, kustomize):
 
 
 def test_hashed_names_of_config_maps_reach_the_pods_of_a_generator(kustomize):
-    """kustomize rewrites references in what its generators made (layout C)."""
+    """kustomize rewrites references in the output of its generators (layout C)."""
     objects = builds.kustomize(golden.EXAMPLES / "layout-c-generator")
     (config_map,) = [each for each in objects if each["kind"] == "ConfigMap"]
     assert config_map["metadata"]["name"] != "logging"
@@ -82,9 +82,9 @@ def test_hashed_names_of_config_maps_reach_the_pods_of_a_generator(kustomize):
 
 BASES = (f"{A}/prod", f"{B}/prod", C)
 AROUND = [
-    ("a namespace moves what was generated", {"namespace": "elsewhere"}, "namespace"),
-    ("a prefix renames it", {"namePrefix": "eu-"}, "namePrefix"),
-    ("a suffix renames it", {"nameSuffix": "-v2"}, "changed the name of generated objects"),
+    ("a namespace moves the generated objects", {"namespace": "elsewhere"}, "namespace"),
+    ("a prefix renames the generated objects", {"namePrefix": "eu-"}, "namePrefix"),
+    ("a suffix renames the generated objects", {"nameSuffix": "-v2"}, "changed the name of generated objects"),
 ]
 HARMLESS = [
     ("images", {"images": [{"name": VLLM, "newTag": "1.1.0"}, {"name": SGLANG, "newTag": "1.1.0"}]}),
@@ -122,7 +122,7 @@ def test_a_layer_that_breaks_nothing_passes(reason, settings, base, examples, ku
 
 
 def test_a_component_whose_own_layer_sets_the_namespace_is_found(kustomize):
-    """The wrong way to use layout B (examples/layout-b-component/broken)."""
+    """The wrong use of layout B (examples/layout-b-component/broken)."""
     objects = builds.kustomize(golden.EXAMPLES / "layout-b-component" / "broken")
     assert [*truth.lies(objects)]
     found = builds.check(objects)
@@ -131,9 +131,9 @@ def test_a_component_whose_own_layer_sets_the_namespace_is_found(kustomize):
 
 
 SOURCE = [
-    ("keep: it reaches the cluster", "keep", True),
-    ("local: kustomize leaves it out", "local", False),
-    ("drop: it is gone", "drop", False),
+    ("keep: the graph is in the output", "keep", True),
+    ("local: kustomize omits the graph", "local", False),
+    ("drop: the function removes the graph", "drop", False),
 ]
 
 

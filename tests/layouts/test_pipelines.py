@@ -1,4 +1,4 @@
-"""What examples/flux and examples/argocd do before a controller is involved: rendering, publishing, claiming folders, parameters."""
+"""The scripts of examples/flux and examples/argocd without a controller: rendering, publishing, discovery of folders, parameters."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def run(*command, folder, **variables):
     return subprocess.run([*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
 
 
-# The walk-through
+# The graph of the walk-through
 
 
 def test_the_walk_through_as_it_stands_yields_what_a_person_needs():
-    """Three images are missing, the namespace will be `default`, and the volume is in an older form that is read all the same."""
+    """Findings: three images are missing, the namespace will be `default`, and the volume uses a deprecated field."""
     checked = run("krm-fn", "check", "--format", "json", FLUX / "verbatim" / "graph.yaml", folder=FLUX)
     assert checked.returncode == 1
     found = {(each["severity"], each["code"], each["field"]) for each in json.loads(checked.stdout)["findings"]}
@@ -54,7 +54,7 @@ def test_the_walk_through_completed_renders(tmp_path):
 
 @pytest.fixture
 def repository(tmp_path):
-    """A clone of a repository that has the example."""
+    """A clone of a repository with the example."""
     run("git", "init", "--quiet", "--bare", tmp_path / "remote.git", folder=tmp_path)
     run("git", "clone", "--quiet", tmp_path / "remote.git", tmp_path / "clone", folder=tmp_path)
     shutil.copytree(FLUX / "llm-agg", tmp_path / "clone" / "llm-agg")
@@ -68,7 +68,7 @@ def commit(folder):
 
 
 def published(repository):
-    """The commits of the branch, and the manifests there."""
+    """The head of the branch, and its manifests."""
     log = run("git", "ls-remote", repository.parent / "remote.git", "rendered", folder=repository).stdout
     run("git", "fetch", "--quiet", "origin", "rendered", folder=repository)
     return log, run("git", "show", "FETCH_HEAD:llm-agg/manifests.yaml", folder=repository).stdout
@@ -98,7 +98,7 @@ REFUSED = [
     ),
     ("the function is not listed", "kustomization.yaml", lambda file: file.update(transformers=[]), "krm-fn did not run"),
     (
-        "a variable that Flux would take away",
+        "a variable that Flux would replace",
         "graph.yaml",
         lambda graph: graph["spec"]["services"]["Frontend"]["envs"].append({"name": "A", "value": "${HOME}"}),
         "must not reach Flux",
@@ -117,7 +117,7 @@ def test_what_must_not_be_published(reason, file, change, said, repository):
 
 
 def test_a_refused_render_leaves_the_older_file(repository):
-    """The last right file stays, and nothing else lies beside it."""
+    """The output of the last successful render stays, and no other file is left."""
     target = repository / "rendered"
     assert run(FLUX / "render.sh", "llm-agg", "rendered", folder=repository).returncode == 0
     first = (target / "manifests.yaml").read_text()
@@ -128,14 +128,14 @@ def test_a_refused_render_leaves_the_older_file(repository):
 
 
 def test_no_example_holds_what_flux_would_substitute():
-    """Its variables are `${NAME}`; ours are `$(NAME)`, which Kubernetes expands, and `$NAME`, which shells do."""
+    """Flux replaces `${NAME}`. Our output holds `$(NAME)`, which Kubernetes expands, and `$NAME`, which shells expand."""
     files = [file for file in golden.EXAMPLES.rglob("*.yaml") if file.name.startswith("expected") or "rendered" in file.parts]
     assert files
     assert [file for file in files if re.search(r"\$\{", file.read_text())] == []
 
 
 def test_one_condition_per_kind_in_flux_and_argo():
-    """Both judge the same kinds; what Argo CD shows below a PodCliqueSet, Flux never applies, and Applications are Argo CD's own."""
+    """Both have health rules for the same kinds. Argo CD also has rules for the children of a PodCliqueSet, which Flux does not apply."""
     (deploy,) = truth.read((FLUX / "cluster" / "deploy.yaml").read_text())
     flux = {f"{each['apiVersion'].partition('/')[0]}_{each['kind']}" for each in deploy["spec"]["healthCheckExprs"]}
     patches = [yaml.safe_load((ARGO / "health" / f"{name}.yaml").read_text()) for name in ("dynamo", "workloads")]
@@ -230,7 +230,7 @@ def test_what_parameters_do(reason, files, given, namespace, nats, tmp_path):
 
 
 def test_what_a_layer_changed_after_the_function_stays(tmp_path):
-    """The function has run in kustomize: the plugin must not render again over the layer around it."""
+    """If the function has run in kustomize, the plugin must not render again: it would overwrite the changes of the outer layer."""
     made = generate(golden.EXAMPLES / "layout-a-overlays" / "prod-tuned")
     assert made.returncode == 0, made.stderr
     assert made.stdout == (golden.EXAMPLES / "layout-a-overlays" / "expected-prod-tuned.yaml").read_text()
@@ -251,7 +251,7 @@ FAILING = [
 
 @pytest.mark.parametrize(("reason", "files", "given", "said"), FAILING, ids=[row[0] for row in FAILING])
 def test_an_error_is_told_and_nothing_else(reason, files, given, said, tmp_path):
-    """With automatic pruning, an empty output that counts as success deletes the whole Application."""
+    """With automatic pruning, an empty output with exit code 0 would delete all objects of the Application."""
     failed = generate(folder_of(files, tmp_path), **parameters(**given))
     assert failed.returncode != 0
     assert failed.stdout == ""
@@ -259,7 +259,7 @@ def test_an_error_is_told_and_nothing_else(reason, files, given, said, tmp_path)
 
 
 def test_a_mistake_in_the_settings_names_the_parameter(tmp_path):
-    """Neither the temporary file of the plugin nor a warning that follows from the mistake alone is shown."""
+    """The message does not show the plugin's temporary file, nor follow-up warnings."""
     failed = generate(folder_of({"graph.yaml": GRAPH}, tmp_path), **parameters(settings={"natsAdress": "x"}))
     assert re.search(r"^parameter settings: error DYN023 data\.natsAdress: ", failed.stderr, re.MULTILINE)
     assert re.findall(r"DYN\d+", failed.stderr) == ["DYN023"]
@@ -285,7 +285,7 @@ spec:
 
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_components_fit_the_manifests_of_argo_cd(component, tmp_path, kustomize):
-    """Every patch finds its target in an installation, and what is mounted is there."""
+    """Every patch finds its target in an installation, and every mount has its volume."""
     shutil.copytree(ARGO / component, tmp_path / component)
     (tmp_path / "install.yaml").write_text(INSTALLATION)
     (tmp_path / "kustomization.yaml").write_text(f"resources: [install.yaml]\ncomponents: [{component}]\n")
