@@ -1,9 +1,9 @@
-"""The codes of findings with their titles. `krm_fn.codes.pages` has a longer text for each.
+"""The codes of findings and their titles. `krm_fn.codes.pages` has the page of each code.
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
 080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
 400-499 changes.
-A code never gets another meaning.
+The meaning of a code never changes.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ TITLES = {
     "DYN061": "A later layer changed the name of generated objects",
     "DYN062": "A later layer changed a label of generated objects",
     # 070-079: files of the commands
-    "DYN070": "More than one configuration",
+    "DYN070": "Two different configurations are given",
     "DYN071": "Kustomization is not built",
-    "DYN072": "Document without apiVersion and kind in a folder",
-    "DYN073": "Earlier state cannot be read",
-    "DYN074": "Link leads out of the folder",
+    "DYN072": "Document has no apiVersion and no kind",
+    "DYN073": "Old state cannot be compared",
+    "DYN074": "Link points outside the folder",
     "DYN075": "File is too large",
     # 080-080: the schema, continued
     "DYN080": "Duplicate entry in a list",
@@ -113,7 +113,7 @@ TITLES = {
     "DYN141": "Invalid Service name",
     "DYN142": "Dynamo namespace is too long",
     "DYN143": "LeaderWorkerSet name is too long",
-    "DYN144": "Multinode service without a workload kind",
+    "DYN144": "Multinode service needs LeaderWorkerSets or Grove",
     "DYN145": "Volume mount without a claim",
     "DYN146": "Volume mount without a path",
     "DYN147": "Compilation cache without a path",
@@ -132,21 +132,21 @@ TITLES = {
     "DYN161": "Multinode service without a command or arguments",
     "DYN162": "Multinode service without GPUs",
     "DYN163": "Names are too long for Grove",
-    "DYN164": "Zero replicas under Grove",
+    "DYN164": "Grove does not support 0 replicas",
     # DYN165 is retired: the rank of a follower can be computed everywhere.
-    "DYN166": "A word that a shell changes",
-    "DYN167": "Several schedulers in one graph under Grove",
-    "DYN168": "Pod field that Grove refuses",
+    "DYN166": "Shell changes an argument",
+    "DYN167": "Grove allows one scheduler per graph",
+    "DYN168": "Grove does not allow this pod field",
     "DYN170": "LoRA adapter without a source",
     "DYN171": "Unsupported source of a LoRA adapter",
-    "DYN172": "Keys for ssh that sshd does not find",
-    "DYN173": "An image that needs etcd without an address of etcd",
+    "DYN172": "SSH daemon does not find its keys",
+    "DYN173": "Image needs the address of etcd",
     "DYN180": "Profiling setting is overwritten",
-    "DYN181": "GPU discovery without a cluster role",
+    "DYN181": "GPU discovery needs a ClusterRole",
     "DYN190": "Two services need the same name",
-    "DYN191": "Scheduler is unknown to Grove",
-    "DYN192": "KAI scheduler without a queue",
-    "DYN193": "Grove drops the metadata of an ephemeral volume's claim",
+    "DYN191": "Grove does not know the scheduler",
+    "DYN192": "KAI scheduler needs a queue",
+    "DYN193": "Grove drops the metadata of a volumeClaimTemplate",
     # 200-299: pods
     "DYN200": "Ephemeral containers in a pod template",
     "DYN201": "activeDeadlineSeconds is not allowed",
@@ -180,15 +180,15 @@ TITLES = {
     "DYN229": "Unknown resource",
     "DYN230": "Invalid fieldRef or resourceFieldRef",
     # 300-399: notes
-    "DYN300": "Your probe handler replaces the default",
+    "DYN300": "Your probe handler replaces the default handler",
     # 400-499: changes
     "DYN400": "backendFramework is immutable",
-    "DYN401": "Service cannot become multinode, or stop being multinode",
+    "DYN401": "Service cannot change between one node and several nodes",
     "DYN402": "Service was added or removed",
-    "DYN403": "A scaling adapter owns the replicas",
+    "DYN403": "Only the scaling adapter sets the replicas",
     "DYN404": "modelType is immutable",
     "DYN405": "baseModelName is immutable",
-    "DYN406": "Request was changed",
-    "DYN407": "Field of a claim is immutable",
-    "DYN408": "Grove cannot add or remove a service of a running graph",
+    "DYN406": "Changed request has no effect",
+    "DYN407": "Field of a PersistentVolumeClaim is immutable",
+    "DYN408": "Grove cannot add or remove services of a running graph",
 }
