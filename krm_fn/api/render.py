@@ -1,4 +1,4 @@
-"""DynamoRender: the functionConfig. It holds what the reference operator takes from its installation. `krm_fn.config` reads it."""
+"""DynamoRender: the functionConfig. It holds the settings that the operator takes from its installation. `krm_fn.config` reads it."""
 
 from typing import Literal
 
@@ -46,7 +46,7 @@ class IngressSettings(base.Model):
     host_suffix: str = ""
     """The domain of the host. The host is the graph's name, a dot and this suffix."""
     istio_gateway: str = ""
-    """The Istio gateway. If set, a VirtualService is generated instead of an Ingress."""
+    """The Istio gateway. If set, a VirtualService is generated. If empty, no graph gets a VirtualService."""
 
 
 class RbacSettings(base.Model):
