@@ -1,1 +1,1 @@
-"""What users write: pydantic models, one folder per API version. A render never imports them; it checks by `krm_fn.schema`."""
+"""The resources that users write, as pydantic models, one folder per API version. A render never imports them; it uses `krm_fn.schema`."""

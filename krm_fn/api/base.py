@@ -21,7 +21,7 @@ Schema = dict[str, JsonValue]
 
 
 class ByKey(NamedTuple):
-    """Marks a list with a key: patches merge entries by this field, and two entries may not have the same value in it."""
+    """Marks a list with a key: patches merge entries by this field, and its values must be unique."""
 
     key: str = "name"
 
@@ -55,12 +55,12 @@ EnvVars = Annotated[list[native.EnvVar], ByKey()]
 
 
 class Rule(NamedTuple):
-    """A rule beyond types: `holds` is CEL over the object that declares it. The finding has the code and names the field `at`.
+    """A rule beyond types: `holds` is a CEL expression over the object that declares it. The finding has the code and names the field `at`.
 
-    An API server refuses a resource that breaks a rule; `krm_fn.validation` finds the same before that, and both say the sentence
-    that `krm_fn.schema.sentences` has for the code. `words` are for its slots.
-    An API server leaves unchanged parts of a stored resource alone, but the root of a resource changes with every label. A rule of a root
-    therefore needs `lets_stored`: a stored resource that breaks the rule may keep breaking it.
+    An API server refuses a resource that violates a rule, and `krm_fn.validation` finds the violation before. Both use the message that
+    `krm_fn.schema.sentences` has for the code; `words` fill its slots.
+    An API server does not check unchanged parts of a stored resource, but the root of a resource changes with every label. A rule of a root
+    therefore needs `lets_stored`: a stored resource that violates the rule may keep the violation.
     """
 
     code: str
@@ -70,10 +70,10 @@ class Rule(NamedTuple):
     words: Mapping[str, str] = MappingProxyType({})
     lets_stored: bool = False
     editor: Schema | None = None
-    """The same in JSON Schema, for a rule that editors can judge."""
+    """The same rule in JSON Schema, if editors can check it."""
 
     def written(self) -> Schema:
-        """The rule as a CustomResourceDefinition has it."""
+        """The rule in the form of a CustomResourceDefinition."""
         out: Schema = {"rule": self.holds, "message": f"{self.code} {sentences.of(self.code, **self.words)}"}
         if self.lets_stored:
             out |= _but_stored(self.holds)
@@ -91,7 +91,7 @@ def _but_stored(holds: str) -> Schema:
 
 
 def rules(*found: Rule) -> ConfigDict:
-    """The configuration of a model whose objects obey rules."""
+    """The configuration of a model with rules."""
     for_editors = [rule.editor for rule in found if rule.editor]
     extra: dict[str, Any] = {"x-kubernetes-validations": [rule.written() for rule in found]}
     return ConfigDict(json_schema_extra=extra | ({"x-editor": for_editors} if for_editors else {}))

@@ -1,4 +1,4 @@
-"""Native Kubernetes types inside our kinds, by the names of their OpenAPI definitions. The table of `krm_fn.schema` has their content."""
+"""Native Kubernetes types in Dynamo's kinds, by the names of their OpenAPI definitions. The table of `krm_fn.schema` has their schemas."""
 
 from typing import Annotated, Any, NamedTuple
 
@@ -28,7 +28,7 @@ class Native(NamedTuple):
         return value
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Only the definition's name: the table holds the definition once."""
+        """Only the name of the definition; the table has the definition."""
         return {"x-native": self.definition}
 
 

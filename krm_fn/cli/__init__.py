@@ -1,6 +1,6 @@
-"""The commands people type: each file here is a verb, and click runs its `COMMAND`. A verb loads, calls the core and prints.
+"""The commands: each file here is a verb, and click runs its `COMMAND`. A verb loads the input, calls the core and prints the result.
 
-`krm-fn` without arguments is the KRM function, which imports nothing from here.
+`krm-fn` without arguments is the KRM function. It imports nothing from here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COMPLETE_VARIABLE = "_KRM_FN_COMPLETE"
 
 
 class _Verbs(click.Group):
-    """The files of this folder. Only the verb that runs is imported; `--help` imports all."""
+    """The verbs of this folder. A call imports only the verb that runs; `--help` imports all verbs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(registry.entries(sys.modules[__name__]))
@@ -82,7 +82,7 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs one verb and exits: 0 for success, 1 if a finding is an error, 2 for wrong usage.
 
-    Raises OSError for a stream that cannot be written (`krm_fn.__main__` reports it). Any other exception is a bug and becomes DYN019.
+    Raises OSError if a stream cannot be written; `krm_fn.__main__` reports it. Any other exception is a bug and becomes DYN019.
     """
     try:
         group.main(args=arguments, prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)

@@ -1,8 +1,8 @@
-"""Copies everything that runs this program into a folder: interpreter, standard library, packages, shared libraries and a launcher.
+"""Copies this program with its runtime into a folder: interpreter, standard library, packages, shared libraries and a launcher.
 
-The process finds out itself what it runs on, so an ordinary Python and an earlier copy are copied alike. The C library and the program
-loader are copied too, so the ones of the other machine do not matter. The kernel takes no relative path of a loader, so the launcher is
-a shell script that names it.
+The process itself lists the libraries that it uses, so a copy can be copied again. The copy includes the C library and the program loader,
+so it does not depend on those of the other machine. The kernel accepts no relative path of a loader, so the launcher is a shell script
+that names the loader.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ exec "$here/{files}/lib/{loader}" --library-path "$here/{files}/lib" "$here/{fil
 def write(folder: Path) -> None:
     """Writes the launcher and its files into an existing folder, in place of an earlier copy. No link in the folder is followed.
 
-    Raises OSError if the copy cannot be written, and LookupError if a part of it cannot be found. An earlier copy
-    stays until the new one is complete.
+    Raises OSError if the copy cannot be written, and LookupError if a part of it cannot be found. An earlier copy stays until the new copy
+    is complete.
     """
     if sys.platform != "linux":
         raise LookupError(f"only Linux programs can be copied, and this is {sys.platform}; run the command in the image")
@@ -89,7 +89,7 @@ def _fill(root: Path) -> str:
 
 
 def distributions(name: str = DISTRIBUTION) -> list[metadata.Distribution]:
-    """A distribution and its requirements that are installed. Requirements of extras, and of other platforms, are not installed."""
+    """A distribution and its installed requirements, without those of extras and of other platforms."""
     found: dict[str, metadata.Distribution] = {}
     todo = [name]
     while todo:
@@ -103,7 +103,7 @@ def distributions(name: str = DISTRIBUTION) -> list[metadata.Distribution]:
 
 
 def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
-    """Copies the files that pip recorded, without scripts and other files outside of the packages' folder."""
+    """Copies the files that pip recorded, except scripts and other files outside the folder of the packages."""
     if distribution.files is None:
         raise LookupError(f"the installation of {distribution.name} has no list of its files; install it with pip")
     for file in distribution.files:
@@ -116,7 +116,7 @@ def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
 def _copy_libraries(target: Path, library: Path) -> str:
     """Copies the shared libraries of the interpreter and of all extension modules; returns the name of the program loader."""
     for extension in sorted(library.rglob("*.so")):
-        with contextlib.suppress(OSError):  # this module does not load here either
+        with contextlib.suppress(OSError):  # this module cannot be loaded here either
             ctypes.CDLL(str(extension))
     loaded = [path for path in _loaded() if ".so." in path.name and not path.is_relative_to(library)]  # extension modules end in .so
     for path in loaded:
@@ -125,7 +125,7 @@ def _copy_libraries(target: Path, library: Path) -> str:
 
 
 def _loaded() -> Iterator[Path]:
-    """The shared libraries of this process, under the names that programs load them by (dl_iterate_phdr(3))."""
+    """The paths of the shared libraries of this process (dl_iterate_phdr(3))."""
     names: list[str] = []
 
     def note(information: Any, _size: int, _data: None) -> int:
@@ -138,7 +138,7 @@ def _loaded() -> Iterator[Path]:
 
 
 def _compile(library: Path) -> None:
-    """Compiles sources to files that Python never checks again: the copy may be read-only later, and its files get new dates."""
+    """Compiles sources to files that Python never checks again, because the copy may be read-only and its files get new dates."""
     for source in library.rglob("*.py"):
         compiled = Path(importlib.util.cache_from_source(str(source)))
         if not compiled.exists() or compiled.read_bytes()[4:8] != _UNCHECKED:

@@ -1,4 +1,4 @@
-"""Options that several verbs share. Each group reaches the verb as one value."""
+"""Options that several verbs share. A verb receives each group as one value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INPUT = click.Path(exists=True, allow_dash=True)
 
 
 class Inputs(NamedTuple):
-    """What to read, and settings that win over the configuration that is read."""
+    """The paths to read, and settings that override the configuration."""
 
     paths: tuple[str, ...]
     config: str | None
@@ -31,12 +31,12 @@ class Inputs(NamedTuple):
     exclude: tuple[str, ...] = ()
 
     def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
-        """Reads the paths, but not the folder `without`. `tolerant`: files of folders that name no Dynamo kind may hold anything."""
+        """Reads the paths, except the folder `without`. `tolerant`: ignores mistakes in files of folders that name no Dynamo kind."""
         return sources.load(self.paths, self.config, without, self.exclude, namespace=self.namespace or "", tolerant=tolerant)
 
 
 class Folder(click.Path):
-    """A folder that may be missing. An empty name, such as an unset variable gives, is wrong usage and not the current folder."""
+    """A folder that may be missing. An empty name, for example from an unset variable, is wrong usage, not the current folder."""
 
     def __init__(self) -> None:
         super().__init__(file_okay=False, path_type=Path)
@@ -47,7 +47,7 @@ class Folder(click.Path):
 
 
 def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds PATH..., -f, --config, -n and --exclude, which reach the verb as `given`."""
+    """Adds PATH..., -f, --config, -n and --exclude; the verb receives them as `given`."""
 
     @click.argument("paths", metavar="[PATH...]", nargs=-1, type=_INPUT)
     @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH; can be repeated.")
@@ -74,7 +74,7 @@ def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --ignore, --strict and --quiet, which reach the verb as `policy`."""
+    """Adds --ignore, --strict and --quiet; the verb receives them as `policy`."""
 
     @click.option(
         "--ignore", "ignored", metavar="CODE", multiple=True, callback=_codes, help="Leave out warnings and notes of this code; repeatable."
@@ -89,7 +89,7 @@ def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def code(text: str) -> str:
-    """A code as it is listed. Raises click.BadParameter if it is not one."""
+    """A code in upper case. Raises click.BadParameter if the code does not exist."""
     if text.upper() not in codes.TITLES:
         raise click.BadParameter(f"{text!r} is not the code of a finding, such as DYN021.")
     return text.upper()

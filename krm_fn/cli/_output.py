@@ -1,4 +1,4 @@
-"""What the commands print: text as bytes, resources as YAML or JSON, and whether a stream shows colours."""
+"""Output of the commands: text as UTF-8, resources as YAML or JSON, and a check if a stream shows colours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMATS = ("yaml", "json")
 
 
 def write(text: str, *, err: bool = False) -> None:
-    """Prints a text as UTF-8 whatever the locale is. Raises OSError if the stream cannot be written."""
+    """Prints a text as UTF-8 in every locale. Raises OSError if the stream cannot be written."""
     click.echo(text.encode(errors="backslashreplace"), nl=False, err=err)
 
 
@@ -35,6 +35,6 @@ def value(written: Any, style: str) -> str:
 
 
 def colours(*, err: bool = False) -> bool:
-    """True if the stream is a terminal that shows colours and the user does not object (https://no-color.org)."""
+    """True if the stream is a terminal that shows colours and NO_COLOR is not set (https://no-color.org)."""
     stream = sys.stderr if err else sys.stdout
     return bool(stream and stream.isatty()) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,4 +1,4 @@
-"""Which findings a command shows, and which make it fail."""
+"""Selects the findings that a command shows, and the findings that make it fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Policy(NamedTuple):
-    """What the options --ignore, --strict and --quiet say."""
+    """The options --ignore, --strict and --quiet."""
 
     ignored: frozenset[str] = frozenset()
     strict: bool = False

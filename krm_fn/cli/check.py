@@ -1,7 +1,6 @@
 """`krm-fn check`: finds mistakes in resources and in changes, and prints no objects.
 
-The rules live elsewhere: those of a render in `krm_fn.expand`, of finished builds in `krm_fn.builds`, of changes in
-`krm_fn.validation.updates`.
+The rules are in `krm_fn.expand` (render), `krm_fn.builds` (finished builds) and `krm_fn.validation.updates` (changes).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
 _NO_NAMESPACE = "DYN057"
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190")
-"""Rules of a render that an API server does not have. Without a configuration, `check` does not know how the resources are rendered."""
+"""Codes of rules that depend on the configuration of a render. Without a configuration, `check` reports them as warnings."""
 
 
 @click.command()
@@ -94,8 +93,8 @@ def _before(old: str | None, given: Inputs) -> Earlier | None:
 def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
     """Findings about the resources of a group as they are now.
 
-    If a later layer moved a whole build, warnings about missing owners are left out. Without a configuration, so are generated objects that
-    a render would remove: the configuration of the build may ask for them.
+    Missing owners are not reported for objects that a later layer changed. Without a configuration, generated objects that a render would
+    remove are not reported either, because the configuration of the build may need them.
     """
     values = [source.value for source in group]
     mismatches = list(builds.check(values))
@@ -108,12 +107,12 @@ def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
 
 
 def _once(found: Iterable[Result]) -> Iterable[Result]:
-    """Each finding once. A resource that is in several groups is judged in each of them."""
+    """Each finding once. `check` judges a resource of several groups in each of them."""
     return {repr(result): result for result in found}.values()
 
 
 def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]:
-    """The severity of codes whose rules do not apply to everybody."""
+    """The severities of codes that depend on the options and on the configuration."""
     severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
     if not loaded.configs:
         severities |= dict.fromkeys(_BY_SETTINGS, "warning")

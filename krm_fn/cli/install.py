@@ -1,4 +1,4 @@
-"""`krm-fn install`: copies the program and its Python into a folder, from which it runs without Python. `krm_fn.cli._bundle` copies."""
+"""`krm-fn install`: copies the program and its Python into a folder, by `krm_fn.cli._bundle`. The copy runs on machines without Python."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def install(folder: Path) -> None:
 
 
 def _reason(problem: OSError, folder: Path) -> str:
-    """The file and the reason. Copying a folder collects its errors: the first one is given."""
+    """The file and the reason; for a folder, those of its first error."""
     if isinstance(problem, shutil.Error):
         _, target, reason = problem.args[0][0]
         return f"{target}: {reason}"

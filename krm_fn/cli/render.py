@@ -86,7 +86,7 @@ def _for_the_cluster(resource: Resource) -> Resource:
 
 
 def _written(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
-    """Writes the files and returns what was done. Raises click.ClickException if a file cannot be written."""
+    """Writes the files and returns a summary. Raises click.ClickException if a file cannot be written."""
     files = output.names(rendered)
     try:
         if strange := output.foreign(folder, files):

@@ -64,7 +64,7 @@ def _schema(reader: str, style: str) -> str:
 
 
 def _names(paths: tuple[str, ...]) -> Any:
-    """The references, with those in the services of the graphs. Ends the program if a file cannot be read."""
+    """The references, also those in the services of the graphs. Ends the program if a file cannot be read."""
     from krm_fn.generate import kustomize_names  # noqa: PLC0415
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
@@ -76,7 +76,7 @@ def _names(paths: tuple[str, ...]) -> Any:
 
 
 def _services(resources: Iterable[Any]) -> Iterator[str]:
-    """The keys of `spec.services` of the graphs, as far as they can be read."""
+    """The keys of `spec.services` of the graphs; invalid graphs are skipped."""
     for resource in resources:
         spec = resource.get("spec") if resource.get("kind") == "DynamoGraphDeployment" else None
         services = spec.get("services") if isinstance(spec, dict) else None

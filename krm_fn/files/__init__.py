@@ -1,1 +1,1 @@
-"""The files that commands read and write: input files, revisions of them, places of findings, and output folders."""
+"""The files that commands read and write: input files, their revisions, places of findings, and output folders."""

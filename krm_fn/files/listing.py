@@ -1,6 +1,6 @@
 """Lists the files that a command reads: named files, and the files of named folders.
 
-A link in a folder is read only if it leads to something that is named too: whoever wrote the folder must not choose what else is read.
+A link in a folder is read only if its target is below a named path: the author of a folder must not decide what else is read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A file to read. `scope` is the folder in which one object may stand once. `leads_out`: it is a link to what is not named."""
+    """A file to read. `scope` is the folder in which each object may be once. `leads_out`: a link with a target outside the named paths."""
 
     path: str
     scope: str
@@ -27,16 +27,16 @@ class Listed(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The files to read, each once, and how many are left out for each reason."""
+    """The files to read, each once, and the number of skipped files by reason."""
 
     files: list[Listed]
     skipped: Counter[str]
 
 
 def listed(paths: Sequence[str], without: Path | None = None, exclude: Sequence[str] = ()) -> Listing:
-    """Every file that is named or in a named folder, once.
+    """Every named file and every file of a named folder, each once.
 
-    Of folders: `*.yaml`, `*.yml`, `*.json` and Kustomizations at any depth, sorted, except hidden ones, those in the folder `without`,
+    In folders: `*.yaml`, `*.yml`, `*.json` and Kustomizations at any depth, sorted, except hidden ones, those in the folder `without`,
     and those that `krm_fn.files.selection` skips.
     """
     named = [Path(path).resolve() for path in paths if path != reading.STDIN]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def located(found: Sequence[tuple[Source, Result]]) -> list[Result]:
-    """Findings, each with the place of its field in a source."""
+    """Findings with the place of their field in a source."""
     where = reading.places((source, result.path) for source, result in found)
     return [result._replace(**place) for (_, result), place in zip(found, where, strict=True)]
 
@@ -26,8 +26,8 @@ def located(found: Sequence[tuple[Source, Result]]) -> list[Result]:
 def of(found: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
     """Findings with file, line and column of their fields, in the order of the output.
 
-    For resources on stdin the file is the one that kustomize or kpt notes in an annotation. Lines of that file are known only if it is
-    read again, below `root` or in the repository around `root`.
+    For resources on stdin, an annotation of kustomize or kpt names the file. Its lines are known only if the file is read again, below
+    `root` or in the repository around `root`.
     """
     known: dict[Ref, Source] = {}
     for source in sources:
@@ -48,7 +48,7 @@ def of(found: Iterable[Result], sources: Iterable[Source], root: Path | None = N
 
 
 def _noted(source: Source, root: Path | None, read: Callable[[str], reading.File]) -> Source | dict[str, Any]:
-    """The document that a resource was made from, if an annotation names its file; only the file if the document is not found."""
+    """The document of a resource whose annotation names a file; only the file if the document is not found."""
     path, number = origin.file(source.value)
     if not path or (root is None and source.file != reading.STDIN_NAME):
         return source
@@ -59,20 +59,20 @@ def _noted(source: Source, root: Path | None, read: Callable[[str], reading.File
 def _is_inside(path: Path, root: Path) -> bool:
     """True if a path, with its links followed, is below `root` or in the repository around `root`.
 
-    An overlay names its base as `../base`, so `root` alone is not enough; whoever wrote the annotation must not choose any other file.
+    An overlay names its base as `../base`, so `root` alone is not enough. The author of the annotation must not choose any other file.
     """
     top = root.resolve()
     around = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), top)
     try:
         return path.resolve().is_relative_to(around)
-    except (OSError, ValueError, RuntimeError):  # a zero byte, or a circle of links
+    except (OSError, ValueError, RuntimeError):  # a zero byte, or a loop of links
         return False
 
 
 def _again(there: Iterable[Source], number: int, source: Source) -> Source | None:
-    """The document that became a resource: of the same kind, with the longest part of its name, as builds add prefixes and suffixes.
+    """The document of the same kind with the longest name that is part of the resource's name, because builds add prefixes and suffixes.
 
-    Of several that fit alike, the one with the same number in the file.
+    If several documents match equally, the one with the same number in the file.
     """
     name = source.address.name
     alike = [each for each in there if each.address.kind == source.address.kind]

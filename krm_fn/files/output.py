@@ -1,7 +1,7 @@
 """Writes rendered resources into a folder, one file each.
 
-A first line marks the files as ours. Other files in the folder are never overwritten or removed, and no link in it is followed: whoever
-can write there must not choose what else is written.
+The first line of each file marks it as rendered. Other files in the folder are never overwritten or removed, and links are not followed:
+a user who can write there must not decide what else is written.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _UNSAFE = re.compile(r"^\.|[^a-z0-9._-]")
 
 
 def names(resources: Iterable[Resource]) -> dict[str, Resource]:
-    """A file name for every resource: `<kind>_<name>.yaml`, with namespace and group only if several would share a name.
+    """A file name for every resource: `<kind>_<name>.yaml`, with namespace and group only if names would collide.
 
-    Names are in lower case, as some file systems ignore case, and hold no characters that would lead out of the folder.
+    Names are in lower case, because some file systems ignore case. They have no characters that lead out of the folder.
 
     >>> list(names([{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}]))
     ['service_a.yaml']
@@ -47,7 +47,7 @@ def names(resources: Iterable[Resource]) -> dict[str, Resource]:
 
 
 def _stems(address: results.Ref) -> tuple[str, str, str]:
-    """Names without ending, from the shortest to the longest."""
+    """The candidate names without extension, from the shortest to the longest."""
     group = address.api_version.rpartition("/")[0]
     kind, name = address.kind, address.name
     place = f"{address.namespace}_" if address.namespace else ""
@@ -65,7 +65,7 @@ def ours(folder: Path) -> set[str]:
 
 
 def foreign(folder: Path, wanted: Iterable[str]) -> list[str]:
-    """The wanted names that are taken by something that no render wrote, links included."""
+    """The wanted names of existing files and links that no render wrote."""
     return sorted(name for name in wanted if _is_there(folder / name) and not _is_ours(folder / name))
 
 
@@ -85,7 +85,7 @@ def _is_ours(path: Path) -> bool:
 def write(folder: Path, files: dict[str, Resource]) -> None:
     """Writes all resources, each into its file; makes the folder if it is missing. Raises OSError.
 
-    The files are complete in a temporary folder before the first of them is moved into place, so that a full disk changes nothing.
+    All files are written into a temporary folder first and then moved, so that a full disk changes nothing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".krm-fn-", dir=folder) as made:

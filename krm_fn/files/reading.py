@@ -1,6 +1,6 @@
-"""Reads files and stdin into values that know their place: file, document, line and column.
+"""Reads files and stdin into values with their places: file, document, line and column.
 
-Which files a command reads is decided in `krm_fn.files.listing`.
+`krm_fn.files.listing` selects the files that a command reads.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 STDIN = "-"
 STDIN_NAME = "<stdin>"
 LIMIT = 32 * 1024 * 1024
-"""The largest file that is read, in bytes. The parser needs a multiple of it as memory, and no cluster takes an object of this size."""
+"""The largest file that is read, in bytes. The parser needs a multiple of this as memory, and no cluster accepts an object of this size."""
 
 _DESCRIPTORS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-"""Paths of files that are open already: a shell passes the output of `<(command)` so."""
+"""Paths of open files: a shell passes the output of `<(command)` by such a path."""
 _DYNAMO = re.compile(rb"\bkind[\"']?\s*:\s*[\"']?Dynamo|\bdynamo\.krm-fn\.io/")
 _TYPES = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
@@ -48,7 +48,7 @@ class Source(NamedTuple):
 
     @property
     def address(self) -> results.Ref:
-        """The address of the value; its parts are empty if the value is not a resource."""
+        """The address of the value; empty if the value is not a resource."""
         return results.ref(self.value if isinstance(self.value, dict) else {})
 
 
@@ -100,7 +100,7 @@ def read(path: str) -> File:
 def data(path: str, limit: int = LIMIT) -> bytes:
     """The bytes of a regular file, of an open descriptor, or of stdin (`-`). Raises UnreadableError.
 
-    Opening a named pipe would wait for a writer, and a device has no end: neither is read.
+    Named pipes and devices are not read: opening a pipe would wait for a writer, and a device has no end.
     """
     try:
         if path == STDIN:
@@ -123,7 +123,7 @@ def too_large(limit: int = LIMIT) -> UnreadableError:
 
 
 def regular(path: str, flags: int) -> int:
-    """An opener for `open` that takes regular files only, and waits for nothing. Raises UnreadableError for any other file."""
+    """An opener for `open` that accepts only regular files and does not block. Raises UnreadableError for any other file."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
     if kind == stat.S_IFREG:
@@ -143,7 +143,7 @@ def parse(data: bytes, file: str) -> File:
 
 
 def _members(whole: Source) -> Iterator[Source]:
-    """The items of a ResourceList or List as sources of their own; any other value as it is."""
+    """The items of a ResourceList or List as separate sources; any other value unchanged."""
     if whole.address.kind not in (envelope.KIND, "List") or not isinstance(whole.value.get("items"), list):
         yield whole
         return

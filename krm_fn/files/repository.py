@@ -1,8 +1,8 @@
 """Reads files of a git revision without running a program that the repository names.
 
-A repository's own configuration can name programs (core.fsmonitor, core.sshCommand, a promisor remote with its uploadpack), and whoever
-packed the repository wrote it. So git never reads it: git works on a temporary folder with a configuration of ours, which links to the
-references of the repository and takes its objects. Objects that are missing there are not fetched.
+The configuration of a repository can name programs (core.fsmonitor, core.sshCommand, uploadpack of a promisor remote), and its author may
+be unknown. So git never reads it: git runs on a temporary folder with its own configuration, which links to the references of the
+repository and reads its objects. Missing objects are not fetched.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _SECONDS = 60
-"""How long one git command may take. A named pipe among the references would block it for ever."""
+"""The time limit of one git command, in seconds. A named pipe among the references would block git forever."""
 
 _SMALL = 1024 * 1024
 _HEADS = ("HEAD", "ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD")
 _SHARED = ("packed-refs", "reftable", "refs", "shallow")
 _FORMATS = {"extensions.objectformat": ("sha1", "sha256"), "extensions.refstorage": ("files", "reftable")}
 _TRACKING = (("branch.", ".remote"), ("branch.", ".merge"), ("remote.", ".fetch"))
-"""What `@{upstream}` is looked up by."""
+"""The settings by which git resolves `@{upstream}`."""
 
 _OPTIONS = ("--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never")
 _VARIABLES = {
@@ -40,7 +40,7 @@ _VARIABLES = {
 
 
 class UnreadableError(Exception):
-    """git or the repository does not give what was asked for. The message is for people."""
+    """git or the repository cannot provide the requested data. The message is for users."""
 
 
 class Entry(NamedTuple):
@@ -52,7 +52,7 @@ class Entry(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A repository that is only read. `top` is the folder of its working tree."""
+    """A read-only view of a repository. `top` is the folder of its working tree."""
 
     top: Path
     variables: dict[str, str]
@@ -76,7 +76,7 @@ class Repository(NamedTuple):
     def contents(self, commit: str, entries: Sequence[Entry]) -> Iterator[tuple[str, bytes | None]]:
         """The names and bytes of files; None for a file above the limit. Raises UnreadableError if an object is missing.
 
-        Links are followed within the commit. Links that lead out of the commit, or nowhere, are left out.
+        Links are followed within the commit. Links that lead out of the commit, or have no target, are left out.
         """
         asked = [f"{commit}:{entry.name}" if entry.is_link else entry.oid for entry in entries]
         if any("\n" in each for each in asked):
@@ -153,7 +153,7 @@ def _link(copy: Path, folder: Path, common: Path) -> None:
 
 
 def _settings(config: Path, variables: dict[str, str]) -> list[tuple[str, str]]:
-    """The settings of a repository, as data: git obeys none of them when it lists a file that is named."""
+    """The settings of a repository as data. git does not apply the settings of a file that it lists."""
     if not config.is_file():
         return []
     listed = _run(variables, "config", "--file", str(config), "--no-includes", "--null", "--list")
@@ -162,7 +162,7 @@ def _settings(config: Path, variables: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def _configure(copy: Path, formats: dict[str, str]) -> None:
-    """Writes the configuration that git obeys: the formats of objects and references, and nothing else of the repository's."""
+    """Writes the configuration that git applies. It takes only the formats of objects and references from the repository."""
     lines = [f"\t{key.partition('.')[2]} = {value}\n" for key, value in formats.items() if value in _FORMATS[key]]
     text = "".join(["[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n", *lines])
     (copy / "config").write_text(text, encoding="utf-8")
@@ -191,7 +191,7 @@ def _answers(answer: bytes, *, with_data: bool) -> Iterator[tuple[str, str, byte
         if not with_data and kind in ("blob", "tree", "commit", "tag"):
             yield " ".join(hashed), kind, size.encode()
             continue
-        # for links: `dangling 9` or `symlink 9`, and 9 bytes in a line of their own
+        # for links: `dangling 9` or `symlink 9`, and then 9 bytes on a separate line
         yield " ".join(hashed), kind, answer[start : start + length]
         start += length + 1
 

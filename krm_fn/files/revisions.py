@@ -1,4 +1,4 @@
-"""Reads the state before a change: files and folders, or the same paths as of a git revision.
+"""Reads the state before a change: files and folders, or the same paths at a git revision.
 
 The rules about changes are in `krm_fn.validation.updates`.
 """
@@ -27,7 +27,7 @@ __all__ = ["Earlier", "Pair", "UnreadableError", "pairs", "read"]
 
 
 class Earlier(NamedTuple):
-    """The resources of the state before, each with the paths at which the same file would stand now, and warnings about its files."""
+    """The resources of the old state, each with the paths that its file can have now, and warnings about the old files."""
 
     resources: list[tuple[Source, frozenset[str]]]
     results: list[Result]
@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
 
 def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> Earlier:
-    """The resources of a file or folder, or, if `old` is neither, of the `paths` as of that git revision.
+    """The resources of a file or folder, or, if `old` is neither, of the `paths` at that git revision.
 
     `exclude` holds the globs of `krm_fn.files.selection`. Raises UnreadableError if git does not know the revision, or lacks a file of it.
     """
@@ -56,9 +56,9 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> Earlier
 
 
 def pairs(earlier: Earlier, now: Iterable[Source], home: str) -> list[Pair]:
-    """The Dynamo resources that are in both states, first those in the same file, then those of one identity.
+    """The Dynamo resources that are in both states. A resource in the same file is preferred to one with the same identity in another file.
 
-    `home` is the namespace of resources that carry none.
+    `home` is the namespace of resources without one.
     """
     before: dict[identity.ObjectKey, list[tuple[Source, frozenset[str]]]] = {}
     for source, places in earlier.resources:
@@ -116,7 +116,7 @@ def _revision(revision: str, paths: Sequence[str], exclude: Sequence[str]) -> It
 
 
 def _committed(found: Repository, revision: str, place: Path, exclude: Sequence[str]) -> Iterator[tuple[str, File]]:
-    """The files that were at a place of the repository, by their paths from its top; of a folder those that are read of folders."""
+    """The files of a commit at a place, by their paths from the top of the repository. In a folder, the same files are read as on disk."""
     commit, at = found.commit(revision), place.relative_to(found.top).as_posix()
     entries = [entry for entry in found.entries(commit, at) if entry.name == at or _is_read(posixpath.relpath(entry.name, at))]
     files = {name: _parsed(f"{revision}:{name}", data) for name, data in found.contents(commit, _needed(entries, at, exclude))}
@@ -127,7 +127,7 @@ def _committed(found: Repository, revision: str, place: Path, exclude: Sequence[
 
 
 def _needed(entries: Iterable[Entry], at: str, exclude: Sequence[str]) -> list[Entry]:
-    """Without the excluded files: their contents need not be there."""
+    """The entries without excluded files, whose contents may be missing."""
     return [entry for entry in entries if entry.name == at or not selection.is_excluded(posixpath.relpath(entry.name, at), exclude)]
 
 

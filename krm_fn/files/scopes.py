@@ -1,7 +1,7 @@
-"""Splits resources into groups in each of which every object stands once.
+"""Splits resources into groups, so that each group has every object once.
 
-A repository holds an application once for each environment, under one name and namespace. Each of them is judged with what is not
-in conflict with it, such as pull secrets beside them.
+A repository can hold an application once for each environment, with the same name and namespace. Each copy is checked with the resources
+that do not conflict with it, such as pull secrets.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def groups(resources: Sequence[Source], scopes: dict[str, str], home: str) -> list[list[Source]]:
     """The resources in groups; resources of a scope stay together. `scopes` gives the scope of a file.
 
-    Scopes that share no object with another one are in every group. `home` is the namespace of resources that carry none.
+    Scopes that share no object with another scope are in every group. `home` is the namespace of resources without one.
     """
     objects: dict[str, set[identity.ObjectKey]] = {}
     for source in resources:

@@ -1,7 +1,7 @@
-"""Selects, among the files of a folder, those that can hold resources.
+"""Selects the files of a folder that can hold resources.
 
-Works on names alone, so that a folder on disk and a folder of a git revision are treated alike. Helm charts hold templates; patches and
-values that a Kustomization names hold parts of resources. kustomize's reference of these fields:
+It uses only names, so it treats a folder on disk and a folder of a git revision alike. Helm charts hold templates. Patches and values that
+a Kustomization names hold parts of resources. kustomize's reference of these fields:
 https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/
 """
 
@@ -28,7 +28,7 @@ _LISTS_OF_RESOURCES = ("resources", "bases", "components", "generators", "transf
 
 
 class Selection(NamedTuple):
-    """The names that are read, how many others there are for each reason, and the folders that hold a Kustomization."""
+    """The names to read, the number of skipped names by reason, and the folders that hold a Kustomization."""
 
     kept: list[str]
     skipped: Counter[str]
@@ -36,7 +36,7 @@ class Selection(NamedTuple):
 
 
 def is_read(name: str, *, folder: bool = False) -> bool:
-    """True if a folder or file of this name is read when the folder above it is: not if hidden, and files by their endings."""
+    """True if a folder or file of this name is read with its parent folder. Hidden names are not; files need a known extension."""
     return not name.startswith(".") and (folder or name.endswith(_ENDINGS) or name in KUSTOMIZATIONS)
 
 
@@ -57,21 +57,21 @@ def select(names: Sequence[str], read: Callable[[str], File], exclude: Sequence[
 
 
 def is_excluded(name: str, exclude: Iterable[str]) -> bool:
-    """True if a glob matches a name, or one of the folders that it is in."""
+    """True if a glob matches a name or one of its parent folders."""
     places = [name, *filter(None, _folders(name))]
     globs = [glob.rstrip("/") for glob in exclude]
     return any(fnmatchcase(place if "/" in glob else posixpath.basename(place), glob) for glob in globs for place in places)
 
 
 def summary(skipped: Counter[str]) -> str:
-    """The skipped files in words, such as `skipped 3 files: 2 in Helm charts, 1 excluded`; empty if there are none."""
+    """A summary such as `skipped 3 files: 2 in Helm charts, 1 excluded`; empty without skipped files."""
     count = skipped.total()
     reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())
     return f"skipped {count} file{'s' * (count != 1)}: {reasons}" if count else ""
 
 
 def scope(name: str, roots: Iterable[str]) -> str:
-    """The folder in which one object may stand once: the nearest one with a Kustomization, else the folder of the file."""
+    """The folder in which each object may be once: the nearest folder with a Kustomization, else the folder of the file."""
     nearest, *above = _folders(name)
     return next((folder for folder in (nearest, *above) if folder in roots), nearest)
 
@@ -85,7 +85,7 @@ def _folders(name: str) -> list[str]:
 
 
 def _parts(kustomizations: Iterable[str], read: Callable[[str], File]) -> set[str]:
-    """The files that Kustomizations name as patches, values or data. A file that is a resource of one of them is none."""
+    """The files that Kustomizations name as patches, values or data, without files that a Kustomization lists as resources."""
     parts: set[str] = set()
     wholes: set[str] = set()
     for name in kustomizations:
@@ -115,7 +115,7 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[dict[str,
 
 
 def _strings(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
-    """The texts of lists. An inline patch is a text of several lines, and names no file."""
+    """The strings of lists, without inline patches, which have several lines."""
     for field in fields:
         entries = value.get(field)
         yield from (entry for entry in (entries if isinstance(entries, list) else ()) if isinstance(entry, str) and "\n" not in entry)

@@ -1,6 +1,6 @@
 """Loads the input of the commands: the resources, the configuration among them, and findings about the files.
 
-A folder is read as it is; a Kustomization in it is not built.
+The files of a folder are read; a Kustomization in it is not built.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _NAMED = ("functionConfig",)
 
 
 class Sources(NamedTuple):
-    """The sound resources, the configurations, of which the first counts, and the findings. `stdin` is the text of stdin.
+    """The valid resources, the configurations, of which the first is used, and the findings. `stdin` is the text of stdin.
 
-    In each of the `groups` every object stands once. `skipped` counts the files that were left out, by reason.
+    Each of the `groups` has every object once. `skipped` counts the skipped files by reason.
     """
 
     resources: list[Source]
@@ -48,12 +48,12 @@ class Sources(NamedTuple):
 
     @property
     def home(self) -> str:
-        """The namespace of resources that carry none."""
+        """The namespace of resources without one."""
         return self.config.namespace or cluster.NAMESPACE
 
 
 class _Found(NamedTuple):
-    """What the files hold, as far as it was read."""
+    """The content of the files that are already read."""
 
     given: list[Source]
     configs: list[Source]
@@ -74,11 +74,11 @@ def load(  # noqa: PLR0913 - one for each option
     """The resources of files, folders and `-`, with findings about the files.
 
     The configuration is that of `config_file`, else the functionConfig of a ResourceList, else the only DynamoRender in the files, else
-    the settings on a graph that is its own functionConfig. The folder `without` is not read, nor what the globs in `exclude` match.
-    A `namespace` wins over that of the configuration.
+    the settings on a graph that is its own functionConfig. The folder `without` and matches of the globs in `exclude` are not read.
+    A `namespace` overrides that of the configuration.
 
-    `tolerant` is for reviews of whole repositories. Files of a folder that name no Dynamo kind may then hold anything, and an object may
-    stand in several folders.
+    `tolerant` is for checks of whole repositories. It ignores mistakes in files of folders that name no Dynamo kind, and an object may be
+    in several folders.
     """
     listing_ = listing.listed(paths, without, exclude)
     found = _Found([], [], [], {}, listing_.skipped)
@@ -107,7 +107,7 @@ def _read(listed: Listed) -> File:
 
 
 def _add(file: File, listed: Listed, found: _Found, *, tolerant: bool) -> None:
-    """Adds the content of a file to what was found. `tolerant`: the file is not for us, so that its mistakes are not findings."""
+    """Adds the content of a file to `found`. `tolerant`: the file belongs to other programs, so its mistakes are not findings."""
     wrong = list(file.results)
     sound: list[Source] = []
     for source in file.sources:
@@ -143,7 +143,7 @@ def _is_config(source: Source) -> bool:
 
 
 def _left_out(source: Source, found: list[Result], listed: Listed) -> bool:
-    """True if a document is not a resource to render: it configures a tool, or is a document of another program in a folder."""
+    """True if a document is not a resource to render: it configures a tool, or belongs to another program. Adds findings to `found`."""
     address = source.address
     group, annotations = address.api_version.partition("/")[0], labels.notes(source.value) if address.kind else {}
     if Path(source.file).name in selection.KUSTOMIZATIONS or (group == _KUSTOMIZE and address.kind == "Kustomization"):
@@ -161,7 +161,7 @@ def _left_out(source: Source, found: list[Result], listed: Listed) -> bool:
 
 
 def _sound(found: _Found) -> list[Source]:
-    """The documents that are resources, each object once in a scope. The findings about the others are added to `found`."""
+    """The valid resources, each object once in a scope. Adds the findings about other documents to `found`."""
     sound: dict[tuple[str, identity.ObjectKey], Source] = {}
     wrong: list[tuple[Source, Result]] = []
     twins: list[tuple[Source, Source]] = []
@@ -179,7 +179,7 @@ def _sound(found: _Found) -> list[Source]:
 
 
 def _unfit(source: Source) -> Result | None:
-    """The finding about a document that is not a resource."""
+    """The finding about a document that is not a resource; None for a resource."""
     if not isinstance(source.value, dict):
         return results.error("DYN014", "the document is not a mapping; every document must be a resource")
     address = source.address
@@ -194,7 +194,7 @@ def _spot(place: dict[str, Any]) -> str:
 
 
 def _distinct(configs: Sequence[Source]) -> list[Source]:
-    """The configurations that count, each value once. The functionConfig of a ResourceList wins; kpt has it among the items too."""
+    """The configurations, each value once. The functionConfig of a ResourceList has priority; kpt has it among the items too."""
     named = [source for source in configs if source.at == _NAMED]
     distinct: list[Source] = []
     for source in named or configs:

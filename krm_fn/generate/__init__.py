@@ -1,4 +1,4 @@
-"""Everything that is made from the models: definitions for API servers, schemas for editors and kustomize, the field reference."""
+"""The files that are made from the models: definitions for API servers, schemas for editors and kustomize, the field reference."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _PARTS = ("kinds", "definitions", "paths")
 
 @cache
 def definitions() -> dict[str, Schema]:
-    """Every definition by name: native ones as in the table, ours with descriptions and rules."""
+    """Every definition by name: native definitions as in the table, Dynamo's with descriptions and rules."""
     known = table.load().definitions
     return known | structural.described(known)
 
 
 def text(content: dict[str, Any]) -> str:
-    """An object as JSON text. Each kind, definition and path has a line, so that a change can be reviewed."""
+    """An object as JSON text. Each kind, definition and path has its own line, so that diffs are readable."""
     return "{" + ",\n".join(f"{word(key)}:{_lines(value) if key in _PARTS else word(value)}" for key, value in content.items()) + "}\n"
 
 
 def write(files: dict[Path, str]) -> None:
-    """Writes files in UTF-8, with the folders that they need."""
+    """Writes files in UTF-8 and makes missing folders."""
     for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, "utf-8")

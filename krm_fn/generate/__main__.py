@@ -1,6 +1,6 @@
 """Writes every file that is made from the models: `python -m krm_fn.generate`, without an API server and without any other program.
 
-Kubernetes' own part comes from `native.json` and `merging.json`, which are checked in (`krm_fn.generate.native`).
+The native part comes from `native.json` and `merging.json`, which are checked in (`krm_fn.generate.native`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MADE = "# Made from krm_fn/api by `make generate`.\n"
 
 
 def checked() -> dict[Path, str]:
-    """The one file that a render reads: our kinds, and the native definitions that they lead to."""
+    """The one file that a render reads: Dynamo's kinds, and the native definitions that they refer to."""
     return {Path(table.FILE): generate.text(structural.table(*native.load()))}
 
 

@@ -1,7 +1,6 @@
 """The function's entry in catalogs: `functions.yaml` and kpt's `metadata.yaml`. No orchestrator reads them yet.
 
-Follows the KRMFunctionDefinition of KEP-2906 and kyaml's
-`KrmFunctionSchema`, and the `metadata.yaml` of kpt's catalog.
+Follows the KRMFunctionDefinition of KEP-2906 and kyaml's `KrmFunctionSchema`, and the `metadata.yaml` of kpt's catalog.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A JSON Schema for editors: one document for all kinds, which selects the schema by `kind`. Other kinds pass.
+"""A JSON Schema for editors: one document for all kinds, which selects the schema by `kind`. It accepts other kinds.
 
-The dialect is draft 7, the newest that editors have in common. Few rules between fields are in it (`krm_fn.api.base.Rule.editor`).
+The dialect is draft 7, the newest that all editors support. It contains few rules between fields (`krm_fn.api.base.Rule.editor`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def schema() -> dict[str, Any]:
 
 
 def _likely(words: list[str]) -> Schema:
-    """Any string. An editor may propose these."""
+    """A schema of any string, with proposals for editors."""
     return {"anyOf": [{"enum": words}, {"type": "string"}]}
 
 

@@ -63,7 +63,7 @@ def _page(kind: type[base.Kind], known: dict[str, Schema]) -> str:
 
 
 def _within(name: str, known: dict[str, Schema]) -> list[str]:
-    """A definition of ours and those that it refers to, directly or not."""
+    """A definition of Dynamo and all Dynamo definitions that it refers to, directly or indirectly."""
     found = [name]
     for each in found:
         found += [inner for inner in dict.fromkeys(structural.references(known[each])) if inner not in found and _is_ours(inner)]

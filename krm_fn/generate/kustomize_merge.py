@@ -26,7 +26,7 @@ _NAMED = "/{name}"
 
 
 def schema() -> dict[str, Any]:
-    """The whole schema, in the form of OpenAPI v2: Kubernetes' kinds from `merging.json`, and ours."""
+    """The whole schema in OpenAPI v2: Kubernetes' kinds from `merging.json`, and Dynamo's kinds."""
     native = json.loads(FILE.read_text("utf-8"))
     known = generate.definitions()
     addresses = {
@@ -43,7 +43,7 @@ def schema() -> dict[str, Any]:
 
 
 def natively(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """The part of Kubernetes, from the OpenAPI v3 documents of an API server: `paths` of kinds without a namespace, and `definitions`."""
+    """The native part, from the OpenAPI v3 documents of an API server: `paths` of kinds without a namespace, and `definitions`."""
     every = list(documents)
     schemas = {name: found for document in every for name, found in document["components"]["schemas"].items()}
     addresses = {name: found[GVK] for name, found in schemas.items() if len(found.get(GVK, ())) == 1}
@@ -52,7 +52,7 @@ def natively(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]]) -> dict[str, Schema]:
-    """The definitions that have a list with a merge key, or refer to one, reduced to those fields."""
+    """The definitions that contain or refer to a list with a merge key, reduced to the fields that lead to it."""
     useful: dict[str, Schema] = {}
     before = -1
     while before < len(useful):

@@ -1,6 +1,6 @@
-"""The fields of our kinds that refer to other objects, for kustomize's `configurations`: prefixes and name hashes then reach them.
+"""The fields of Dynamo's kinds that refer to other objects, for `configurations` of kustomize, so that prefixes and hashes reach them.
 
-A path of kustomize leads through lists, but not through maps with keys of the user. A caller must therefore name the services.
+A path of kustomize can pass lists, but not maps with user-defined keys. A caller must therefore name the services.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CONTAINERS = ("mainContainer", "containers", "initContainers")
 
 
 class Reference(NamedTuple):
-    """A field of one of our kinds that holds the name of another object."""
+    """A field of a Dynamo kind that holds the name of another object."""
 
     target: str
     kind: str
@@ -70,7 +70,7 @@ def _fixed() -> Iterator[Reference]:
 
 
 def _of_service(service: str) -> Iterator[Reference]:
-    """The references of a service, and the names of claims, since a service mounts claims by name."""
+    """The references of a service, and the names of claims, because a service mounts claims by name."""
     yield Reference("PersistentVolumeClaim", GRAPH, "spec/pvcs/name")
     yield from _component(GRAPH, f"spec/services/{service.replace('/', chr(92) + '/')}")
 

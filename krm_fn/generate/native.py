@@ -1,6 +1,6 @@
-"""Kubernetes' own part of the schemas: `native.json` for the check of a render, `merging.json` for patches of kustomize.
+"""The native part of the schemas: `native.json` for the check of a render, `merging.json` for patches of kustomize.
 
-Only a new version of Kubernetes changes the two files: `make native` reads them anew from the OpenAPI v3 documents of a kube-apiserver.
+Only a new version of Kubernetes changes the two files: `make native` makes them from the OpenAPI v3 documents of a kube-apiserver.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Native(NamedTuple):
 
 
 def load() -> Native:
-    """What `native.json` holds. The file lies in a clone, not in an installed package; raises FileNotFoundError there."""
+    """The content of `native.json`. Only a clone has the file; raises FileNotFoundError in an installed package."""
     return Native(**json.loads(FILE.read_text("utf-8")))
 
 
@@ -49,12 +49,12 @@ def files(openapi: list[dict[str, Any]]) -> dict[Path, str]:
 
 
 def documents(get: Callable[[str], Any]) -> list[dict[str, Any]]:
-    """The OpenAPI documents of an API server; `get` returns what is at a path."""
+    """The OpenAPI documents of an API server; `get` returns the content of a path."""
     return [get(f"/openapi/v3/{name}") for name in DOCUMENTS]
 
 
 def main() -> None:
-    """Write both files from the OpenAPI documents named, or from those of a kube-apiserver that is started for this. Works in a clone."""
+    """Write both files from the named OpenAPI documents, or from those of a temporary kube-apiserver. Works in a clone."""
     parser = argparse.ArgumentParser(prog="python -m krm_fn.generate.native", description=main.__doc__)
     parser.add_argument("documents", nargs="*", type=Path, metavar="FILE", help="/openapi/v3/" + ", /openapi/v3/".join(DOCUMENTS))
     named = parser.parse_args().documents

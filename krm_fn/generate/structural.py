@@ -1,7 +1,7 @@
-"""Structural schemas: those of our models, and the native definitions that they use.
+"""Structural schemas of the models, and the native definitions that they use.
 
-A structural schema has no alternatives and no null. It refuses unknown fields of an object, unless the object keeps them. Follows the
-Kubernetes documentation, CustomResourceDefinitions, "Specifying a structural schema".
+A structural schema has no alternatives and no null. It refuses unknown fields, unless the object preserves them. Follows the Kubernetes
+documentation, CustomResourceDefinitions, "Specifying a structural schema".
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ def models(of: Iterable[type[base.Kind]]) -> dict[str, Schema]:
 
 
 def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
-    """Our definitions by name, in the form of the table, with descriptions and rules.
+    """Dynamo's definitions by name, in the form of the table, with descriptions and rules.
 
-    `native_definitions` are compacted already (`compact`). Raises KeyError for a native definition that is missing there.
+    `native_definitions` are already compact (`compact`). Raises KeyError for a missing native definition.
     """
     found = models(kinds()).items()
     return {name: _extended(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in found}
@@ -99,7 +99,7 @@ def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]
 
 
 def native_part(documents: Iterable[dict[str, Any]]) -> dict[str, Schema]:
-    """All definitions of some OpenAPI v3 documents, compacted."""
+    """All definitions of OpenAPI v3 documents, in compact form."""
     schemas = {name: schema for document in documents for name, schema in document["components"]["schemas"].items()}
     return {name: _ATOMS.get(name) or _lenient(compact(schema)) for name, schema in schemas.items()}
 
