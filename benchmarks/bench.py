@@ -1,8 +1,8 @@
-"""How long a render takes and how much memory, each beside a baseline of the same run: only ratios travel between machines.
+"""Measures time and memory of a render and of baselines in the same run: only the ratios can be compared between machines.
 
 python benchmarks/bench.py [--against REV] [RUNS]
 
-`--against` measures the expansion of a revision of this repository, too, by turns with the expansion of the working tree.
+`--against` also measures the expansion of a revision of this repository, alternating with the expansion of the working tree.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ MIB = 1024  # ru_maxrss counts KiB
 
 
 class Measured(NamedTuple):
-    """Medians over the runs: seconds by the wall clock, peak memory in MiB."""
+    """Medians over the runs: wall-clock seconds, and peak memory in MiB."""
 
     seconds: float
     memory: float
 
 
 def measure(command: list[str], data: bytes, runs: int, folder: Path | None = None) -> Measured:
-    """A command's medians. Raises CalledProcessError where it fails: a failure's time says nothing."""
+    """Measure a command. Raises CalledProcessError if it fails, because the time of a failure means nothing."""
     taken = [_once(command, data, folder) for _ in range(runs)]
     return Measured(statistics.median(one.seconds for one in taken), statistics.median(one.memory for one in taken))
 
@@ -74,7 +74,7 @@ def _once(command: list[str], data: bytes, folder: Path | None) -> Measured:
 
 
 def start_up(runs: int) -> None:
-    """The function on a typical and on a large list, beside what Python itself takes."""
+    """Measure the function on a typical and on a large list, and the start of Python as the baseline."""
     rows = {
         "python -c pass": measure([sys.executable, "-c", "pass"], b"", runs),
         "import yaml": measure([sys.executable, "-c", "import yaml"], b"", runs),
@@ -90,7 +90,7 @@ def start_up(runs: int) -> None:
 
 
 def through_kustomize(runs: int) -> None:
-    """A build with the function, beside the same build with `cat`."""
+    """Measure a kustomize build with the function, and with `cat` as the baseline."""
     found = programs.find(next(program for program in programs.ALL if program.name == "kustomize"))
     if isinstance(found, programs.Missing):
         print(f"kustomize is missing: {found.reason}\n")
@@ -115,7 +115,7 @@ def _kustomization(folder: Path, executable: str) -> Path:
 
 
 def many_graphs() -> None:
-    """One, a hundred and a thousand graphs of three components: time should grow as they do."""
+    """Measure 1, 100 and 1,000 graphs of three components. The time should be proportional to the number."""
     taken: dict[int, Measured] = {}
     for count, runs in ((1, 10), (100, 5), (1000, 3)):
         data = inputs.graphs(count)
@@ -128,7 +128,7 @@ def many_graphs() -> None:
 
 
 def expansion(runs: int, against: str) -> None:
-    """CPU time of the expansion alone, per graph of three components: least of the runs, since other programs only add to it."""
+    """Measure CPU time of the expansion for each graph of three components: the minimum, because other programs only add time."""
     data = inputs.graphs(GRAPHS)
     with tempfile.TemporaryDirectory() as scratch:
         folders = {"working tree": ROOT}
@@ -149,16 +149,16 @@ def expansion(runs: int, against: str) -> None:
 
 
 def _expansion(folder: Path, data: bytes) -> float:
-    """Seconds of CPU that the package in a folder takes for the expansion. Raises CalledProcessError if it refuses the list."""
+    """CPU seconds of the expansion with the package in a folder. Raises CalledProcessError if the function refuses the list."""
     ran = subprocess.run([sys.executable, "-c", TIMED], input=data, cwd=folder, capture_output=True, check=True)
     return float(ran.stderr.split()[0])
 
 
 def main() -> None:
-    """All of it."""
+    """Run all measurements."""
     parser = argparse.ArgumentParser(description="Time and memory of a render.")
     parser.add_argument("runs", nargs="?", type=int, default=10)
-    parser.add_argument("--against", metavar="REV", default="", help="a revision whose expansion is measured, too")
+    parser.add_argument("--against", metavar="REV", default="", help="a revision whose expansion is also measured")
     options = parser.parse_args()
     runs = options.runs
     print(f"Python {sys.version.split()[0]}, medians of {runs} runs\n")

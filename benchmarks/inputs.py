@@ -1,4 +1,4 @@
-"""ResourceLists to measure with: typical, large and untouched, and any number of graphs."""
+"""ResourceLists for measurements: a typical one, one without Dynamo resources, and any number of graphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "disagg-vllm-pla
 
 
 def typical(size: int) -> bytes:
-    """A graph among native resources of its package, `size` bytes or a little more."""
+    """One graph and native resources, together `size` bytes or a little more."""
     return _listed([*_graph(), *_fill(size - len(EXAMPLE.read_bytes()))])
 
 
@@ -22,7 +22,7 @@ def untouched(size: int) -> bytes:
 
 
 def graphs(count: int) -> bytes:
-    """So many graphs of three components each."""
+    """`count` graphs of three components each."""
     (graph,) = _graph()
     services = dict(list(graph["spec"]["services"].items())[:3])
     spec = {**graph["spec"], "services": services}

@@ -1,4 +1,4 @@
-"""What every test may ask for: the real programs, and a real control plane."""
+"""Fixtures for all tests: the real programs, and a real control plane."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# A busy machine is slow, not wrong: no property has a deadline, and no health check measures time.
+# A slow machine must not fail a test: properties have no deadline, and no health check measures time.
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("busy")
 
@@ -24,7 +24,7 @@ _ONE_WORKER = pytest.mark.xdist_group("control-plane")
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests that share the control plane on one worker, so that it is started once."""
+    """Run the tests that share the control plane on one worker, so that it starts once."""
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
             if "control_plane" in getattr(item, "fixturenames", ()):
@@ -51,7 +51,7 @@ def kubectl() -> Path:
 
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[planes.ControlPlane]:
-    """A real etcd and kube-apiserver, the same for all tests: use a namespace of your own, `control_plane.namespace(name)`."""
+    """A real etcd and kube-apiserver, shared by all tests: create a namespace for each test with `control_plane.namespace(name)`."""
     needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
     with planes.running(tmp_path_factory.mktemp("control-plane"), needed) as plane:
         yield plane
@@ -59,7 +59,7 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[planes.C
 
 @pytest.fixture(scope="session")
 def controllers(control_plane: planes.ControlPlane) -> Iterator[server.Server]:
-    """The real kube-controller-manager for the control plane; it works in all namespaces from then on."""
+    """The real kube-controller-manager for the control plane; it works in all namespaces."""
     with planes.controllers(control_plane, programs.path("kube-controller-manager")) as running:
         yield running
 

@@ -1,7 +1,4 @@
-"""The user's cache of finished programs: a folder per key, there completely or not at all.
-
-Not its business: what is put there (see `golang`) or what a key is made of (see `programs`).
-"""
+"""The user's cache of finished programs: one folder for each key, complete or absent."""
 
 from __future__ import annotations
 
@@ -18,25 +15,25 @@ if TYPE_CHECKING:
 
 
 def root() -> Path:
-    """Where programs are kept, for all clones of this user (XDG Base Directory Specification: `XDG_CACHE_HOME`)."""
+    """The cache folder, shared by all clones of this user (XDG Base Directory Specification: `XDG_CACHE_HOME`)."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "dynamo-krm-fn" / "tools"
 
 
 def entry(key: str) -> Path:
-    """The folder of a key, whether it is there or not."""
+    """The folder of a key; it may not exist yet."""
     return root() / key
 
 
 def log(key: str) -> Path:
-    """The file that what happens while a folder is filled is written to."""
+    """The log file of the command that fills the folder of a key."""
     return root() / f"{key}.log"
 
 
 def fill(key: str, filler: Callable[[Path, int], None]) -> Path:
-    """The folder of a key, filled by `filler(folder, lock)` unless it is there; two processes never fill it both.
+    """The folder of a key. If it does not exist, `filler(folder, lock)` fills it; a lock keeps other processes from filling it too.
 
-    `lock` is a file descriptor. A program that is given it holds the lock for as long as it runs, even when this process is killed.
+    `lock` is a file descriptor. A child process that inherits it holds the lock until it ends, also if this process is killed.
     """
     with _locked(key) as lock:
         if not entry(key).exists():
@@ -50,7 +47,7 @@ def fill(key: str, filler: Callable[[Path, int], None]) -> Path:
 
 @contextlib.contextmanager
 def _locked(key: str) -> Iterator[int]:
-    """The lock of a key; the kernel lets go of it when its last holder ends, however that ends."""
+    """Lock a key. The kernel releases the lock when its last holder ends for any reason."""
     root().mkdir(parents=True, exist_ok=True)
     lock = os.open(root() / f"{key}.lock", os.O_CREAT | os.O_RDWR, 0o644)
     try:

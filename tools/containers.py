@@ -1,8 +1,8 @@
-"""A container engine for the tests: the machine's, or podman from Debian, with a base image that comes from no registry.
+"""Finds a container engine for the tests: docker or podman, with a base image that needs no registry.
 
-Not its business: the image of krm-fn (see `Dockerfile`) and what is tested with it.
+Usage:
 
-    python tools/containers.py    # install podman, runc and debootstrap where they are missing and this is root on Debian
+    python tools/containers.py    # as root on Debian: install podman, runc and debootstrap if they are missing
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ CERTIFICATES = Path("/etc/ssl/certs")
 NEEDED = ("podman", "runc", "debootstrap")
 REMEDY = "as root on Debian, `python tools/containers.py` installs it"
 
-# What podman may need besides; the first with which it runs anything is taken.
+# Additional environment variables for podman. `find` takes the first set with which podman can run a container.
 _VARIABLES: tuple[dict[str, str], ...] = ({}, {"CONTAINERS_CONF": str(HERE / "containers.conf")})
 
 
 class UnavailableError(Exception):
-    """No containers can be run here. Its message says why, and what to do."""
+    """No engine can run containers here. The message has the reason and the remedy."""
 
 
 class Engine(NamedTuple):
-    """A program that runs containers, the variables it needs, and a base image with Python and pip that it has or can get."""
+    """A container engine, its environment variables, and a base image with Python and pip."""
 
     name: str
     variables: dict[str, str]
     base: str
 
     def run(self, *arguments: object, text: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
-        """`docker ARGUMENTS` or `podman ARGUMENTS`, with `text` on stdin. Raises CalledProcessError unless `check` is off."""
+        """Run `docker ARGUMENTS` or `podman ARGUMENTS` with `text` on stdin. Raises CalledProcessError if `check` is true."""
         command, environment = [self.name, *map(str, arguments)], os.environ | self.variables
         return subprocess.run(command, input=text, capture_output=True, text=True, check=check, timeout=600, env=environment)
 
     @property
     def build_flags(self) -> list[str]:
-        """Flags of `build` with which pip reaches what it reaches here. Intermediate layers are not kept."""
+        """Flags of `podman build`: the network and certificates of this machine, for pip; no intermediate layers."""
         return ["--network=host", "--layers=false", f"--volume={CERTIFICATES}:{CERTIFICATES}:ro"] if self.name == "podman" else []
 
 
 def find() -> Engine:
-    """The engine to test with. Makes the base image, which takes a minute or two the first time. Raises UnavailableError."""
+    """The engine for the tests. The first call creates the base image, which takes a minute or two. Raises UnavailableError."""
     name = next((name for name in ("docker", "podman") if _answers(name)), None)
     if name is None:
         raise UnavailableError(f"neither docker nor podman answers; {REMEDY}")
@@ -72,7 +72,7 @@ def _answers(name: str) -> bool:
 
 
 def _base(name: str) -> str:
-    """A minimal Debian with Python, out of the cache or made with debootstrap; where that cannot be, what the Dockerfile pulls."""
+    """The base image: a minimal Debian with Python, from the cache or debootstrap. Without root or debootstrap: the Dockerfile's base."""
     if os.geteuid() or not _which("debootstrap"):
         return str(re.findall(r"^ARG BASE=(\S+)", (HERE.parent / "Dockerfile").read_text(), re.MULTILINE)[0])
     digest = hashlib.sha256(repr((SUITE, MIRROR, PACKAGES)).encode()).hexdigest()[:12]
@@ -100,12 +100,12 @@ def _which(name: str) -> str | None:
 
 
 def main() -> int:
-    """Install what is missing. Exit code 0 where nothing is, or could be installed; 1 where apt failed; 2 where it may not be tried."""
+    """Install missing programs. Exit code 0 if nothing is missing any more, 1 if apt failed, 2 without root or without apt."""
     missing = [name for name in NEEDED if not _which(name)]
     if not missing:
         return 0
     if os.geteuid() or not shutil.which("apt-get"):
-        print(f"missing: {', '.join(missing)}; root on Debian could install them", file=sys.stderr)
+        print(f"missing: {', '.join(missing)}; install them as root on Debian", file=sys.stderr)
         return 2
     print(f"apt-get install {' '.join(missing)}", file=sys.stderr, flush=True)
     for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *missing]):

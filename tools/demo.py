@@ -1,6 +1,6 @@
-"""The main job, shown: renders a file to the terminal as a user would, then says in three lines what came out of what.
+"""Demonstrates the function: runs `krm-fn render` on a file, then prints a summary of input and output in three lines.
 
-Not its business: rendering; that is the installed command's.
+Usage:
 
     python tools/demo.py FILE
 """
@@ -26,7 +26,7 @@ Resources = list[dict[str, Any]]
 
 
 def main(path: str) -> int:
-    """Exit code: that of the command."""
+    """Returns the exit code of the command."""
     started = time.monotonic()
     rendered = subprocess.run([KRM_FN, "render", path], stdout=subprocess.PIPE, text=True, check=False)
     seconds = time.monotonic() - started
@@ -38,7 +38,7 @@ def main(path: str) -> int:
 
 
 def summary(path: str, source: str, output: str, seconds: float) -> tuple[str, str, str]:
-    """What went in, what came out, and what it will run; all of it counted in the two texts."""
+    """The summary: counts of the input, of the output, and of its pods and GPUs."""
     resources = [resource for resource in yaml.safe_load_all(output) if resource["apiVersion"].split("/")[0] != "nvidia.com"]
     return (
         f"In:   {kinds(yaml.safe_load_all(source))}: {lines(source)} of {path}",
@@ -48,7 +48,7 @@ def summary(path: str, source: str, output: str, seconds: float) -> tuple[str, s
 
 
 def kinds(resources: Iterable[dict[str, Any]]) -> str:
-    """How many of each kind, in the order of the first of each.
+    """The number of resources of each kind, in order of first appearance.
 
     >>> kinds([{"kind": "Service"}, {"kind": "Role"}, {"kind": "Service"}])
     '2 x Service, 1 x Role'
@@ -58,28 +58,28 @@ def kinds(resources: Iterable[dict[str, Any]]) -> str:
 
 
 def lines(text: str) -> str:
-    """How long a text is."""
+    """The number of lines of a text."""
     return f"{len(text.splitlines())} lines"
 
 
 def pods(resources: Resources) -> int:
-    """How many pods the Deployments ask for."""
+    """The number of pods of all Deployments."""
     return sum(replicas(each) for each in resources if each["kind"] == "Deployment")
 
 
 def gpus(resources: Resources) -> int:
-    """How many GPUs those pods ask for, together."""
+    """The number of GPUs of all pods of Deployments."""
     return sum(replicas(each) * gpus_per_pod(each) for each in resources if each["kind"] == "Deployment")
 
 
 def replicas(deployment: dict[str, Any]) -> int:
-    """How many pods a Deployment asks for; the API's default is 1."""
+    """The number of pods of a Deployment; the API's default is 1."""
     count: int = deployment["spec"].get("replicas", 1)
     return count
 
 
 def gpus_per_pod(deployment: dict[str, Any]) -> int:
-    """The sum over the containers of one pod."""
+    """The number of GPUs of one pod: the sum over its containers."""
     containers = deployment["spec"]["template"]["spec"]["containers"]
     return sum(int(container.get("resources", {}).get("limits", {}).get(GPU, 0)) for container in containers)
 

@@ -19,13 +19,13 @@ A code never changes its meaning. [Findings](../errors.md) explains how findings
 
 
 def made() -> dict[Path, str]:
-    """The files of the folder with their texts: a page for each code, and the index."""
+    """The text of each file in the folder: a page for each code, and the index."""
     listed = "".join(f"| [{code}]({code}.md) | {title} |\n" for code, title in sorted(codes.TITLES.items()))
     return {FOLDER / "README.md": _INDEX + listed, **{FOLDER / f"{code}.md": pages.markdown(code) for code in codes.TITLES}}
 
 
 def main() -> None:
-    """Writes these files and removes all others."""
+    """Write these files and remove all others in the folder."""
     files = made()
     FOLDER.mkdir(exist_ok=True)
     for stale in sorted({*FOLDER.iterdir()} - files.keys()):

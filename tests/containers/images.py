@@ -1,7 +1,4 @@
-"""The image under test, and the targets of the Makefile that make it and describe it.
-
-Not its business: which engine there is (`tools/containers.py`).
-"""
+"""The image under test, and the Makefile targets that build it and write its bill of materials."""
 
 from __future__ import annotations
 
@@ -29,11 +26,11 @@ class Image(NamedTuple):
     path: Path
 
     def run(self, *flags: object, arguments: Sequence[str] = (), text: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
-        """`docker run --rm -i --network none FLAGS IMAGE ARGUMENTS`."""
+        """Run `docker run --rm -i --network none FLAGS IMAGE ARGUMENTS`."""
         return self.engine.run("run", "--rm", "-i", "--network=none", *flags, self.name, *arguments, text=text, check=check)
 
     def environment(self, *tools: str) -> dict[str, str]:
-        """For programs that start the engine, such as kustomize and kpt: no `krm-fn`, no stand-in for the engine."""
+        """Environment variables for programs that start the engine. PATH has the engine and `tools`, but not `krm-fn`."""
         path = [self.path, *(programs.path(tool).parent for tool in tools), "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
         return {
             "HOME": str(self.path),
@@ -44,7 +41,7 @@ class Image(NamedTuple):
 
 
 def make(engine: containers.Engine, target: str, **variables: str) -> None:
-    """A target of the Makefile, with this engine."""
+    """Run a target of the Makefile with this engine."""
     given = {"ENGINE": engine.name, "BASE": engine.base, "BUILD_FLAGS": " ".join(engine.build_flags), **variables}
     command = ["make", "--no-print-directory", target, *(f"{name}={value}" for name, value in given.items())]
     environment = os.environ | engine.variables

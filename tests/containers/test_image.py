@@ -1,4 +1,4 @@
-"""The user, the needs and the contents of the image."""
+"""The user, the requirements and the contents of the image."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_the_bill_of_materials_is_valid_and_whole(files):
 
 
 def test_every_file_of_debian_is_in_the_bill(files, image):
-    """The package of the base image that owns a file."""
+    """The bill lists the Debian package of every file."""
     system = [name for name in files.getnames() if ".so." in PurePath(name).name or name.startswith("usr/bin/")]
     assert any(PurePath(name).name.startswith("libssl.so") for name in system)
     patterns = " ".join(
@@ -145,7 +145,7 @@ def test_make_sbom_writes_the_bill_of_the_image(files, image):
 
 
 def test_an_init_container_installs_what_then_runs_alone(image, tmp_path):
-    """`install` works as in Argo CD's repo server: any user, a read-only root, one volume; the copy then runs without a container."""
+    """`install` works in Argo CD's repo server: with any user, a read-only root and one volume. The copy runs without a container."""
     for folder in (tmp_path.parent.parent, tmp_path.parent):
         folder.chmod(0o755)
     tmp_path.chmod(0o777)
@@ -163,7 +163,7 @@ def test_the_variant_with_kustomize_builds_overlays(with_kustomize, clone):
 
 @pytest.mark.parametrize("folder", ["llm-agg", "llm-agg-kustomize"])
 def test_the_plugin_of_argo_cd_runs_in_the_variant_with_kustomize(folder, with_kustomize, clone):
-    """The script of examples/argocd runs with the programs of the image."""
+    """The script of examples/argocd needs only the programs in the image."""
     flags = (
         *STRICT,
         "--user=999:999",
@@ -178,7 +178,7 @@ def test_the_plugin_of_argo_cd_runs_in_the_variant_with_kustomize(folder, with_k
 
 
 def test_size_and_cold_start(image, measured):
-    """Compared with `true` in the same image, engine and run."""
+    """The baseline is `true` in the same image and run."""
     size = json.loads(image.engine.run("image", "inspect", image.name).stdout)[0]["Size"] / 1e6
     nothing, function = [], []
     for _ in range(7):

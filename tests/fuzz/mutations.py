@@ -1,4 +1,4 @@
-"""Resources with mistakes: sound ones, changed at random places, each from a number that makes it again."""
+"""Resources with mistakes: valid ones with random mutations. The number of a case reproduces it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KEPT = """\
   metadata: {name: kept,   namespace: team}
   data: {n: 'no', "y": '0x1'}
 """
-"""An item that no mutation touches, with a comment, odd blanks and quotes."""
+"""An item without mutations, with a comment, unusual blanks and quotes."""
 
 AWKWARD: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1, 2**31, 2**63, -(2**70), 0.5, 1e300),
@@ -57,14 +57,14 @@ _FOREIGN: tuple[Resource, ...] = (
 
 
 class Case(NamedTuple):
-    """One input: its items, its functionConfig, and whether its text holds a key twice."""
+    """One input. `doubled` is a key to write twice in the text, or empty."""
 
     items: list[Any]
     function_config: Any
     doubled: str
 
     def text(self, order: list[int] | None = None) -> str:
-        """The ResourceList, with the item that no mutation touches in front. `order` shuffles the others."""
+        """The ResourceList: first the item without mutations, then the others in the given `order`."""
         written = [json.dumps(self.items[index], ensure_ascii=False) for index in order or range(len(self.items))]
         lines = "".join(f"- {item}\n" for item in written)
         if self.doubled:
@@ -74,13 +74,13 @@ class Case(NamedTuple):
 
 
 def seeds() -> list[list[Resource]]:
-    """The graphs of the examples, as they stand."""
+    """The graph files of the examples."""
     files = [folder / "graph.yaml" for folder in golden.folders() if (folder / "graph.yaml").exists()]
     return [[each for each in yaml.safe_load_all(file.read_text()) if each] for file in files]
 
 
 def case(number: int, sound: list[list[Resource]]) -> Case:
-    """The case of a number."""
+    """The case with this number."""
     random = Random(number)  # noqa: S311 - no secrets here
     items: list[Any] = [*copy.deepcopy(random.choice(sound)), copy.deepcopy(random.choice(_FOREIGN))]
     if random.random() < 0.3:
@@ -95,7 +95,7 @@ def case(number: int, sound: list[list[Resource]]) -> Case:
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Each holder in a value with each of its keys."""
+    """Every mapping and list inside a value, with each of its keys or indexes."""
     entries = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
     return [place for key, inner in entries for place in [(value, key), *_places(inner)]]
 
@@ -122,13 +122,13 @@ def _rename(random: Random, items: list[Any]) -> None:
 
 
 def _swap(random: Random, items: list[Any]) -> None:
-    """One part of the input in place of another."""
+    """Replace one part of the input with a copy of another."""
     (holder, key), (other, there) = _pick(random, items), _pick(random, items)
     holder[key] = copy.deepcopy(other[there])
 
 
 def _mark(random: Random, items: list[Any]) -> None:
-    """Marks of generated objects on objects that the function did not make."""
+    """Put labels and annotations of generated objects on an object that the function did not generate."""
     item = random.choice(items)
     if not isinstance(item, dict):
         return

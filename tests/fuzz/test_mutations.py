@@ -1,6 +1,6 @@
-"""Whatever is wrong with resources, the function answers with findings and loses nothing.
+"""For resources with any mistakes, the function returns findings and loses no item.
 
-`make test` runs 2,000 cases and `make fuzz` 18,000. A failing case names its number, from which it is made again.
+`make test` runs 2,000 cases, and `make fuzz` 18,000. A failure names the number of the case, which reproduces it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SOUND = mutations.seeds()
 
 
 class Answer(NamedTuple):
-    """What the function answers: exit code, output as text, its items and its results."""
+    """The answer of the function: exit code, stdout as text, its items and results, and stderr."""
 
     code: int
     text: str
@@ -43,18 +43,18 @@ def answer(text: str) -> Answer:
 
 
 def lines(values: list[Any]) -> list[str]:
-    """Values as sorted text, to compare them whatever their order."""
+    """Values as sorted JSON, to compare them in any order."""
     return sorted(json.dumps(value, sort_keys=True) for value in values)
 
 
 def name(item: Any) -> tuple[str, str]:
-    """What an item goes by in a message."""
+    """Kind and name of an item."""
     metadata = item.get("metadata") if isinstance(item, dict) else None
     return (str(item.get("kind")), str(metadata.get("name"))) if isinstance(metadata, dict) else ("", "")
 
 
 def judge(number: int) -> None:
-    """Everything that holds of the answer to one case."""
+    """Check all properties of the answer to one case."""
     case = mutations.case(number, SOUND)
     text = case.text()
     first = answer(text)
@@ -66,7 +66,7 @@ def judge(number: int) -> None:
     assert answer(text) == first, "the same bytes for the same input"
     if not first.text:
         return
-    # libyaml and Kubernetes disagree whether U+2028 ends a line, so that a text with it is written anew (`krm_fn.krm.slices.possible`).
+    # libyaml and Kubernetes disagree on U+2028 as a line end, so the function rewrites a text with it (`krm_fn.krm.slices.possible`).
     assert mutations.KEPT in first.text or "\u2028" in text, "untouched text stays as it is"
     if errors:
         assert lines(first.items) == lines(yaml_items(text)), "with an error the items leave as they came"
@@ -85,7 +85,7 @@ def judge(number: int) -> None:
 
 
 def yaml_items(text: str) -> list[Any]:
-    """The items of a list as an independent reader sees them, up to what YAML 1.1 and an API server read differently."""
+    """The items of a list, read without the parser of ResourceLists."""
     documents, _ = reader.read(text)
     items: list[Any] = documents[0].value["items"]
     return items
@@ -101,7 +101,7 @@ def test_mutations(start):
 
 
 def test_the_cases_are_of_every_kind():
-    """Otherwise a mistake in the mutations would hide behind inputs that are all refused, or all sound."""
+    """Some cases have errors and some do not; otherwise the mutations would test too little."""
     codes = [answer(mutations.case(number, SOUND).text()).code for number in range(200)]
     assert 20 < sum(codes) < 180
 

@@ -1,4 +1,4 @@
-"""The cache of programs holds whole folders only, whoever fills it at the same time and however that ends."""
+"""The cache of programs holds only complete folders, also if processes fill it at the same time or are killed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_failure_leaves_no_entry_and_the_next_one_starts_afresh():
 
 
 def test_what_a_killed_process_started_keeps_the_lock(tmp_path):
-    """Otherwise the next one would empty the folder that a compiler still writes to."""
+    """Without the lock, the next process would delete the folder that a compiler still writes to."""
     started, ended = tmp_path / "started", tmp_path / "ended"
     killed = start(f"touch {started}; sleep 1; touch {ended}")
     server.eventually(started.exists)

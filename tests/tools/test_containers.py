@@ -1,4 +1,4 @@
-"""Without an engine the container tests are skipped with a remedy, and in CI they fail; setting one up says what it would need."""
+"""Without an engine the container tests are skipped with a remedy, and fail in CI. The setup names the missing programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEST = "tests/containers/test_image.py::test_commands_are_arguments"
 
 @pytest.fixture
 def bare(tmp_path, monkeypatch):
-    """A PATH without anything."""
+    """An empty PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 
@@ -41,7 +41,7 @@ def test_in_ci_they_fail(bare):
 
 
 def test_an_engine_that_does_not_answer_is_passed_over(bare):
-    """As docker's command without its daemon."""
+    """For example the docker command without its daemon."""
     (bare / "docker").write_text("#!/bin/sh\nexit 1\n")
     (bare / "docker").chmod(0o755)
     with pytest.raises(containers.UnavailableError, match="neither docker nor podman"):
@@ -49,7 +49,7 @@ def test_an_engine_that_does_not_answer_is_passed_over(bare):
 
 
 def test_an_engine_that_runs_nothing_is_not_taken(bare, monkeypatch):
-    """It says what the engine said last."""
+    """The message holds the last line of the engine's output."""
     (bare / "podman").write_text('#!/bin/sh\n[ "$1" = info ] || { echo "one" >&2; echo "no cgroups" >&2; exit 126; }\n')
     (bare / "podman").chmod(0o755)
     monkeypatch.setenv("BASE", "example.com/python")
@@ -58,7 +58,7 @@ def test_an_engine_that_runs_nothing_is_not_taken(bare, monkeypatch):
 
 
 def test_a_named_base_is_taken_and_variables_are_tried(bare, monkeypatch):
-    """podman that runs with our settings only."""
+    """A podman that runs only with our settings."""
     (bare / "podman").write_text('#!/bin/sh\n[ "$1" = info ] || [ -n "$CONTAINERS_CONF" ]\n')
     (bare / "podman").chmod(0o755)
     monkeypatch.setenv("BASE", "example.com/python")
@@ -71,11 +71,11 @@ def test_a_named_base_is_taken_and_variables_are_tried(bare, monkeypatch):
 def test_setting_up_names_what_is_missing_where_there_is_no_apt(bare, monkeypatch, capsys):
     monkeypatch.setattr(containers, "_which", lambda name: None)
     assert containers.main() == 2
-    assert capsys.readouterr().err == "missing: podman, runc, debootstrap; root on Debian could install them\n"
+    assert capsys.readouterr().err == "missing: podman, runc, debootstrap; install them as root on Debian\n"
 
 
 def test_setting_up_installs_what_is_missing(bare, monkeypatch, capsys):
-    """With an apt-get that notes what it is asked."""
+    """With a stand-in for apt-get that records its arguments."""
     if os.geteuid():
         pytest.skip("only root may install")
     (bare / "apt-get").write_text(f'#!/bin/sh\necho "$@" >> {bare}/asked\n')

@@ -21,7 +21,7 @@ SINGLE = json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image
 
 
 class _Registry(BaseHTTPRequestHandler):
-    """The part of a registry that is asked: manifests, for those who have a token. There is no registry to test with offline."""
+    """A stand-in for a registry: it serves manifests to clients with a token."""
 
     manifests: dict[str, bytes] = {}
 
@@ -91,7 +91,7 @@ def test_without_a_digest_nothing_is_written(image, said, registry, tmp_path, ca
 
 
 def test_every_base_image_of_the_dockerfile_can_be_pinned():
-    """A FROM names an argument, a stage before it, or nothing; an argument that names an image is one that `make pins` rewrites."""
+    """Every FROM uses an argument, an earlier stage or scratch; `make pins` rewrites every argument that is an image."""
     stages = {"scratch"}
     for base, stage in re.findall(r"^FROM (\S+)(?: AS (\S+))?$", DOCKERFILE, re.MULTILINE):
         argument = re.fullmatch(r"\$\{(\w+)\}", base)
@@ -105,7 +105,7 @@ def test_every_base_image_of_the_dockerfile_can_be_pinned():
 
 
 def test_a_pinned_image_is_what_builds_and_tests_start_from(tmp_path, monkeypatch):
-    """Where the tests do not make a base of their own, they take the reference as it stands, with its digest."""
+    """Without an own base image, the tests use the reference in the Dockerfile with its digest."""
     image = f"registry.example/python:3@sha256:{'1' * 64}"
     (tmp_path / "Dockerfile").write_text(re.sub(r"^ARG BASE=\S+", f"ARG BASE={image}", DOCKERFILE, flags=re.MULTILINE))
     monkeypatch.setattr(containers, "HERE", tmp_path / "tools")

@@ -1,4 +1,4 @@
-"""`python tools/install.py`, run as `make tools` runs it: what it takes, what it passes over, and what it says."""
+"""`python tools/install.py`, run as by `make tools`: the programs that it accepts and rejects, and its output."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_assets_come_before_path(tmp_path, kustomize):
 
 
 def test_assets_of_the_same_minor_version_are_taken(tmp_path):
-    """`setup-envtest` installs the newest patch that it has; on PATH only the pinned version counts."""
+    """`setup-envtest` installs its newest patch version. On PATH only the pinned version is accepted."""
     other = script(tmp_path / "bin", "kustomize", "v5.8.99")
     found = where(KUBEBUILDER_ASSETS=other)["kustomize"]
     assert (found["source"], found["version"]) == ("assets", "v5.8.99")
@@ -68,7 +68,7 @@ def test_cache_comes_last(tmp_path, kustomize):
 PASSED_OVER = [
     ("another version", "kustomize", "v5.8.1", "kustomize is 5.8.1"),
     ("the pinned version as part of another", "kustomize", "v5.8.20", "kustomize is 5.8.20"),
-    ("no version", "kustomize", "hello", "kustomize is of no version it would tell"),
+    ("no version", "kustomize", "hello", "kustomize is of unknown version"),
     ("an older kpt", "kpt", "1.0.0-beta.55", "kpt is 1.0.0-beta.55"),
 ]
 
@@ -101,7 +101,7 @@ def test_where_builds_nothing_and_names_the_remedy(tmp_path):
 
 @pytest.mark.skipif(not GO, reason="no Go on PATH, and the pinned one is not fetched for a build that must fail")
 def test_failed_build_says_why_and_leaves_nothing_in_the_cache(tmp_path):
-    """The module proxy is switched off, and nothing was downloaded before."""
+    """The module proxy is off, and the module cache is empty."""
     said = install(PATH=f"{Path(GO).parent}:/usr/bin:/bin", XDG_CACHE_HOME=tmp_path, GOMODCACHE=tmp_path / "modules", GOPROXY="off")
     assert said.returncode == 1
     assert "kustomize v5.8.2: exit code 1" in said.stderr

@@ -1,6 +1,6 @@
-"""Writes the digests of the base images into the Dockerfile: `make pins`, where the registries can be reached.
+"""Writes the digests of the base images into the Dockerfile: `make pins`. It needs access to the registries.
 
-A tag can be moved to another image, a digest cannot. Engines ignore the tag beside a digest; it stays for people and for the next run.
+A tag can move to another image, a digest cannot. Engines ignore the tag beside a digest; it stays for readers and for the next run.
 Follows the OCI Distribution Specification, "Pulling manifests", and the token authentication of Docker's registry.
 """
 
@@ -24,12 +24,12 @@ _ACCEPTED = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
-"""Lists of one image for each platform; the digest of a single platform would break the build on the others."""
+"""Media types of image indexes; the digest of an image for one platform would break the build on the others."""
 _SECONDS = 60
 
 
 class UnknownError(Exception):
-    """A digest that cannot be had. The message says why."""
+    """A digest is not available. The message has the reason."""
 
 
 class Image(NamedTuple):
@@ -52,7 +52,7 @@ def parse(text: str) -> Image:
 
 
 def digest(image: Image) -> str:
-    """The digest of the list of platforms that a tag names today. Raises UnknownError."""
+    """The digest of the image index that a tag names today. Raises UnknownError."""
     host = {"docker.io": "registry-1.docker.io"}.get(image.registry, image.registry)
     scheme = "http" if host.startswith("localhost:") else "https"
     manifest = _get(f"{scheme}://{host}/v2/{image.repository}/manifests/{image.tag}", str(image))
@@ -86,7 +86,7 @@ def _get(url: str, name: str, token: str = "") -> bytes:
 
 
 def _token(challenge: str, name: str) -> str:
-    """A token for anonymous users, from where the challenge says."""
+    """A token for anonymous users, from the server in the challenge."""
     asked = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
     query = urllib.parse.urlencode({key: value for key, value in asked.items() if key in {"service", "scope"}})
     try:
@@ -98,7 +98,7 @@ def _token(challenge: str, name: str) -> str:
 
 
 def main(dockerfile: Path = DOCKERFILE) -> int:
-    """Rewrites the Dockerfile. Returns 0, or 1 if a digest cannot be had; the file is then unchanged."""
+    """Rewrite the Dockerfile. Returns 0, or 1 if a digest is not available; the file is then unchanged."""
     try:
         text = pinned(dockerfile.read_text())
     except UnknownError as problem:

@@ -1,7 +1,6 @@
-"""What is in the image, as CycloneDX 1.6, and the licences of Debian's part; run where the image is built, in its base.
+"""Writes the bill of materials of the image as CycloneDX 1.6, and the licences of its Debian packages. Runs in the base image.
 
-Not its business: what belongs in the image. Scanners find the file by its ending; the text has no date and no serial number, so that
-equal images have equal files.
+Scanners find the file by its suffix. The text has no date and no serial number, so that equal images have equal files.
 
     python3 tools/image/sbom.py ROOT
 """
@@ -22,13 +21,13 @@ from typing import Any
 
 NAME = "dynamo-krm-fn"
 DOCUMENTS = Path("usr/share/doc")
-PYTHON = (os.path.realpath(sys.executable), os.__file__, asyncio.__file__)  # Debian packs Python in three
+PYTHON = (os.path.realpath(sys.executable), os.__file__, asyncio.__file__)  # files of Debian's three packages of Python
 
 Component = dict[str, Any]
 
 
 def main(root: Path) -> None:
-    """Writes the bill, and beside it the texts that Debian wants to go with its packages."""
+    """Write the bill of materials, and the copyright files that Debian requires with its packages."""
     (library,) = root.glob("usr/local/bin/krm-fn.d/lib/python3*")
     python = {each["name"]: each for each in map(distribution, metadata.distributions(path=[str(library)]))}
     libraries = {f"*/{path.name}" for path in root.rglob("*.so.*")}
@@ -45,7 +44,7 @@ def main(root: Path) -> None:
 
 
 def bill(python: dict[str, Component], others: list[Component]) -> dict[str, Any]:
-    """The whole document: the project, and what it consists of."""
+    """The document: the project and its components."""
     project = python.pop(NAME) | {"type": "application"}
     parts = sorted([*python.values(), *others], key=lambda each: str(each["purl"]))
     return {
@@ -60,13 +59,13 @@ def bill(python: dict[str, Component], others: list[Component]) -> dict[str, Any
 
 
 def component(kind: str, name: str, version: str, **more: object) -> Component:
-    """An entry; `kind` is the type of its package URL, with the namespace if it has one."""
+    """A component. `kind` is the type of its package URL, with the namespace if it has one."""
     purl = f"pkg:{kind}/{name}@{version}"
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, **more}
 
 
 def distribution(found: metadata.Distribution) -> Component:
-    """A Python package, by the name that PyPI knows."""
+    """The component of a Python package, with its name on PyPI."""
     name = re.sub(r"[-_.]+", "-", found.metadata["Name"]).lower()
     said = found.metadata["License-Expression"]
     named = found.metadata["License"]
@@ -75,12 +74,12 @@ def distribution(found: metadata.Distribution) -> Component:
 
 
 def interpreter() -> Component:
-    """Python itself; where Debian packs it, Debian's packages say the same more exactly."""
+    """The component of Python itself. On Debian, the entries of Debian's packages are more exact."""
     return component("generic", "python", platform.python_version(), licenses=[{"expression": "Python-2.0"}])
 
 
 def packages(files: list[str]) -> list[tuple[str, str]]:
-    """Debian's packages that have such files, with their versions; none where the base is not Debian."""
+    """Name and version of each Debian package that owns one of the files; empty if the base is not Debian."""
     if not shutil.which("dpkg-query"):
         return []
     owned = subprocess.run(["dpkg-query", "-S", *files], capture_output=True, text=True, check=False).stdout
@@ -92,7 +91,7 @@ def packages(files: list[str]) -> list[tuple[str, str]]:
 
 
 def of_debian(name: str, version: str) -> Component:
-    """A Debian package."""
+    """The component of a Debian package."""
     return component("deb/debian", name, version.replace("+", "%2B"))
 
 
