@@ -1,4 +1,4 @@
-# The image of krm-fn: the program, the Python of BASE, and a few shell tools of BASE.
+# The image of krm-fn: the program, and Python and a few shell tools from BASE.
 #   docker build -t krm-fn .
 #   docker build -t krm-fn:kustomize --target with-kustomize .
 # `make pins` writes the digests of these images beside their tags.
@@ -27,7 +27,7 @@ ENTRYPOINT ["/usr/local/bin/krm-fn"]
 
 FROM ${KUSTOMIZE} AS kustomize
 
-# For Argo CD's plugin server, if folders hold a kustomization.yaml.
+# For Argo CD's plugin server, if folders have a kustomization.yaml.
 FROM image AS with-kustomize
 COPY --from=kustomize /app/kustomize /usr/local/bin/kustomize
 

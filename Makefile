@@ -1,4 +1,4 @@
-# Everything a person does here. Nothing but Python 3.11 is needed beforehand: each target sets up what it uses.
+# All tasks of a developer. Only Python 3.11 is required: each target installs the rest.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -12,87 +12,87 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 .DELETE_ON_ERROR:
 .PHONY: help venv demo test fuzz test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench clean
 
-help: ## this list
+help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
 
-demo: $(VENV)/runtime ## render an example to the terminal: no Go, no cluster, no containers
+demo: $(VENV)/runtime ## render an example to the terminal, without Go, cluster or containers
 	@$(BIN)/python tools/demo.py examples/agg-vllm/graph.yaml
 
-check: lint types imports test ## lint, types, imports and test
+check: lint types imports test ## run lint, types, imports and test
 
-test: $(VENV)/dev tools ## all tests that need no container engine, with the real programs
+test: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --ignore tests/gitops --ignore tests/containers
 
-fuzz: $(VENV)/dev ## 18,000 resources with random mistakes through the function; make test runs 2,000 of them
+fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test runs 2,000
 	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz
 
-test-gitops: $(VENV)/dev tools tools-gitops ## the tests with the real Flux and Argo CD on a real API server
+test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
 
-test-containers: $(VENV)/dev tools ## the tests with a real container engine, for which the image is built
+test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
 
-image: ## the container image, with docker or podman: IMAGE=name BASE=image BUILD_FLAGS=...
+image: ## build the container image with docker or podman: IMAGE=name BASE=image BUILD_FLAGS=...
 	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \
 		$(if $(BASE),--build-arg BASE=$(BASE)) $(BUILD_FLAGS) .
 
-pins: $(VENV)/runtime ## write the digests of the base images into the Dockerfile; needs their registries
+pins: $(VENV)/runtime ## write the digests of the base images into the Dockerfile; needs access to the registries
 	@$(BIN)/python tools/image/pins.py
 
-sbom: ## what is in the image, as CycloneDX: build/sbom.cdx.json
+sbom: ## write the image's bill of materials as CycloneDX: build/sbom.cdx.json
 	@mkdir -p build
 	$(ENGINE) run --rm --network none --entrypoint cat $(IMAGE) /usr/share/doc/dynamo-krm-fn/sbom.cdx.json > build/sbom.cdx.json
 
-lint: $(VENV)/dev ## ruff: rules and format
+lint: $(VENV)/dev ## check rules and format with ruff
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
-types: $(VENV)/dev ## mypy, strict
+types: $(VENV)/dev ## check types with mypy, strict
 	$(BIN)/mypy
 	cd platform/migration && $(CURDIR)/$(BIN)/mypy --strict *.py
 
-imports: $(VENV)/dev ## which module may import which ([importlinter] in setup.cfg)
+imports: $(VENV)/dev ## check which module imports which ([importlinter] in setup.cfg)
 	$(BIN)/lint-imports
 
-tools: $(VENV)/runtime ## kustomize, etcd, NATS and Kubernetes, pinned: found, or built into the user's cache
+tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned versions, or build them into the user's cache
 	@$(BIN)/python tools/install.py
 
-tools-gitops: $(VENV)/runtime ## Flux's kustomize-controller and Argo CD, pinned: built into the user's cache; redis has to be there
+tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; redis must be installed
 	@$(BIN)/python tools/install.py --target tools-gitops
 
-venv: $(VENV)/dev ## .venv with everything a developer needs
+venv: $(VENV)/dev ## create .venv with all development tools
 	@:
 
-generate: $(VENV)/dev ## write what is made from the code: schemas, definitions, and pages of the docs
+generate: $(VENV)/dev ## write the files that the code generates: schemas, definitions, and pages of the docs
 	$(BIN)/python -m krm_fn.generate
 	$(BIN)/python tools/error_pages.py
 
-native: $(VENV)/dev tools ## after a new version of Kubernetes: read its schemas anew from a kube-apiserver, then generate
+native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate
 	$(BIN)/python -m krm_fn.generate.native
 	@$(MAKE) --no-print-directory generate
 
-golden: $(VENV)/dev tools ## record the output of every example anew, to be reviewed as a diff
+golden: $(VENV)/dev tools ## record the output of every example again, for review as a diff
 	$(BIN)/python -m tests.support.golden
 	$(BIN)/python -m tests.platform.rollouts
 
-bench: $(VENV)/dev tools ## time and memory, medians of one run
+bench: $(VENV)/dev tools ## measure time and memory, medians of one run
 	$(BIN)/python benchmarks/bench.py
 
-clean: ## remove what these targets made in this folder; the user's cache stays
+clean: ## remove the files that these targets made in this folder; the user's cache stays
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Stamps: a changed setup.cfg is installed again.
+# Stamp files: after a change of setup.cfg the package is installed again.
 $(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
-	@echo "installing into $(VENV) what a render needs"
+	@echo "installing the runtime packages into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
-	@echo "installing into $(VENV) what a developer needs"
+	@echo "installing the development packages into $(VENV)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ $(VENV)/runtime
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is required: make PYTHON=python3.11 ..." if sys.version_info < (3, 11) else 0)'
 	@$(PYTHON) -m venv $(VENV)

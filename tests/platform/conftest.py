@@ -89,5 +89,5 @@ def migration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane
             installation.apply(plane, installation.build(admission.PLATFORM / part))
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
         new_to_it = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "spec": {"minMember": 1}}
-        journey.collected(plane, new_to_it, "default")  # the garbage collector misses owners of kinds that it does not know yet
+        journey.collected(plane, new_to_it, "default")  # the garbage collector ignores owners of kinds that it has not discovered yet
         yield plane

@@ -1,8 +1,8 @@
 """Finds pods that an upgrade restarts, from digests of the pod templates of all examples and of the platform in the last release.
 
-Not its business: whether a change is right (`make golden` shows it); only that nobody meets it unprepared.
+The changelog must announce every such restart. `make golden` shows the change itself.
 
-    python -m tests.platform.rollouts    # record what may be recorded
+    python -m tests.platform.rollouts    # write the record
 """
 
 from __future__ import annotations

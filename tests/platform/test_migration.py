@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("platform")
 
 MAP = (pages.DOCS / "operator-map.md").read_text()
 READ, COMPARE, OFF, TAKE, LOOK, AFTERWARDS, BACK = journey.STEPS
-PASSWORD = "c2VjcmV0"  # noqa: S105 - nobody's
+PASSWORD = "c2VjcmV0"  # noqa: S105 - not a real password
 PULL_SECRET = f"""
 apiVersion: v1
 kind: Secret
@@ -32,7 +32,7 @@ FLUX = {"kustomize.toolkit.fluxcd.io/name": "chat", "kustomize.toolkit.fluxcd.io
 
 @pytest.fixture(scope="module")
 def reader(migration, tmp_path_factory):
-    """The reader of the page before its first step: an autoscaler has been at work, three workers instead of two."""
+    """The reader of the page before its first step: an autoscaler has scaled the workers from two to three."""
     settings, folder = yaml.safe_load(journey.SETTINGS), tmp_path_factory.mktemp("reader")
     reader = journey.depart(migration, folder, "inference", SERVICES, settings, pvcs=[journey.VOLUME])
     (reader.folder / "graph.yaml").write_text(yaml.safe_dump(reader.graph))
@@ -91,7 +91,7 @@ def test_the_page_from_its_first_command_to_its_last(reader, migration):
 
 
 def check_taken_over(reader):
-    """Nothing of the operator is left on any object, and numbers that only the cluster knew are kept."""
+    """No object has a field of the operator, and replicas that only the cluster knew are kept."""
     objects = reader.everything()
     assert journey.owned(objects) == []
     assert [name for name, each in objects.items() if reference.FINALIZER in each["metadata"].get("finalizers", ())] == []
@@ -114,7 +114,7 @@ def check_taken_over(reader):
 
 
 def check_git_decides(reader, start):
-    """A setting that goes from Git goes from the object: no other manager holds on to it."""
+    """A setting that is removed from Git is removed from the object: no other field manager owns it."""
     settings = yaml.safe_load(journey.SETTINGS)
     del settings["spec"]["etcdAddress"]
     (reader.folder / "less.yaml").write_text(yaml.safe_dump(settings))
@@ -129,7 +129,7 @@ def check_git_decides(reader, start):
 
 
 def check_the_way_back(reader, start):
-    """The operator recognizes every object and keeps the pods, also while it knows no pull secrets; a deleted graph takes all along."""
+    """The operator recognizes every object and keeps the pods, also without pull secrets. A deleted graph deletes all its objects."""
     on, owners = reader.scripts(BACK)
     reader.run(on)
     forgetful = reader._replace(operator=reader.operator._replace(image_pull_secrets=()))
@@ -157,6 +157,6 @@ def test_the_settings_are_those_of_the_page_about_them(migration):
 
 
 def test_a_graph_deleted_by_hand_takes_everything_along(migration, tmp_path):
-    """What the page warns of: without --cascade=orphan, once the finalizers are off."""
+    """The case that the page warns about: without finalizers and without --cascade=orphan."""
     reader = journey.depart(migration, tmp_path, "careless", {"Frontend": journey.FRONTEND}, yaml.safe_load(journey.SETTINGS))
     journey.remove_the_graph(reader)

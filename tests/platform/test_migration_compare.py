@@ -1,4 +1,4 @@
-"""`compare` and `take-over` of platform/migration stop, and change nothing, where they cannot keep what runs."""
+"""`compare` and `take-over` of platform/migration stop without a change if they cannot keep the running objects."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def with_replicas(reader, service, replicas):
 
 
 def state(reader):
-    """What is in the namespace, to the last field."""
+    """All objects of the namespace, with all fields."""
     return {name: each["metadata"]["resourceVersion"] for name, each in {**reader.everything(), **reader.objects("pods")}.items()}
 
 
 def refused(reader, script=COMPARE):
-    """What the script says when it stops; nothing has changed then."""
+    """The output of a script that must stop without a change."""
     before = state(reader)
     with pytest.raises(AssertionError) as failure:
         reader.run(*reader.local([script]))
@@ -129,7 +129,7 @@ def test_cliques_go_by_name(migration, tmp_path):
 
 
 def test_an_object_that_the_api_server_would_refuse(migration, tmp_path):
-    """Server-side apply refuses an explicit null, which a replacement takes: the graph would be gone before anybody notices."""
+    """Server-side apply refuses an explicit null. A dry run of `kubectl replace` alone would accept it."""
     reader = travel(migration, tmp_path, "refused", {"Frontend": journey.FRONTEND})
     (script,) = reader.local([COMPARE])
     render, _, compare = script.partition("\n")
@@ -150,7 +150,7 @@ def test_objects_of_another_namespace(migration, tmp_path):
 
 
 def test_without_an_operator_there_are_no_settings(tmp_path, tmp_path_factory):
-    """The program says so, and where to look instead."""
+    """The program reports the missing operator, and where to find the settings."""
     with installation.cluster(tmp_path_factory.mktemp("bare")) as plane:
         folder = pages.clone(tmp_path, journey.PAGE)
         with pytest.raises(

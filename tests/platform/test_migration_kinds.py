@@ -1,4 +1,4 @@
-"""The page "From the operator to Git" for every kind that the operator makes: there without another pod, and back with every owner."""
+"""The page "From the operator to Git" for every kind that the operator creates: no new pod on the way, every owner on the way back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CARRIERS = [
 
 @pytest.mark.parametrize(("reason", "services", "settings", "kinds"), CARRIERS, ids=[row[0] for row in CARRIERS])
 def test_there_and_back(reason, services, settings, kinds, migration, tmp_path):
-    """No object is made anew on the way; in the end a deleted graph takes everything along."""
+    """No step creates an object again. At the end, deleting the graph deletes all its objects."""
     written = yaml.safe_load(journey.SETTINGS)
     written["spec"] |= settings | {"ingress": INGRESS}
     reader = journey.depart(migration, tmp_path, f"kinds-{reason}", services, written)

@@ -85,7 +85,7 @@ def test_the_record_is_of_the_examples_as_they_are(now):
 
 
 def test_no_pod_restarts_by_surprise(now):
-    """Name the example in CHANGELOG.md, under the version that is not released yet, with what its pods restart for."""
+    """To pass, CHANGELOG.md must name the example under the unreleased version, with the reason of the restart."""
     assert rollouts.surprises(rollouts.recorded(), now, rollouts.CHANGES.read_text()) == {}
 
 

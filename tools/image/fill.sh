@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills the root folder of the image: the program with its Python, a shell, a few tools for scripts, two users, a folder for temporary
-# files, and a bill of materials with the licences. Runs in BASE while the image is built.
+# files, and a bill of materials with the licences. The build runs it in BASE.
 set -eu
 root=$1
 bin=$root/usr/local/bin
