@@ -1,6 +1,6 @@
-"""`krm-fn`, also as `python -m krm_fn`: without arguments the KRM function, with arguments a plugin of kustomize or a command for people.
+"""`krm-fn`, also as `python -m krm_fn`: without arguments the KRM function, with arguments a kustomize exec plugin or a command.
 
-The function imports nothing that it does not need, since orchestrators start it for every build.
+The function imports only the modules that it needs, because orchestrators start it for every build.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-_COMPLETION = "_KRM_FN_COMPLETE"  # a shell that completes a command line starts the program without arguments
+_COMPLETION = "_KRM_FN_COMPLETE"  # set by a shell that completes a command line; it starts the program without arguments
 _PROGRAM = "krm-fn"
 
 
@@ -30,7 +30,7 @@ def start() -> NoReturn:
 
 
 def main() -> int:
-    """Runs what the command line asks for and returns the exit code; a stream that cannot be read or written is exit code 1."""
+    """Runs the function, the plugin or the command, and returns the exit code: 1 if a stream cannot be read or written."""
     if not sys.stdout:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: PTH123, SIM115 - every write fails, as in other programs
     try:
@@ -51,7 +51,7 @@ def _run() -> int:
 
 
 def _is_plugin() -> bool:
-    """True if kustomize starts an exec plugin: with the full path of a file of settings, which no verb is named like."""
+    """True if kustomize started the program: its only argument is then the absolute path of a settings file. No command has such a name."""
     return len(sys.argv) == 2 and os.path.isabs(sys.argv[1]) and os.path.isfile(sys.argv[1])  # noqa: PTH113, PTH117 - pathlib costs
 
 
@@ -87,7 +87,7 @@ def _function(settings: str = "") -> int:
 
 
 def _failed(message: str) -> int:
-    """Prints a message on stderr, drops what stdout still holds, so that the interpreter does not complain on exit, and returns 1."""
+    """Prints a message on stderr and returns 1. Drops unwritten text of stdout, so that the interpreter prints no error on exit."""
     for stream, text in ((sys.stdout, ""), (sys.stderr, message)):
         if not stream:
             continue

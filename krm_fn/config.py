@@ -1,6 +1,6 @@
-"""Config: what the reference operator takes from Helm values and flags, here from the functionConfig.
+"""Config: the settings that the reference operator takes from Helm values and flags, read from the functionConfig.
 
-Not its business: the schema, which is `krm_fn.api.render`; a test holds the defaults here and there together.
+`krm_fn.api.render` holds their schema. A test keeps the defaults of both modules equal.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ DYNAMO_GROUP = identity.DYNAMO_GROUP
 
 
 class LeaderWorkerSet(NamedTuple):
-    """Whether LeaderWorkerSets carry multinode services in deployment mode."""
+    """LeaderWorkerSets in deployment mode. `enabled` is true if they run multinode services."""
 
     enabled: bool = True
 
 
 class KaiScheduler(NamedTuple):
-    """Grove only: whether the KAI scheduler places the pods, and on which queue."""
+    """The KAI scheduler, for Grove only. `enabled` is true if it schedules the pods; `queue` is its queue."""
 
     enabled: bool = False
     queue: str = "dynamo"
 
 
 class Grove(NamedTuple):
-    """What PodCliqueSets carry besides the graph."""
+    """The settings of PodCliqueSets."""
 
     termination_delay: str = "15m"
     kai_scheduler: KaiScheduler = KaiScheduler()
@@ -42,7 +42,7 @@ class Grove(NamedTuple):
 
 
 class Ingress(NamedTuple):
-    """What a frontend without `ingress` of its own gets."""
+    """The default ingress of frontends without an `ingress` field."""
 
     class_name: str = ""
     tls_secret_name: str = ""
@@ -51,7 +51,7 @@ class Ingress(NamedTuple):
 
 
 class Rbac(NamedTuple):
-    """The cluster roles that the platform ships."""
+    """The names of the ClusterRoles that the platform installs."""
 
     planner_role: str = "dynamo-planner"
     epp_role: str = "dynamo-epp"
@@ -59,14 +59,14 @@ class Rbac(NamedTuple):
 
 
 class PullSecret(NamedTuple):
-    """A Secret that is in the cluster and opens a registry."""
+    """An image pull secret in the cluster, and the registry that it is for."""
 
     registry: str = ""
     name: str = ""
 
 
 class Config(NamedTuple):
-    """The settings of one run. Every field stands under the same name, in camelCase, in the functionConfig."""
+    """The settings of one run. Each field has the same name in the functionConfig, in camelCase."""
 
     orchestrator: str = "deployment"
     leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
@@ -90,7 +90,7 @@ class Config(NamedTuple):
 
 
 def key(attribute: str) -> str:
-    """The functionConfig's spelling of an attribute.
+    """The name of an attribute in the functionConfig.
 
     >>> key("nats_address"), key("model_express_url")
     ('natsAddress', 'modelExpressURL')
@@ -100,10 +100,10 @@ def key(attribute: str) -> str:
 
 
 def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
-    """The settings a functionConfig holds, and everything wrong with it.
+    """Returns the settings in a functionConfig, and all findings about it.
 
-    Accepted are a DynamoRender, a ConfigMap with the same keys as strings (`kpt fn eval -- natsAddress=…`), a Dynamo resource
-    with the settings as annotations (kustomize `generators:`), and nothing (KRM Functions Specification, `functionConfig`).
+    The functionConfig may be a DynamoRender, a ConfigMap with the same keys as strings (`kpt fn eval -- natsAddress=…`), a Dynamo
+    resource with the settings as annotations (kustomize `generators:`), or absent (KRM Functions Specification, `functionConfig`).
     """
     if function_config is None:
         return Config(), []
@@ -131,7 +131,7 @@ def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
 
 
 def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> tuple[Config, list[Result]]:
-    """Settings written as strings; a dot in a key goes down a level."""
+    """Reads settings that are written as strings. A dot in a key separates the levels of a nested setting."""
     spec: dict[str, Any] = {}
     spelled: dict[results.Path, str] = {}
     for name, text in (data if isinstance(data, dict) else {}).items():
@@ -150,7 +150,7 @@ def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> 
 
 
 def _moved(found: list[Result], address: results.Ref, at: results.Path, spelled: dict[results.Path, str]) -> Iterator[Result]:
-    """Findings about the typed form, at the place where the user wrote the text."""
+    """Moves findings about the typed form to the key that the user wrote."""
     for result in found:
         steps = tuple(str(step) for step in result.path[1:])
         name = next((name for key, name in spelled.items() if key[: len(steps)] == steps[: len(key)]), "")
@@ -158,14 +158,14 @@ def _moved(found: list[Result], address: results.Ref, at: results.Path, spelled:
 
 
 def _twice(address: results.Ref, at: results.Path, spelled: dict[results.Path, str]) -> Iterator[Result]:
-    """Settings below one that is also written as a whole: the order of keys must not decide."""
+    """Reports a nested setting whose parent is also set, because the order of the keys would decide which one wins."""
     for steps, name in spelled.items():
         for whole in (spelled[steps[:length]] for length in range(1, len(steps)) if steps[:length] in spelled):
-            yield results.error("DYN041", f"{whole} sets it as a whole; keep one of the two", address, (*at, name))
+            yield results.error("DYN041", f"{name} is also set by {whole}; keep one of the two", address, (*at, name))
 
 
 def _value(kind: type, steps: results.Path, text: Any) -> Any:
-    """A text as the type that the setting has; what cannot be read stays text, for the check to refuse."""
+    """Converts a text to the type of the setting. An unreadable text stays text, and the schema check reports it."""
     default = _default(kind, steps)
     if not isinstance(text, str) or isinstance(default, str) or default is None:
         return text
@@ -188,7 +188,7 @@ def _default(kind: Any, steps: results.Path) -> Any:
 
 
 def _fill(kind: Any, spec: dict[str, Any]) -> Any:
-    """A settings tuple from its checked dict; what is missing or null keeps its default."""
+    """Makes a settings tuple from its checked dict. Missing and null fields keep their defaults."""
     written = {name: spec[key(name)] for name in kind._fields if spec.get(key(name)) is not None}
     defaults = kind._field_defaults
     for name, value in written.items():

@@ -1,6 +1,6 @@
-"""Expands every Dynamo resource among the items to the native objects that it stands for.
+"""Expands every Dynamo resource among the items to native objects.
 
-`expand` is a function of its arguments. It reads no clock, environment, file or network, and it never changes its input.
+The result of `expand` depends on its arguments only. It reads no clock, environment, file or network, and never changes its input.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Expansion(NamedTuple):
 
 
 class _Expanded(NamedTuple):
-    """One input item: the resources kept of it, the objects generated from it, and the findings about it."""
+    """The expansion of one item: the item itself if it stays, the objects generated from it, and the findings about it."""
 
     kept: list[Resource]
     generated: list[Generated]
@@ -43,7 +43,7 @@ class _Expanded(NamedTuple):
 
 
 class _Input(NamedTuple):
-    """What the other items and the configuration say about one item."""
+    """The configuration, and the facts from the other items that the expansion of one item needs."""
 
     config: Config
     cluster: ClusterFacts
@@ -51,7 +51,7 @@ class _Input(NamedTuple):
 
     @property
     def unknown(self) -> Severity:
-        """The severity of native fields that are newer than our Kubernetes schema."""
+        """The severity of native fields that krm-fn's Kubernetes schema does not have."""
         return "warning" if self.config.unknown_fields == "warn" else "error"
 
 
@@ -103,15 +103,15 @@ def _item(resource: Resource, context: _Input) -> _Expanded:
     address = results.ref(resource)
     if address.api_version != API_VERSION or address.kind not in _RESOLVERS or generated.is_generated(resource):
         return _unexpanded(resource, context)
-    converted, notes = older_forms.convert(resource, context.images)
-    item = _expanded(converted, context, notes)
+    converted, findings = older_forms.convert(resource, context.images)
+    item = _expanded(converted, context, findings)
     return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
 
 
-def _expanded(resource: Resource, context: _Input, notes: list[Result]) -> _Expanded:
+def _expanded(resource: Resource, context: _Input, findings: list[Result]) -> _Expanded:
     """Expands one graph or component. A resource with errors generates nothing, but its readable parts are still checked."""
     config = context.config
-    checked = [*notes, *check.resource(resource, unknown=context.unknown)]
+    checked = [*findings, *check.resource(resource, unknown=context.unknown)]
     broken, usable = readable.broken(checked), readable.usable(check.without_nulls(resource), checked)
     plan, unreadable = _RESOLVERS[resource["kind"]](usable, config, context.cluster)
     pods = graph.pods(plan)
@@ -139,7 +139,7 @@ def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
 
 
 def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[Result]:
-    """The namespace must be known now, because pods carry it in their environment."""
+    """Checks the namespace. A render needs it, because it writes the namespace into the environment of pods."""
     address = results.ref(resource)
     if not address.namespace and not config.namespace:
         message = f"no namespace is set, using {namespace}; set it here, in the layer of the function or in the configuration, or use -n"
@@ -150,12 +150,12 @@ def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[R
 
 
 def _in_namespace(resource: Resource, namespace: str) -> Resource:
-    """The resource with its namespace written."""
+    """Returns the resource with its namespace set."""
     if results.ref(resource).namespace:
         return resource
     return {**resource, "metadata": {**resource["metadata"], "namespace": namespace}}
 
 
 def _distinct(found: list[Result]) -> list[Result]:
-    """Findings without repetition. Several services can report the same field of their graph."""
+    """Removes duplicate findings. Several services can report the same field of their graph."""
     return list({(result.code, result.message, result.ref, result.path): result for result in found}.values())

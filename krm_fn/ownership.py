@@ -1,6 +1,6 @@
-"""Marks generated objects with their owners, and joins generated objects with the items that are there already.
+"""Marks generated objects with their owners, and merges generated objects into the items.
 
-The owner is an annotation, because a build knows no UIDs. It is written on the object only, never in pod templates or selectors.
+The owner is an annotation, because owner references need UIDs, which exist only in a cluster. Pod templates and selectors never carry it.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def place(
 ) -> tuple[list[Resource], list[Result]]:
     """Adds the generated objects to the items.
 
-    An item with the owner annotation is replaced where it stands if it is generated again, and removed if no owner wants it any more and it
-    may be removed. An item without the annotation in the place of a generated object is an error. `present` holds every owner among the
-    items; objects of other owners stay. `home` is the namespace of items without one. `is_prunable` says which objects may be removed.
+    An item with the owner annotation is replaced at its position if it is generated again. It is removed if its owner no longer generates
+    it and `is_prunable` is true for it. An item without the annotation that has the identity of a generated object is an error.
+    `present` holds every owner among the items; objects of other owners stay. `home` is the namespace of items without one.
     """
     found: list[Result] = []
     wanted = _joined(generated, found)
@@ -119,13 +119,13 @@ class _Unwanted(NamedTuple):
 
 
 def _named(resource: Resource) -> str:
-    """Names an object by its file if an orchestrator told it."""
-    notes, address = labels.notes(resource), results.ref(resource)
-    return str(notes.get(labels.PATH) or notes.get(labels.LEGACY_PATH) or f"{address.kind} {address.name}")
+    """Returns the file of an object if an orchestrator annotated it, otherwise its kind and name."""
+    annotations, address = labels.notes(resource), results.ref(resource)
+    return str(annotations.get(labels.PATH) or annotations.get(labels.LEGACY_PATH) or f"{address.kind} {address.name}")
 
 
 def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[ObjectKey, Generated]:
-    """Returns each object once, marked with all its owners. Graphs may share an object only if both generate it equal."""
+    """Returns each object once, marked with all its owners. Two graphs may share an object only if both generate it with equal fields."""
     first: dict[ObjectKey, Generated] = {}
     names: dict[ObjectKey, set[str]] = {}
     for entry in generated:
@@ -165,9 +165,9 @@ def _renewed(old: Resource, new: Resource) -> Resource:
 
 
 def _located(new: Generated, taken: set[str]) -> Resource:
-    """Under kpt, puts a new object into a file beside its graph's file. kustomize writes no files."""
-    notes, resource = labels.notes(new.owner), new.resource
-    beside = notes.get(labels.PATH) or notes.get(labels.LEGACY_PATH)
+    """Under kpt, gives a new object a path in the folder of its graph's file. kustomize needs no paths."""
+    annotations, resource = labels.notes(new.owner), new.resource
+    beside = annotations.get(labels.PATH) or annotations.get(labels.LEGACY_PATH)
     if not beside:
         return resource
     address, folder = results.ref(resource), beside.rpartition("/")[0]
@@ -175,20 +175,20 @@ def _located(new: Generated, taken: set[str]) -> Resource:
     paths = [f"{folder}/{stem}.yaml".lower().lstrip("/") for stem in stems]
     path = next((candidate for candidate in paths if candidate not in taken), paths[-1])
     taken.add(path)
-    more = {key: notes[key] for key in (labels.PACKAGE_PATH,) if key in notes}
+    more = {key: annotations[key] for key in (labels.PACKAGE_PATH,) if key in annotations}
     return _annotated(resource, {labels.PATH: path, labels.LEGACY_PATH: path, **more})
 
 
-def _annotated(resource: Resource, notes: dict[str, Any]) -> Resource:
+def _annotated(resource: Resource, annotations: dict[str, Any]) -> Resource:
     metadata = resource["metadata"]
-    return {**resource, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **notes}}}
+    return {**resource, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), **annotations}}}
 
 
-def source(resource: Resource, notes: dict[str, str], mode: str) -> Iterator[Resource]:
-    """Yields the Dynamo resource itself as it leaves: with its annotations, marked as local to the build, or not at all.
+def source(resource: Resource, annotations: dict[str, str], mode: str) -> Iterator[Resource]:
+    """Yields the Dynamo resource with the annotations of the render. `mode` is the setting `source`: keep, local or drop.
 
-    kustomize marks a generator's own file as local and removes nothing else; a graph that is to reach the cluster loses both marks. Under
-    kpt dropping would delete the user's file, so there the resource stays and is local.
+    In mode `keep`, a graph that is its own generator loses the annotations that make kustomize treat it as local. In any other mode the
+    resource is marked as local. In mode `drop` nothing is yielded, except under kpt, where that would delete the user's file.
     """
     written = labels.notes(resource)
     under_kpt = labels.PATH in written or labels.LEGACY_PATH in written
@@ -197,5 +197,5 @@ def source(resource: Resource, notes: dict[str, str], mode: str) -> Iterator[Res
     dropped = {labels.FUNCTION, labels.LOCAL_CONFIG} if labels.FUNCTION in written else set()
     local = {labels.LOCAL_CONFIG: "true"} if mode != "keep" else {}
     kept = {key: value for key, value in written.items() if key not in dropped}
-    new = {**kept, **notes, **local}
+    new = {**kept, **annotations, **local}
     yield resource if new == written else {**resource, "metadata": {**resource["metadata"], "annotations": new}}

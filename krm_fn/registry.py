@@ -1,6 +1,6 @@
-"""A folder is a registry, a file name is a name: `get(backends, "vllm")` is `krm_fn/manifests/backends/vllm.py`.
+"""Registries: a folder is a registry, and each file in it is an entry: `get(backends, "vllm")` is `krm_fn/manifests/backends/vllm.py`.
 
-The package's own `__init__` says what an entry must offer.
+The `__init__` of the package defines the interface of its entries.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ def entries(package: ModuleType) -> tuple[str, ...]:
 
 @cache
 def entries_of(name: str) -> tuple[str, ...]:
-    """The same for a package of krm_fn by its name, for example `manifests.backends`, without an import of it.
+    """The entries of a package of krm_fn by its name, for example `manifests.backends`. The package is not imported.
 
-    A layer below that package learns its entries in this way. Raises FileNotFoundError for an unknown package.
+    Modules in a layer below that package use this. Raises FileNotFoundError for an unknown package.
     """
     return _listed([_HERE + name.replace(".", "/")])
 
 
 @cache
 def get(package: ModuleType, name: str) -> ModuleType:
-    """The module of one entry. Only the module asked for is imported.
+    """The module of one entry. No other entry is imported.
 
     Raises KeyError for a name that is not in the folder.
     """

@@ -1,4 +1,4 @@
-"""Findings as lines for people. `krm_fn.results.wire` is their form in a ResourceList."""
+"""Formats findings as lines for people. `krm_fn.results.wire` formats them for a ResourceList."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "
 
 
 def summary(found: Sequence[Result], lines: int = 0) -> str:
-    """The number of findings, then one line for each, most important first; at most `lines` lines unless that is 0.
+    """The number of findings, then one line for each finding, errors first; at most `lines` lines unless `lines` is 0.
 
-    Empty without findings. The last line has no line end, which kpt would count as another line.
+    The text is empty if `found` is empty. The last line has no line end, because kpt would count it as another line.
     """
     if not found:
         return ""
@@ -50,7 +50,7 @@ def place(result: Result) -> str:
 
 
 def noun(result: Result) -> str:
-    """The severity of a finding as people read it."""
+    """The severity of a finding as a word: `info` is `note`."""
     return _NOUNS[result.severity]
 
 

@@ -42,22 +42,22 @@ class Result(NamedTuple):
 
 
 def error(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
-    """Returns a finding that stops the build. `message` says what is wrong and, after a semicolon, how to fix it."""
+    """Returns a finding that stops the build. `message` is the problem, a semicolon, and the fix."""
     return Result("error", code, message, ref, path, **more)
 
 
 def warning(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
-    """A finding that lets the build pass, but that a reviewer should see."""
+    """Returns a finding that does not stop the build, but that a reviewer should see."""
     return Result("warning", code, message, ref, path, **more)
 
 
 def info(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
-    """A note on what was done where the reference's output could not have worked."""
+    """Returns a note: the function changed something, because the reference's output could not work."""
     return Result("info", code, message, ref, path, **more)
 
 
 def internal(problem: Exception, ref: Ref | None = None) -> Result:
-    """Returns the finding for an exception that no code expects, with the line of code that raised it."""
+    """Returns the finding for an unexpected exception, with the function and line that raised it."""
     trace = problem.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
@@ -105,7 +105,7 @@ def field(path: Path) -> str:
 
 
 def line(result: Result) -> str:
-    """Returns the message with its code and field in front, as every reader of results shows it."""
+    """Returns code, field and message in one text, the form in which every output shows a finding."""
     where = field(result.path)
     return f"{result.code} {where}: {result.message}" if where else f"{result.code} {result.message}"
 
@@ -123,7 +123,7 @@ def order(result: Result) -> tuple[Any, ...]:
 
 
 def failed(results: list[Result]) -> bool:
-    """True if the build must stop: exactly if there is an error."""
+    """True if one of the findings is an error; the build must then stop."""
     return any(result.severity == "error" for result in results)
 
 

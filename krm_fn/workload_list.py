@@ -1,4 +1,4 @@
-"""The annotation `dynamo.krm-fn.io/workloads`: a graph's workloads, written by a render, read by the build check and the status syncer.
+"""The annotation `dynamo.krm-fn.io/workloads`: a graph's workloads. A render writes it; the build check and the status syncer read it.
 
 The list is compact JSON with one object per workload: `service`, `apiVersion`, `kind`, `name`, and `replicas` unless an autoscaler
 owns the number. This module is the only writer and the only reader of that format.
@@ -36,9 +36,9 @@ def write(entries: Iterable[Entry]) -> str:
 
 
 def read(text: str) -> list[Entry]:
-    """The entries in the text of the annotation. Unknown keys are ignored, so that a newer render can add some.
+    """The entries in the text of the annotation. Unknown keys are ignored, because a newer render may add keys.
 
-    Raises ValueError, with the entry and the key in its message, if the text does not have the format that `write` gives it.
+    Raises ValueError if the text does not have the format of `write`. The error message names the entry and the key.
     """
     try:
         listed = json.loads(text)

@@ -1,6 +1,6 @@
-"""What a release of the reference decides: a file here is a release, its `BEHAVIOUR` holds the facts as data.
+"""The facts that differ between releases of the reference: each file is a release, and its `BEHAVIOUR` holds the facts as data.
 
-`resolve` chooses one for each resource. Below it, modules read facts and never compare releases.
+`resolve` chooses the release of each resource. The layers below it read facts and never compare releases.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ProbeFigures(NamedTuple):
 
 
 class TypeFigures(NamedTuple):
-    """What the main container of a component type gets: named ports, variables, and probes by the name of their field."""
+    """The defaults of a component type: ports, variables and probes of its main container, and the grace period of its pod in seconds."""
 
     ports: tuple[tuple[str, int], ...] = ()
     env: tuple[tuple[str, str], ...] = ()
@@ -50,9 +50,9 @@ class TypeFigures(NamedTuple):
 
 
 class Behaviour(NamedTuple):
-    """The facts of one release. `types` has an entry for each component type that gets more than the neutral figures.
+    """The facts of one release. A component type without an entry in `types` has the default `TypeFigures`.
 
-    `picker_args` are the arguments of an endpoint picker, with `{pool}` and `{namespace}` for those of the graph.
+    `picker_args` are the arguments of an endpoint picker; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace.
     """
 
     ports: Ports
@@ -62,6 +62,6 @@ class Behaviour(NamedTuple):
 
 
 def get(release: str) -> Behaviour:
-    """The facts of one release, by the name of its file. Raises KeyError for an unknown one."""
+    """The facts of a release. `release` is the name of its file. Raises KeyError for an unknown release."""
     behaviour: Behaviour = registry.get(sys.modules[__name__], release).BEHAVIOUR
     return behaviour

@@ -46,7 +46,7 @@ BEHAVIOUR = Behaviour(
                 ("RUST_LOG", "debug,dynamo_llm::kv_router=trace"),
             ),
             probes=(("livenessProbe", _PICKER), ("readinessProbe", _PICKER)),
-            grace_period=130,  # streams end before the pod does
+            grace_period=130,  # open streams end before the pod stops
         ),
     },
     shared_memory="8Gi",

@@ -26,10 +26,10 @@ _CAUSES = {
 
 
 def check(resources: Sequence[Resource]) -> Iterator[Result]:
-    """Yields one error for each resource of a finished build that refers to a name, namespace or label from before a later layer.
+    """Yields one error for each resource of a finished build that still has a name, namespace or label from before a later layer.
 
-    Resources without our marks are not judged. Values that the user set by hand in the source are not judged either; if the source is
-    not among the items (`source: drop`), fields that a user can set are not judged.
+    Only generated objects and rendered sources are checked. Values that the user set in the source are not checked. If the source is not
+    among the items (`source: drop`), no field that a user can set is checked.
     """
     there = index.read(resources)
     for resource in resources:

@@ -53,12 +53,12 @@ def read(resources: Sequence[Resource]) -> Build:
     build = Build({}, {}, {}, {}, [])
     for resource in resources:
         _, kind, name, namespace = results.ref(resource)
-        notes = labels.notes(resource)
+        annotations = labels.notes(resource)
         build.names.setdefault((kind, namespace), set()).add(name)
         for mark in ownership.owners(resource):
             build.generated.setdefault((kind, namespace), set()).add(name)
             build.services.setdefault(mark, set()).add(str(labels.of(resource).get(labels.COMPONENT, "")))
-        if labels.WORKLOADS in notes:
+        if labels.WORKLOADS in annotations:
             build.sources.setdefault(f"{kind}/{rendered_as(resource)}", []).append(resource)
         build.pods.extend((namespace, found) for _, found in paths.each(resource, POD_LABELS) if isinstance(found, dict))
     return build
@@ -79,7 +79,7 @@ def generated(resource: Resource, build: Build) -> Iterator[Generated]:
 
 
 def workloads(source: Resource) -> list[Entry]:
-    """The entries of the workloads annotation; none if the annotation cannot be read, since then the function did not write it."""
+    """The entries of the workloads annotation; empty if the annotation is unreadable, because the function did not write it then."""
     text = labels.notes(source).get(labels.WORKLOADS)
     try:
         return workload_list.read(text) if isinstance(text, str) else []
@@ -88,7 +88,7 @@ def workloads(source: Resource) -> list[Entry]:
 
 
 def generated_for(entry: Entry) -> tuple[str, str]:
-    """Kind and name of the generated object that makes a workload: the PodCliqueSet for what Grove makes, else the workload itself."""
+    """Kind and name of the generated object of a workload: the PodCliqueSet for a workload that Grove creates, else the workload itself."""
     if entry.kind in names.GROVE_KINDS:
         return "PodCliqueSet", names.graph_of(entry.kind, entry.name, entry.service)
     return entry.kind, entry.name

@@ -1,4 +1,4 @@
-"""A mismatch: a field that names something that is not in the build."""
+"""A mismatch: a field with a name, namespace or label that is not in the build."""
 
 from __future__ import annotations
 

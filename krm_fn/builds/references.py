@@ -23,13 +23,13 @@ _REFERENCES: tuple[tuple[Path, str, str], ...] = (
     *((place.spec, "serviceAccountName", "ServiceAccount") for place in templates.ALL),
     *(((*place.spec, "volumes", "*", "configMap"), "name", "ConfigMap") for place in templates.ALL),
 )
-"""References of generated objects: place, key and kind. An empty kind is read from the object at that place, which users cannot set."""
+"""References of generated objects: place, key and kind. If the kind is empty, it stands beside the key, and users cannot set the field."""
 
 
 def missing(item: Generated, there: Build) -> Iterator[Mismatch]:
     """Yields references to objects that are not in the build.
 
-    A user may refer to objects outside the build, so a field that users can set is judged only if the function gave the name.
+    A user may refer to objects outside the build. A field that users can set is therefore checked only if its name is a generated name.
     """
     for place, key, fixed in _REFERENCES:
         for at, holder in paths.each(item.resource, [place]):
@@ -65,13 +65,13 @@ def absent(item: Generated, at: Path, kind: str, name: Any, there: Build) -> Ite
 
 
 def alike(name: str, found: set[str]) -> str:
-    """The one name that is the given name with a prefix or suffix; empty if no name or more than one fits."""
+    """The only name in `found` that is `name` with a prefix or suffix; empty if no name fits, or several do."""
     others = [other for other in found if is_like(other, name)]
     return others[0] if len(others) == 1 else ""
 
 
 def is_like(name: str, other: str) -> bool:
-    """True if a name is another name, with or without a prefix or a suffix."""
+    """True if `name` is `other`, with or without a prefix or a suffix."""
     return name.startswith(other) or name.endswith(other)
 
 

@@ -53,7 +53,7 @@ def check_source(source: Resource, there: Build) -> Iterator[Mismatch]:
 
 
 def check_generated(item: Generated, there: Build) -> Iterator[Mismatch]:
-    """Yields each wrong name and namespace in one generated object, the most telling field first."""
+    """Yields each wrong name and namespace in one generated object, the clearest field first."""
     written = _written(item.source)
     if written is not None:
         yield from _variables(item, written)
@@ -95,7 +95,7 @@ def _flags(item: Generated, written: set[str], there: Build) -> Iterator[Mismatc
 
 
 def _ends(item: Generated) -> Iterator[Mismatch]:
-    """Checks that an account is bound in its own namespace, and that an adapter scales the graph of its owner."""
+    """Checks the namespace of a RoleBinding's subjects, and the graph of a scaling adapter."""
     for at, says in paths.each(item.resource, [("subjects", "*", "namespace")]):
         yield from _namespace(item, at, says)
     for at, says in paths.each(item.resource, [("spec", "dgdRef", "name")]):
@@ -140,7 +140,7 @@ def _graph(item: Generated, at: Path, says: Any) -> Iterator[Mismatch]:
 
 
 def _dynamo_namespace(item: Generated, at: Path, says: Any) -> Iterator[Mismatch]:
-    """Checks Dynamo's own namespace, which is shared, or made of the Kubernetes namespace and the graph's name."""
+    """Checks the Dynamo namespace: it is the global one, or consists of the Kubernetes namespace and the graph's name."""
     truth = names.dynamo_namespace(item.namespace, item.name, shared=False)
     text = str(says)
     if item.kind != index.GRAPH or says in (names.GLOBAL_NAMESPACE, truth) or (not item.namespace and text.endswith(truth)):

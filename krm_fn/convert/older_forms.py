@@ -65,11 +65,12 @@ def _judged(resource: Resource, address: Ref, spec: dict[str, Any], image: str) 
         message = "the DynamoComponent names no image, and krm-fn builds none; build the image elsewhere and write its name here"
         yield results.error("DYN030", message, address, ("spec", "image"))
     elif labels.notes(resource).get(labels.LOCAL_CONFIG) != "true":
-        message = f'no cluster knows this kind; annotate it {labels.LOCAL_CONFIG}: "true", so that it is not applied'
+        message = f'no cluster knows the kind {COMPONENT}; add the annotation {labels.LOCAL_CONFIG}: "true", so that it is not applied'
         yield results.warning("DYN039", message, address, ("metadata", "annotations"))
     ignored = [field for field in _BUILD_ONLY if field in spec]
     if ignored:
-        message = f"krm-fn builds no image, so {', '.join(ignored)} {'has' if len(ignored) == 1 else 'have'} no effect; remove"
+        have, them = ("has", "it") if len(ignored) == 1 else ("have", "them")
+        message = f"krm-fn builds no image, so {', '.join(ignored)} {have} no effect; remove {them}"
         yield results.warning("DYN031", message, address, ("spec", ignored[0]))
 
 
@@ -143,7 +144,8 @@ class _Conversion(NamedTuple):
             )
             self.found.append(results.error("DYN033", message, self.ref, path))
         elif image.image:
-            message = f"deprecated field; write extraPodSpec: {{mainContainer: {{image: {image.image}}}}} on each service instead"
+            new = f"extraPodSpec: {{mainContainer: {{image: {image.image}}}}}"
+            message = f"dynamoComponent is deprecated; write {new} on each service instead"
             self.found.append(results.warning("DYN034", message, self.ref, path))
 
     def _announce_services(self, services: Any, path: Path) -> None:
@@ -174,7 +176,7 @@ class _Conversion(NamedTuple):
     def _with_claim(self, component: dict[str, Any], claim: Any, path: Path, claims: list[Any] | None) -> dict[str, Any]:
         """Adds the claim to the graph's claims, and a mount of it to the component."""
         if not isinstance(claim, dict) or not isinstance(claim.get("name"), str):
-            message = "deprecated field, and the claim has no name; list the claim under spec.pvcs and mount it under volumeMounts"
+            message = "pvc is deprecated, and the claim has no name; list the claim under spec.pvcs and mount it under volumeMounts"
             self.found.append(results.error("DYN037", message, self.ref, path))
             return component
         place = claim.get("mountPath") or claim.get("mountPoint") or ""
@@ -186,7 +188,7 @@ class _Conversion(NamedTuple):
             self.found.append(results.error("DYN037", message, self.ref, path))
         else:
             listed = "" if claims is None else f"spec.pvcs: {_shown([moved])} and "
-            self.found.append(results.warning("DYN038", f"deprecated field; write {listed}volumeMounts: {new}", self.ref, path))
+            self.found.append(results.warning("DYN038", f"pvc is deprecated; write {listed}volumeMounts: {new}", self.ref, path))
         if claims is not None and all(not isinstance(other, dict) or other.get("name") != claim["name"] for other in claims):
             claims.append(moved)
         return {**component, "volumeMounts": _appended(component.get("volumeMounts"), mount)}

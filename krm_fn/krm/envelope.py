@@ -25,7 +25,7 @@ _PLAIN_FILES = "use `krm-fn render` for plain files"
 
 
 def around(value: Any) -> Iterator[Result]:
-    """Yields what keeps a value from being a ResourceList. With an error here there is no list that could be given back."""
+    """Yields an error if a value is not a ResourceList. The function cannot write a list then."""
     if not isinstance(value, dict):
         what = "a list" if isinstance(value, list) else "a single value"
         yield results.error("DYN012", f"the input is {what}, not a {KIND}; {_PLAIN_FILES}")
@@ -46,7 +46,7 @@ class _Item(NamedTuple):
 
 
 def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
-    """Yields what is wrong with the parts of a ResourceList. `lines` maps the id() of each item to its line, from 1."""
+    """Yields the errors in the functionConfig and in the items. `lines` maps the id() of each item to its line, from 1."""
     config = fields.get("functionConfig")
     if config is not None and not isinstance(config, dict):
         message = "the functionConfig is not a resource; write a mapping with apiVersion, kind and metadata"
@@ -95,10 +95,10 @@ def _listed(value: Resource) -> Iterator[Resource]:
 
 
 def _escaped(item: _Item, address: Ref) -> Iterator[Result]:
-    """Yields an error for a Dynamo resource whose path is outside the package: generated objects would get a path beside it."""
-    notes = labels.notes(item.value) if identity.is_dynamo(item.value) else {}
+    """Yields an error for a Dynamo resource whose path is outside the package, because generated objects get paths in the same folder."""
+    annotations = labels.notes(item.value) if identity.is_dynamo(item.value) else {}
     for key in (labels.PATH, labels.LEGACY_PATH):
-        path = notes.get(key)
+        path = annotations.get(key)
         if isinstance(path, str) and _leaves(path):
             message = "the path is outside the package; write a path relative to the package, or remove the annotation"
             yield results.error("DYN083", message, address, ("metadata", "annotations", key))

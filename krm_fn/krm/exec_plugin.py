@@ -1,6 +1,6 @@
 """The function as a kustomize exec plugin: settings in a file, plain documents on stdin and on stdout.
 
-The kustomize inside kubectl runs no program in any other way.
+The kustomize inside kubectl can run a program only in this way.
 Follows kustomize's `api/internal/plugins/execplugin`: a transformer gets all resources and returns all, a generator gets
 none and is its own settings; kustomize shows stderr if the exit code is not 0.
 """
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
-    """Reads the file `settings` and documents, writes documents, and returns the exit code. With an error nothing is written.
+    """Reads the file `settings` and the documents on stdin, writes documents, and returns the exit code. With an error, writes nothing.
 
     Never raises, whatever the input is.
     """
     try:
         resources, found = _answer(settings, stdin.read())
-    except Exception as problem:  # noqa: BLE001 - whatever it is, the user's resources must not be lost
+    except Exception as problem:  # noqa: BLE001 - no exception may lose the user's resources
         resources, found = [], [results.internal(problem)]
     failed = results.failed(found)
     stderr.write(f"{report.summary(found)}\n" if found else "")
@@ -62,7 +62,7 @@ def _settings(path: str) -> tuple[Resource | None, list[Result]]:
 
 
 def _around(items: list[Any]) -> Iterator[Result]:
-    """Yields an error if the documents are not what a plugin gets."""
+    """Yields an error if stdin held no resource, or a ResourceList."""
     if not items:
         message = f"the plugin got no resource; list a {config.KIND} under `transformers`, or Dynamo resources alone under `generators`"
         yield results.error("DYN001", message)

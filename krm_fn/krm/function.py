@@ -27,7 +27,7 @@ _KPT_LINES = 4  # kpt cuts off more
 
 
 class _Answer(NamedTuple):
-    """The output, which is empty if no list could be read, and the findings."""
+    """The output, and the findings. The output is empty if the ResourceList could not be read."""
 
     output: bytes
     results: list[Result]
@@ -37,12 +37,13 @@ class _Answer(NamedTuple):
 def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     """Reads a ResourceList, writes one, and returns the exit code.
 
-    If no list can be read, nothing is written, because an empty list would mean "delete everything". Never raises, whatever the input is.
+    If the ResourceList cannot be read, nothing is written, because an empty list would mean "delete everything". Never raises, whatever
+    the input is.
     """
     data = stdin.read()
     try:
         answer = _answer(resourcelist.parse(data))
-    except Exception as problem:  # noqa: BLE001 - whatever it is, no item may be lost
+    except Exception as problem:  # noqa: BLE001 - no exception may lose an item
         answer = _unchanged(data, results.internal(problem))
     failed = results.failed(answer.results)
     stderr.write(_said(answer, failed=failed))
@@ -53,7 +54,7 @@ def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
 
 
 def _said(answer: _Answer, *, failed: bool) -> str:
-    """Returns the text for stderr: all findings for kustomize, which shows nothing else; a few lines on failure for kpt."""
+    """Returns the text for stderr: all findings for kustomize, which shows only stderr; for kpt at most four lines, and only on failure."""
     if answer.under_kpt:
         return report.summary(answer.results, _KPT_LINES) if failed else ""
     return f"{report.summary(answer.results)}\n" if answer.results else ""
@@ -84,7 +85,7 @@ def _lost(before: list[Resource], after: list[Resource], settings: Config) -> It
     for resource in gone:
         removable = generated.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
         if not removable and identity.key(resource) not in there:
-            message = "would be lost, which is a mistake in this function and not in the input; please report it with the input"
+            message = "the resource would be lost, because of a bug in krm-fn and not in the input; report it together with the input"
             yield results.error("DYN017", message, results.ref(resource))
 
 
@@ -95,7 +96,7 @@ def _names(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
 
 
 def _placed(found: list[Result], received: ResourceList) -> list[Result]:
-    """Sorts findings and adds the file or line of the resource that each is about. Takes time linear in the number of findings."""
+    """Adds to each finding the file or line of its resource, and sorts the findings. The time is linear in the number of findings."""
     by_ref: dict[Ref | None, list[Result]] = {}
     for result in found:
         by_ref.setdefault(None if result.file or result.line else result.ref, []).append(result)
@@ -109,11 +110,11 @@ def _placed(found: list[Result], received: ResourceList) -> list[Result]:
 
 
 def _unchanged(data: bytes, problem: Result) -> _Answer:
-    """Returns the items unchanged, if they can still be read, after an internal error."""
+    """Returns the items unchanged after an internal error; no output if they cannot be read."""
     try:
         received = resourcelist.parse(data)
         found = [*received.results, problem]
         output = resourcelist.render(received, received.items, found) if received.complete else b""
         return _Answer(output, found, origin.under_kpt(received.resources))
-    except Exception:  # noqa: BLE001 - the first problem has been noted
+    except Exception:  # noqa: BLE001 - `problem` is already reported
         return _Answer(b"", [problem], under_kpt=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Part(NamedTuple):
-    """A value, the offset of its key or of itself, and whether its text has the same meaning elsewhere."""
+    """A value, and the offset of its key or of itself. `own` is true if its text has the same meaning at another place."""
 
     start: int
     value: Any
@@ -25,7 +25,7 @@ class _Part(NamedTuple):
 
 
 class Layout:
-    """Maps the id() of a value to the offsets of its lines (`spans`) and to its line from 1 (`lines`). `column` is that of the dashes.
+    """Maps the id() of a value to the offsets of its lines (`spans`), and to its line from 1 (`lines`). The dashes are at `column`.
 
     A value has no span if it is in flow style, refers to an anchor outside of itself, or ends in the middle of a line.
     """
@@ -38,7 +38,7 @@ class Layout:
         self._items: list[_Part] = []
 
     def read(self, events: Builder) -> Any:
-        """Returns the value of the only document. Raises builder.Broken if there are several."""
+        """Returns the value of the only document. Raises builder.Broken if the text has several."""
         root = events.begin()
         if type(root) is MappingStartEvent:
             value: Any = self._mapping(events, root)

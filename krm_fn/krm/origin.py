@@ -21,18 +21,18 @@ def file(resource: Resource) -> tuple[str, int]:
 
     Under kpt the path starts at the package, under kustomize at the root of the build.
     """
-    notes = labels.notes(resource)
-    path = notes.get(labels.PATH) or notes.get(labels.LEGACY_PATH)
+    annotations = labels.notes(resource)
+    path = annotations.get(labels.PATH) or annotations.get(labels.LEGACY_PATH)
     if isinstance(path, str):
-        index = notes.get(labels.INDEX) or notes.get(labels.LEGACY_INDEX)
+        index = annotations.get(labels.INDEX) or annotations.get(labels.LEGACY_INDEX)
         return path, int(index) if isinstance(index, str) and index.isdecimal() and len(index) < 10 else 0
-    return _origin(notes.get(labels.ORIGIN)), 0
+    return _origin(annotations.get(labels.ORIGIN)), 0
 
 
 def place(resource: Resource, line: int) -> dict[str, Any]:
     """Returns the place of a resource as fields of a Result: its file, or else `line`, its line in the input.
 
-    Lines of the input mean something to the user only if no orchestrator wrote the input.
+    The line is given only if the user wrote the input, not an orchestrator.
     """
     path, number = file(resource)
     if path:
@@ -48,19 +48,19 @@ def by_hand(resource: Resource) -> bool:
 def under_kpt(resources: list[Any]) -> bool:
     """True if kpt runs the function: only kpt annotates the indentation of lists and the package of a resource."""
     return any(
-        labels.SEQINDENT in (notes := labels.notes(resource)) or labels.PACKAGE_PATH in notes
+        labels.SEQINDENT in (annotations := labels.notes(resource)) or labels.PACKAGE_PATH in annotations
         for resource in resources
         if isinstance(resource, dict)
     )
 
 
-def _origin(note: Any) -> str:
+def _origin(annotation: Any) -> str:
     """Returns the path in kustomize's annotation, which is YAML. Generated resources have `configuredIn` instead."""
-    documents, _ = reader.read(note) if isinstance(note, str) else ([], [])
+    documents, _ = reader.read(annotation) if isinstance(annotation, str) else ([], [])
     value = documents[0].value if documents else None
     if not isinstance(value, dict):
         return ""
     path, repo, ref = value.get("path") or value.get("configuredIn"), value.get("repo"), value.get("ref")
     if not isinstance(path, str) or not repo:
         return path if isinstance(path, str) else ""
-    return f"{repo}//{path}" + (f"?ref={ref}" if ref else "")  # as kustomize itself names what it fetches
+    return f"{repo}//{path}" + (f"?ref={ref}" if ref else "")  # kustomize's own form for a remote file

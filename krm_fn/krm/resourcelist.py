@@ -1,4 +1,4 @@
-"""Reads a ResourceList from stdin and writes one to stdout. Unchanged items leave as the very text that came in.
+"""Reads a ResourceList from stdin and writes one to stdout. The text of an unchanged item stays the same.
 
 Follows the KRM Functions Specification, section ResourceList.
 """
@@ -25,7 +25,7 @@ _BLOCK = r"(?m)[|>][-+1-9]*[ \t\r]*(?:#.*)?$"  # compiled where it is used: hard
 
 
 class ResourceList(NamedTuple):
-    """The input. `results` are its errors; `complete` is true if all of it can leave unchanged."""
+    """The input. `results` are its errors; `complete` is true if every item can be written unchanged."""
 
     text: str
     fields: dict[str, Any]
@@ -45,7 +45,7 @@ class ResourceList(NamedTuple):
 
     @property
     def function_config(self) -> Resource | None:
-        """The functionConfig, or None if there is none or it is not a mapping."""
+        """The functionConfig, or None if it is absent or not a mapping."""
         config = self.fields.get("functionConfig")
         return config if isinstance(config, dict) else None
 
@@ -68,15 +68,15 @@ def parse(data: bytes) -> ResourceList:
 
 
 def made(items: list[Any], function_config: Any, found: list[Result]) -> ResourceList:
-    """Makes a list of items that did not come in as one. `found` are their earlier findings; those about the list are added."""
+    """Makes a ResourceList of items that came in another form. Findings about the list are added to `found`."""
     fields = {"items": items, "functionConfig": function_config}
     return ResourceList("", fields, Layout(""), [*found, *envelope.within(fields, {})], complete=True)
 
 
 def render(received: ResourceList, resources: list[Any], found: list[Result]) -> bytes:
-    """Writes the list that leaves, with these resources, and with these findings after those of earlier functions.
+    """Writes the output list with these resources. The findings follow the results of earlier functions.
 
-    A resource that is the same object as in the input leaves as its text, comments and quotes included. Others are written anew.
+    A resource that is the same object as in the input keeps its text, with comments and quotes. Other resources are formatted anew.
     """
     layout, fields = received.layout, received.fields
     head = {key: value for key, value in fields.items() if key not in ("items", "functionConfig", "results")}
@@ -91,9 +91,9 @@ def render(received: ResourceList, resources: list[Any], found: list[Result]) ->
 
 
 def places(received: ResourceList, resource: Resource, paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
-    """Places of fields of an item or of the functionConfig: the file, or else line and column in the input, as fields of a Result.
+    """Returns the places of fields of an item or of the functionConfig as fields of a Result: the file, or line and column in the input.
 
-    The resource's text is read once, however many paths there are.
+    The resource's text is read once for all paths.
     """
     asked = list(paths)
     at = origin.place(resource, received.layout.lines.get(id(resource), 0))

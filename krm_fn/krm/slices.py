@@ -12,7 +12,7 @@ Span = tuple[int, int]
 
 
 def possible(text: str) -> bool:
-    """True if all lines end in a line feed. YAML 1.1 knows other line ends too, which make slices unsafe."""
+    """True if all lines end in a line feed. YAML 1.1 has other line ends too, and slices would be wrong with them."""
     return not any(odd in text for odd in _ODD_BREAKS) and text.count("\r") == text.count("\r\n")
 
 

@@ -1,1 +1,1 @@
-"""The vocabulary in which the function writes: native objects as plain dicts."""
+"""Kubernetes' own rules, names and types. Native objects are plain dicts."""

@@ -1,7 +1,7 @@
-"""Pod specs that users wrote, with quantities as an API server prints them.
+"""Writes the quantities in a user's pod spec as an API server prints them.
 
-The reference decodes pods into Go types and prints them again, which leaves everything except quantities as it was written. Pods stay
-identical to the reference's only if the function does the same.
+The reference decodes pods into Go types and prints them again, which changes only quantities. The function does the same, so that its
+pods are identical to the reference's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shapes of a container and of everything in it, for the type checker. `krm_fn.kube.types` hands them on."""
+"""The types of a container and of its fields, for the type checker. Other modules import them from `krm_fn.kube.types`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ResourceFieldSelector(TypedDict, total=False):
 
 
 class EnvVarSource(TypedDict, total=False):
-    """Where the value of a variable comes from."""
+    """The source of a variable's value."""
 
     fieldRef: FieldSelector
     resourceFieldRef: ResourceFieldSelector
@@ -136,7 +136,7 @@ class Resources(TypedDict, total=False):
 
 
 class VolumeMount(TypedDict, total=False):
-    """Where a container sees a volume."""
+    """A volume mounted into a container."""
 
     name: str
     mountPath: str

@@ -1,4 +1,4 @@
-"""Durations as Go writes them: `15m` is `15m0s`."""
+"""Durations as Go prints them: `15m` is `15m0s`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHOLE = re.compile(rf"[+-]?(?:0|(?:{_PART.pattern})+)")
 
 
 def seconds(written: str) -> Decimal:
-    """A duration in seconds. Raises ValueError for what Go does not read."""
+    """A duration in seconds. Raises ValueError for a text that Go cannot parse."""
     if not _WHOLE.fullmatch(written):
         raise ValueError(f"{written!r} is not a duration; write for example 15m or 1h30m")
     total = sum((Decimal(number) * _UNITS[unit] for number, unit in _PART.findall(written)), Decimal(0))
@@ -27,7 +27,7 @@ def seconds(written: str) -> Decimal:
 
 
 def text(written: str) -> str:
-    """The duration in hours, minutes and seconds, below a second in the largest unit that fits; empty where it is not above zero.
+    """The duration in hours, minutes and seconds, or, below a second, in ms, µs or ns. Empty if it is zero or negative.
 
     >>> text("15m"), text("4h"), text("90s"), text("0.5s"), text("0")
     ('15m0s', '4h0m0s', '1m30s', '500ms', '')

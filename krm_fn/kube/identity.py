@@ -1,4 +1,4 @@
-"""The identity of an object in a cluster, by which two resources are one object."""
+"""The identity of an object in a cluster: two resources with the same key are the same object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DYNAMO_GROUP = "nvidia.com"
 
 
 class ObjectKey(NamedTuple):
-    """Group, kind, namespace and name. Resources that differ only in their version are one object."""
+    """Group, kind, namespace and name. Resources that differ only in their version are the same object."""
 
     group: str
     kind: str

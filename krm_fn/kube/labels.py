@@ -22,7 +22,7 @@ METRICS_ENABLED = "nvidia.com/metrics-enabled"
 MODEL_MANAGED_BY = "nvidia.com/managed-by"
 RESTART_AT = "nvidia.com/restartAt"
 
-# switches users set as annotations; the discovery backend is a label on Services too
+# annotations that users set; the discovery backend is also a label on Services
 DISCOVERY_BACKEND = "nvidia.com/dynamo-discovery-backend"
 ENABLE_METRICS = "nvidia.com/enable-metrics"
 ENABLE_GROVE = "nvidia.com/enable-grove"
@@ -76,7 +76,7 @@ INTERNAL = (
     "internal.config.k8s.io/",
 )
 
-# keep data when its graph is removed from Git: Argo CD, Flux, kpt
+# make Argo CD, Flux and kpt keep the data of a graph that is removed from Git
 RETAIN = {
     "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
     "kustomize.toolkit.fluxcd.io/prune": "disabled",

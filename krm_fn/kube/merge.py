@@ -1,6 +1,6 @@
-"""Layering: a user's values over defaults, always in a new object.
+"""Merges a user's values over defaults. The result is always a new object.
 
-The rules are those of the reference's merge library for Go structs (mergo with override, used by `internal/dynamo/graph.go`
+The rules are those of mergo with override, the Go library with which the reference merges structs (`internal/dynamo/graph.go`
 GenerateBasePodSpec).
 """
 
@@ -19,7 +19,7 @@ PROBES: tuple[ProbeName, ...] = ("livenessProbe", "readinessProbe", "startupProb
 
 
 def present(**values: Any) -> dict[str, Any]:
-    """A dict without the keys whose value is None. Zero, the empty string and false stay."""
+    """A dict of the values that are not None. Zero, the empty string and false stay."""
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -29,9 +29,9 @@ def without(written: Fields, *names: str) -> Fields:
 
 
 def overlay(base: Fields, user: Fields) -> Fields:
-    """`user` over `base`, as Go structs merge.
+    """`user` merged over `base`, as mergo merges Go structs.
 
-    An empty user value never overrides a value of the base, lists are replaced whole, structs merge field by field.
+    An empty user value does not override a value of the base. A list replaces the whole list of the base. Structs merge field by field.
 
     >>> overlay({"a": 1, "b": {"c": 2}, "l": [1]}, {"a": 0, "b": {"d": 3}, "l": [], "e": 0})
     {'a': 1, 'b': {'c': 2, 'd': 3}, 'l': [1], 'e': 0}
@@ -48,7 +48,7 @@ def overlay(base: Fields, user: Fields) -> Fields:
 
 
 def added(base: Fields, *uppers: Fields) -> Fields:
-    """`uppers` added to `base`: lists are appended, resources add up, and any other value replaces. Variables merge by name."""
+    """`uppers` added to `base`: lists are appended, variables and resources merge by name, and any other value replaces the base's."""
     merged: dict[str, Any] = {**base}
     for upper in uppers:
         for key, value in upper.items():
@@ -72,10 +72,10 @@ def _resources(base: Resources, over: Resources) -> Resources:
 
 
 def container(base: Container, user: Container) -> Container:
-    """The user's main container over the default one.
+    """The user's main container merged over the default one.
 
-    `env` merges by name. A `startupProbe` replaces the default's. All other fields merge as in `overlay`, except that a probe handler of
-    another type replaces the default's handler: the API server refuses a probe with two handlers.
+    `env` merges by name. A `startupProbe` replaces the default's. All other fields merge as in `overlay`. A probe handler of another type
+    replaces the default's handler, because the API server refuses a probe with two handlers.
     """
     merged = overlay(base, without(user, "env", *PROBES))
     if "env" in base or "env" in user:
@@ -88,9 +88,9 @@ def container(base: Container, user: Container) -> Container:
 
 
 def probe(default: Probe, user: Probe) -> Probe:
-    """The user's probe over the default one.
+    """The user's probe merged over the default one.
 
-    A number never overrides a port that the default names: the reference's int-or-string counts as empty then.
+    A port number does not override a named port of the default, because the reference's int-or-string counts as empty then.
     """
     replaced = [name for name in HANDLERS if user.get(name) is None] if has_handler(user) else []
     merged = overlay(without(default, *replaced), user)
@@ -105,12 +105,12 @@ def has_handler(probe: Probe) -> bool:
 
 
 def keeps_named_port(default: Probe, user: Probe) -> bool:
-    """True if the user wrote a number for the `httpGet` port and the default has a name there, which stays."""
+    """True if the `httpGet` port is a number in the user's probe and a name in the default. The name stays then."""
     mine, theirs = (user.get("httpGet") or {}).get("port"), (default.get("httpGet") or {}).get("port")
     return isinstance(theirs, str) and isinstance(mine, int)
 
 
 def envs(*layers: Iterable[EnvVar]) -> list[EnvVar]:
-    """Environment variables merged by name, later layers win, sorted by name (reference: MergeEnvs)."""
+    """Environment variables merged by name and sorted by name. Later layers win (reference: MergeEnvs)."""
     merged = {variable.get("name", ""): variable for layer in layers for variable in layer}
     return [merged[name] for name in sorted(merged)]

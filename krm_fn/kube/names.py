@@ -1,4 +1,4 @@
-"""Every object name the function gives, with its length limit, and the names that Grove makes from them.
+"""The names of all generated objects with their length limits, and the names that Grove derives from them.
 
 Follows the reference's `internal/dynamo/graph.go` (GetDynamoComponentName and neighbours) and `model_service.go`.
 """
@@ -12,8 +12,8 @@ from krm_fn.kube.types import Role
 
 SERVICE_LIMIT = 63  # DNS-1035 label
 LABEL_LIMIT = 63  # label value
-GROUP_LIMIT = 50  # LeaderWorkerSet: "-0" makes it a StatefulSet, "-" and a hash of ten the label that its pods carry
-GROVE_LIMIT = 45  # graph, scaling group and clique together
+GROUP_LIMIT = 50  # LeaderWorkerSet: its StatefulSet adds "-0", and the label of its pods adds "-" and a hash of ten characters
+GROVE_LIMIT = 45  # graph, scaling group and clique in total
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 GLOBAL_NAMESPACE = "dynamo"
@@ -21,7 +21,7 @@ _CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr
 PLANNER_ACCOUNT = "planner-serviceaccount"
 EPP_ACCOUNT = "epp-serviceaccount"
 GROVE_KINDS = ("PodClique", "PodCliqueScalingGroup")
-"""What Grove makes for the services of a PodCliqueSet."""
+"""The kinds that Grove creates for the services of a PodCliqueSet."""
 _GROVE_REPLICA = 0  # the only replica of a graph's PodCliqueSet
 
 
@@ -31,12 +31,12 @@ def component(graph: str, service: str) -> str:
 
 
 def dynamo_namespace(namespace: str, graph: str, *, shared: bool) -> str:
-    """The namespace of Dynamo's own discovery, which is not a Kubernetes namespace (reference: ComputeDynamoNamespace)."""
+    """The Dynamo namespace, which discovery uses. It is not a Kubernetes namespace (reference: ComputeDynamoNamespace)."""
     return GLOBAL_NAMESPACE if shared else f"{namespace}-{graph}"
 
 
 def production(name: str) -> str:
-    """The Service of the production side in stealing-traffic debug mode."""
+    """The Service of the production pods in stealing-traffic debug mode."""
     return f"{name}-p"
 
 
@@ -51,7 +51,7 @@ def instance(name: str, index: int) -> str:
 
 
 def instance_of(name: str, other: str) -> int | None:
-    """The index of the replica that has another name: the inverse of `instance`. None if no replica has it.
+    """The index of the replica of `name` whose name is `other`: the inverse of `instance`. None if `other` is no such name.
 
     >>> instance_of("chat-decode", "chat-decode-12"), instance_of("chat-decode", "chat-decode-012")
     (12, None)
@@ -61,7 +61,7 @@ def instance_of(name: str, other: str) -> int | None:
 
 
 def clique(service: str, role: Role) -> str:
-    """A clique in a PodCliqueSet: the service, and in a multinode service the role of the pods."""
+    """The clique of a service in a PodCliqueSet. In a multinode service the name ends with the role of the pods."""
     return f"{service.lower()}{_CLIQUE_SUFFIX[role]}"
 
 
@@ -71,24 +71,24 @@ def scaling_group(service: str) -> str:
 
 
 def grove_workload(graph: str, service: str) -> str:
-    """The PodClique, or the PodCliqueScalingGroup of a multinode service, that Grove makes: set, replica of the set, service."""
+    """The PodClique that Grove creates for a service, or the PodCliqueScalingGroup for a multinode service."""
     return f"{graph}-{_GROVE_REPLICA}-{service.lower()}"
 
 
 def grove_host(service: str, role: Role, index: int) -> str:
-    """The host of a pod in a scaling group. Kubernetes expands the variables, which Grove sets in every container."""
+    """The host of a pod in a scaling group. Grove sets the variables in every container, and Kubernetes expands them."""
     return f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{clique(service, role)}-{index}.$(GROVE_HEADLESS_SERVICE)"
 
 
 def grove_length(graph: str, service: str, *, multinode: bool) -> int:
-    """The characters that Grove counts against `GROVE_LIMIT`: the graph, the longest clique of a service and its scaling group."""
+    """The number of characters that Grove compares with `GROVE_LIMIT`: graph, longest clique of the service, and scaling group."""
     if not multinode:
         return len(graph) + len(clique(service, "main"))
     return len(graph) + len(scaling_group(service)) + max(len(clique(service, role)) for role in ("leader", "worker"))
 
 
 def graph_of(kind: str, name: str, service: str) -> str:
-    """The graph in the name of a workload: the inverse of `component`, `instance` and `grove_workload`. Empty for any other name.
+    """The name of the graph in a workload's name: the inverse of `component`, `instance` and `grove_workload`. Empty for other names.
 
     >>> graph_of("Deployment", "chat-worker", "Worker"), graph_of("LeaderWorkerSet", "chat-worker-0", "Worker")
     ('chat', 'chat')
@@ -102,12 +102,12 @@ def graph_of(kind: str, name: str, service: str) -> str:
 
 
 def component_of(kind: str, name: str) -> str:
-    """The component in the name of a workload: a LeaderWorkerSet carries the number of its replica behind it."""
+    """The name of the component in a workload's name. A LeaderWorkerSet's name ends with the index of its replica."""
     return name.rpartition("-")[0] if kind == "LeaderWorkerSet" else name
 
 
 def discovery(graph: str) -> str:
-    """The service account of pods that discover each other through the Kubernetes API."""
+    """The ServiceAccount of pods that use Kubernetes discovery."""
     return f"{graph}-k8s-service-discovery"
 
 
@@ -132,7 +132,7 @@ def pool(graph: str) -> str:
 
 
 def model_hash(model: str) -> str:
-    """The first eight hex digits of a model name's SHA-256, fit for labels.
+    """The first eight hexadecimal digits of a model name's SHA-256, which are a valid label value.
 
     >>> model_hash("Qwen/Qwen3-0.6B")
     'fb68f5a6'
@@ -141,5 +141,5 @@ def model_hash(model: str) -> str:
 
 
 def model_service(model: str) -> str:
-    """The headless Service through which the pods of one model are found."""
+    """The headless Service that selects the pods of one model."""
     return f"dynamo-model-{model_hash(model)}"

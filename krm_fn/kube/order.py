@@ -1,4 +1,4 @@
-"""Sorts resources into the order of applying, so that `kubectl apply -f` needs no second run."""
+"""Sorts resources so that one run of `kubectl apply -f` is enough."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RANKS = {kind: rank for rank, kind in enumerate((*_FIRST, "", *_LAST))}
 
 
 def sort(resources: Iterable[Resource]) -> list[Resource]:
-    """Returns resources in the order of applying. Unknown kinds come after native kinds and before Dynamo's; equals keep their order.
+    """Returns resources in the order of applying. Unknown kinds come after native kinds and before Dynamo's. The sort is stable.
 
     >>> [item["kind"] for item in sort([{"kind": "Gateway"}, {"kind": "Deployment"}, {"kind": "Service"}])]
     ['Service', 'Deployment', 'Gateway']

@@ -14,7 +14,7 @@ EVERY = "*"
 
 
 def each(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:
-    """Each place of a value that one of the patterns matches, with what is there. The value may have any shape.
+    """Yields the path and the value of each field that one of the patterns matches. `value` may have any type.
 
     >>> list(each({"a": [{"b": 1}, {"b": 2}, 3]}, [("a", EVERY, "b")]))
     [(('a', 0, 'b'), 1), (('a', 1, 'b'), 2)]

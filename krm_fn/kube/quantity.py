@@ -1,6 +1,6 @@
-"""Kubernetes quantities: `1500m`, `2Gi`, `1e3`, printed the way an API server prints them.
+"""Kubernetes quantities such as `1500m`, `2Gi` and `1e3`, printed as an API server prints them.
 
-Not its business: which fields hold quantities. Follows apimachinery `pkg/api/resource`, ParseQuantity and CanonicalizeBytes.
+Follows apimachinery `pkg/api/resource`, ParseQuantity and CanonicalizeBytes.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_NAMES = {exponent: name for name, exponent in _DECIMAL.items()}
 _BINARY_NAMES = {exponent: name for name, exponent in _BINARY.items()}
-_DIGITS = 18  # what the reference's 64-bit fast path holds
-_LONGEST = 256  # characters; nobody means more, and long numbers cost time
+_DIGITS = 18  # the limit of the reference's 64-bit fast path
+_LONGEST = 256  # characters; parsing longer numbers costs time
 _EXPONENT = re.compile(r"[eE][-+]?[0-9]{1,3}")
 _SHOWN = 40
-UNIT = 10**9  # the smallest amount is a billionth
+UNIT = 10**9  # values count in billionths, the smallest amount
 _LARGEST = (2**63 - 1) * UNIT
 
 
@@ -32,9 +32,9 @@ class Quantity(NamedTuple):
 
 @lru_cache(maxsize=4096, typed=True)  # a graph writes few amounts, and many times
 def parse(written: str | float) -> Quantity:
-    """A quantity as written in YAML, where numbers are allowed too.
+    """Parses a quantity as written in YAML, which may be a number.
 
-    Raises ValueError for anything that is not a quantity.
+    Raises ValueError if it is not a quantity.
 
     >>> parse("1000m").text, parse("0.5").text, parse("1024Mi").text, parse(2).text
     ('1', '500m', '1Gi', '2')
@@ -52,7 +52,7 @@ def parse(written: str | float) -> Quantity:
 
 
 def canonical(written: str | float) -> str:
-    """The text an API server would print for a quantity. What is no quantity stays as it is: the API server refuses it."""
+    """The text that an API server prints for a quantity. A text that is not a quantity is returned unchanged; the API server refuses it."""
     try:
         return parse(written).text
     except ValueError:
@@ -60,7 +60,7 @@ def canonical(written: str | float) -> str:
 
 
 def value(written: str | float | None) -> int:
-    """The amount in billionths; none at all, like what is no quantity, counts as zero."""
+    """The amount in billionths. None and a text that is not a quantity count as zero."""
     try:
         return 0 if written is None else parse(written).value
     except ValueError:
@@ -68,7 +68,7 @@ def value(written: str | float | None) -> int:
 
 
 def _suffix(suffix: str, source: str) -> tuple[int, int, bool]:
-    """Base, exponent, and whether it was written in scientific notation."""
+    """Returns base and exponent, and True for scientific notation."""
     if suffix in _DECIMAL:
         return 10, _DECIMAL[suffix], False
     if suffix in _BINARY:
@@ -79,7 +79,7 @@ def _suffix(suffix: str, source: str) -> tuple[int, int, bool]:
 
 
 def _billionths(whole: str, fraction: str, base: int, exponent: int) -> int:
-    """The value, rounded up to a whole number of billionths; binary ones end where 64 bits do (ParseQuantity)."""
+    """The value, rounded up to a whole number of billionths. Binary quantities are capped at 64 bits (ParseQuantity)."""
     number: int = int(whole + fraction) * (2**exponent if base == 2 else 1)
     shift = 9 - len(fraction) + (exponent if base == 10 else 0)
     value: int = number * 10**shift if shift >= 0 else -(-number // 10**-shift)
@@ -87,7 +87,7 @@ def _billionths(whole: str, fraction: str, base: int, exponent: int) -> int:
 
 
 def _is_canonical(whole: str, fraction: str, base: int, exponent: int) -> bool:
-    """Whether the reference's fast path keeps the text, odd spellings like `01` included (ParseQuantity)."""
+    """True if the reference's fast path keeps the text unchanged (ParseQuantity)."""
     digits = whole + fraction
     if base == 2:
         fits = not fraction and 15 - len(whole) - exponent * 3 // 10 - 1 >= 0
@@ -108,7 +108,7 @@ def _text(value: int, *, binary: bool, scientific: bool) -> str:
 
 
 def _decimal(value: int, *, scientific: bool) -> str:
-    """The shortest whole number whose exponent is a multiple of three."""
+    """The shortest whole number with an exponent that is a multiple of three, as text."""
     number, exponent = value, -9
     while number % 10 == 0:
         number, exponent = number // 10, exponent + 1

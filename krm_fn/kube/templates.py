@@ -1,4 +1,4 @@
-"""Where the workload objects of Kubernetes, LeaderWorkerSet and Grove hold their pod templates."""
+"""The paths of the pod templates in the workload objects of Kubernetes, LeaderWorkerSet and Grove."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """One pod template, or all of a list: the path of the object with its labels and annotations, and the path of its pod spec."""
+    """One pod template, or all templates in a list. `metadata` is the path of its metadata, `spec` the path of its pod spec."""
 
     metadata: Path
     spec: Path
@@ -30,4 +30,4 @@ GROUP = tuple(_template("spec", "leaderWorkerTemplate", role) for role in ("lead
 CLIQUES = (Place(_CLIQUES, (*_CLIQUES, "spec", "podSpec")),)
 
 ALL = (*NATIVE, *GROUP, *CLIQUES)
-"""The places of all kinds. A resource of another kind has none of them, so readers need not know the kind."""
+"""The places of all kinds. Resources of other kinds have no field at these paths, so readers need not check the kind."""

@@ -1,7 +1,7 @@
-"""The shapes of Kubernetes objects, for the type checker and the reader: at run time every object is a plain dict.
+"""The types of Kubernetes objects, for the type checker. At run time every object is a plain dict.
 
-Fields have the names and types of the Kubernetes API. Only fields that the code reads or writes are listed for volumes and metadata;
-all other fields of an object pass through unchanged.
+Fields have the names and types of the Kubernetes API. Volumes and metadata list only the fields that the code reads or writes; all other
+fields of an object pass through unchanged.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any, Literal, TypedDict
 
-    from krm_fn.kube.container_types import *  # noqa: F403 - other modules find all shapes here
+    from krm_fn.kube.container_types import *  # noqa: F403 - other modules import all types from here
     from krm_fn.kube.container_types import Container, LocalReference, Quantities, Quantity, Resources
 
     Resource = dict[str, Any]  # a whole object of any kind
@@ -143,7 +143,7 @@ if TYPE_CHECKING:
         metadata: Metadata
         spec: PodSpec
 
-else:  # modules import the names at run time, too; building these classes would take a millisecond of each start
+else:  # modules import the names at run time too; making these classes would add a millisecond to each start
 
     def __getattr__(name: str) -> type:
         if not name[0].isupper():

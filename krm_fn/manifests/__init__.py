@@ -1,1 +1,1 @@
-"""Native Kubernetes objects, made from plans: one file for each kind or field that the function writes, one table of contents (`graph`)."""
+"""Makes native Kubernetes objects from plans: one file for each kind or field, and `graph`, which lists all objects of a graph."""

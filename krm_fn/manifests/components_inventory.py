@@ -1,4 +1,4 @@
-"""DynamoComponentDeployments as an inventory: no controller acts on them, but `kubectl get dcd` lists what a graph consists of."""
+"""DynamoComponentDeployments as an inventory: `kubectl get dcd` lists the components of a graph, and no controller acts on them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Environment variables that every main container gets.
+"""Environment variables of every main container. `krm_fn.manifests.components` adds those of a component type.
 
-Not its business: what a component type adds, which is in `krm_fn.manifests.components`. Follows the reference's
-`internal/dynamo/component_common.go` and `graph.go` (addStandardEnvVars).
+Follows the reference's `internal/dynamo/component_common.go` and `graph.go` (addStandardEnvVars).
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def value(name: str, text: str) -> EnvVar:
-    """A variable with a fixed value; an empty one has only its name, as the reference writes it."""
+    """A variable with a fixed value. If the value is empty, the variable has only a name, as in the reference."""
     return {"name": name, "value": text} if text else {"name": name}
 
 
 def field(name: str, path: str) -> EnvVar:
-    """A variable that Kubernetes fills from the pod."""
+    """A variable whose value Kubernetes takes from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
@@ -28,7 +27,7 @@ _POD = (field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.nam
 
 
 def platform(config: Config) -> list[EnvVar]:
-    """Where the platform's services are: below everything else, each only where configured."""
+    """The addresses of the platform's services, each only if it is configured. All other variables override them."""
     addresses = {
         "NATS_SERVER": config.nats_address,
         "ETCD_ENDPOINTS": config.etcd_address,
@@ -39,7 +38,7 @@ def platform(config: Config) -> list[EnvVar]:
 
 
 def common(plan: ComponentPlan) -> list[EnvVar]:
-    """Who and where the component is."""
+    """The identity of the component, its namespaces and its discovery backend."""
     variables = [
         value("DYN_NAMESPACE", plan.who.dynamo_namespace),
         value("DYN_COMPONENT", plan.who.type),
@@ -47,6 +46,6 @@ def common(plan: ComponentPlan) -> list[EnvVar]:
         value("DYN_PARENT_DGD_K8S_NAMESPACE", plan.who.namespace),
         *_POD,
     ]
-    if plan.placement.discovery != "etcd":  # an unknown backend counts as kubernetes here, and only here
+    if plan.placement.discovery != "etcd":  # only here, an unknown backend counts as kubernetes
         variables.append(value("DYN_DISCOVERY_BACKEND", "kubernetes"))
     return variables

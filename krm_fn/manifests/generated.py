@@ -1,4 +1,4 @@
-"""Which objects an earlier run generated, and which of them may be removed."""
+"""Recognizes the objects that an earlier run generated, and those of them that may be removed."""
 
 from __future__ import annotations
 

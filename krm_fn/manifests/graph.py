@@ -1,4 +1,4 @@
-"""All objects of one graph: the table of contents of the manifests, and the annotations of the graph itself.
+"""All objects of one graph, and the annotations of the graph itself.
 
 Follows the reference's `internal/controller/dynamographdeployment_controller.go` reconcileResources.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def pods(plan: GraphPlan) -> list[Pods]:
-    """The pods of each component, in the order of the spec. They are made once, to be checked and to be rendered."""
+    """The pods of each component, in the order of the spec. They are made once, for the checks and for the render."""
     return [pod.pods(component, workloads.get(component.placement.workload).roles(component)) for component in plan.components]
 
 
@@ -48,7 +48,7 @@ def _shared(plan: GraphPlan) -> Iterator[Resource]:
 
 
 def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
-    """The annotations that a render writes on the graph itself. They depend on the input only, and hold no time."""
+    """The annotations that a render writes on the graph itself. They depend on the input only, and contain no time."""
     entries = (entry for component in plan.components for entry in workloads.get(component.placement.workload).entries(plan, component))
     return {
         labels.WORKLOADS: workload_list.write(entries),
@@ -60,12 +60,12 @@ def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
 
 
 def _canonical(value: Any) -> str:
-    """One text for equal values."""
+    """The same text for equal values."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def _summary(plan: GraphPlan) -> str:
-    """The graph in one line for people: `2 services, 3 pods, 8 GPUs`."""
+    """The size of the graph for people: `2 services, 3 pods, 8 GPUs`."""
     pods = gpus = 0
     for component in plan.components:
         count = component.placement.replicas_or_one * component.placement.nodes

@@ -1,4 +1,4 @@
-"""The arguments, the configuration and the InferencePool of an endpoint picker; `krm_fn.manifests.components.epp` has its pod.
+"""The arguments, the configuration and the InferencePool of an endpoint picker. `krm_fn.manifests.components.epp` makes its pod.
 
 Follows the reference's `internal/dynamo/epp/config.go` and `inference_pool.go`.
 """
@@ -22,12 +22,12 @@ _CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": 
 
 
 def args(plan: ComponentPlan) -> list[str]:
-    """The arguments of the extension."""
+    """The arguments of the endpoint picker."""
     return [word.format(pool=names.pool(plan.who.graph), namespace=plan.who.namespace) for word in plan.behaviour.picker_args]
 
 
 def volume(plan: ComponentPlan) -> Volume:
-    """The volume with the configuration. The file has the same name for every key of a user's ConfigMap."""
+    """The volume with the configuration. Its file name does not depend on the key in a user's ConfigMap."""
     own = not plan.edge.picker.by_reference
     name = names.epp_config(plan.who.graph) if own else plan.edge.picker.config_map
     key = CONFIG_FILE if own else plan.edge.picker.key or CONFIG_FILE
@@ -35,7 +35,7 @@ def volume(plan: ComponentPlan) -> Volume:
 
 
 def config_map(plan: ComponentPlan) -> Resource:
-    """The inline configuration, completed and printed with sorted keys."""
+    """The ConfigMap with the inline configuration, completed and printed with sorted keys."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -45,7 +45,7 @@ def config_map(plan: ComponentPlan) -> Resource:
 
 
 def inference_pool(plan: ComponentPlan) -> Resource:
-    """The pool holds the frontends of the picker's Dynamo namespace."""
+    """The InferencePool, which selects the frontends in the picker's Dynamo namespace."""
     return {
         "apiVersion": f"{POOL_GROUP}/v1",
         "kind": "InferencePool",
@@ -63,7 +63,7 @@ def _labels(plan: ComponentPlan) -> Labels:
 
 
 def _completed(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration with the extension's type, and with the empty fields that its Go type prints."""
+    """The configuration with its apiVersion and kind, and with the empty fields that its Go type prints."""
     done = {**config, **_CONFIG_TYPE}
     done["plugins"] = [{"name": "", "parameters": None, **plugin} for plugin in config.get("plugins") or ()]
     done["schedulingProfiles"] = [

@@ -1,4 +1,4 @@
-"""How a component is reached from outside: an Ingress, an Istio VirtualService, or both.
+"""The external access to a component: an Ingress, an Istio VirtualService, or both.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateComponentIngress, GenerateComponentVirtualService and getIngressHost.
 """
@@ -18,7 +18,7 @@ DEFAULT_SUFFIX = "local"
 
 
 def of(plan: ComponentPlan) -> Iterator[Resource]:
-    """What the component's `ingress` asks for."""
+    """Yields the objects that the component's `ingress` requests."""
     if makes_ingress(plan):
         yield _ingress(plan)
     if makes_virtual_service(plan):
@@ -26,12 +26,12 @@ def of(plan: ComponentPlan) -> Iterator[Resource]:
 
 
 def makes_ingress(plan: ComponentPlan) -> bool:
-    """An Ingress needs a class."""
+    """True if the component gets an Ingress, which needs a class."""
     return plan.edge.ingress.enabled and bool(plan.edge.ingress.class_name)
 
 
 def makes_virtual_service(plan: ComponentPlan) -> bool:
-    """A VirtualService needs a gateway of its own, and an installation that has one at all."""
+    """True if the component gets a VirtualService, which needs a gateway, and `ingress.istioGateway` in the configuration."""
     return (
         bool(plan.config.ingress.istio_gateway)
         and plan.edge.ingress.virtual_service
@@ -47,7 +47,7 @@ def host(plan: ComponentPlan) -> str:
 
 
 def _metadata(plan: ComponentPlan) -> dict[str, Any]:
-    """Labels and annotations are the user's; the reference ignores them."""
+    """The metadata with the user's labels and annotations, which the reference ignores."""
     wanted = plan.edge.ingress
     return merge.present(
         name=plan.who.name,

@@ -1,4 +1,4 @@
-"""Headless Services through which the pods of one base model are found, for LoRA adapters.
+"""Headless Services that select the pods of one base model, for LoRA adapters.
 
 Follows the reference's `internal/dynamo/model_service.go` ReconcileModelServicesForComponents.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def services(plan: GraphPlan) -> Iterator[Resource]:
-    """One Service per base model; several services of the graph can serve the same model."""
+    """One Service per base model. Several services of the graph can serve the same model."""
     port = plan.behaviour.ports.system
     for model in dict.fromkeys(component.edge.model for component in plan.components if component.edge.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}

@@ -1,4 +1,4 @@
-"""The pods of a component, made once: rules check them, and the workload kind writes them.
+"""The pods of a component. They are made once; the rules check them, and the workload kind renders them.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec and `controller/dynamocomponentdeployment_controller.go`
 generatePodTemplateSpec.
@@ -28,7 +28,7 @@ class Pod(NamedTuple):
 
     @property
     def main(self) -> Container:
-        """The container that runs Dynamo, which is the last."""
+        """The container that runs Dynamo. It is the last one."""
         return self.spec["containers"][-1]
 
 
@@ -42,7 +42,7 @@ class Pods(NamedTuple):
 
 
 def pods(plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
-    """The pods of one component in these roles."""
+    """The pods of one component, one for each of these roles."""
     layers, backend = strata.layers(plan), backends.get(plan.placement.backend)
     around, main = strata.joined(layers)
     made = []
@@ -53,7 +53,7 @@ def pods(plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
 
 
 def template(pod: Pod) -> PodTemplate:
-    """The pod template of one role, as workloads other than Grove carry it."""
+    """The pod template of one role, for all workload kinds except Grove."""
     plan, spec = pod.role.component, pod.spec
     if pod.role.debug or plan.says(labels.DEBUG):
         debugger = _debugger(plan.config.debugger_image)
@@ -67,7 +67,7 @@ def template(pod: Pod) -> PodTemplate:
 
 
 def _labels(role: RolePlan) -> Labels:
-    """The labels of a pod. The user's labels win; `krm_fn.validation` reports those that break a selector."""
+    """The labels of a pod. The user's labels win. `krm_fn.validation` reports labels that break a selector."""
     plan = role.component
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
     who = {labels.GRAPH: plan.who.graph_label, labels.SELECTOR: role.target}
@@ -75,7 +75,7 @@ def _labels(role: RolePlan) -> Labels:
 
 
 def kind_labels(plan: ComponentPlan) -> Labels:
-    """Labels for the type of a component and for its metrics; empty values are left out."""
+    """Labels for the type of a component and for its metrics, without empty values."""
     found = {
         labels.METRICS_ENABLED: "true" if plan.who.metrics else "",
         labels.COMPONENT_TYPE: plan.who.type,
@@ -91,7 +91,7 @@ def pod_annotations(plan: ComponentPlan) -> Labels:
 
 
 def _debugger(image: str) -> Container:
-    """A container that sees the processes of the main container."""
+    """The debugger container. It shares the process namespace of the main container."""
     return {
         "name": "debugger",
         "image": image,

@@ -1,4 +1,4 @@
-"""Default probes, and how long a container may take to start."""
+"""Default probes, and the progress deadline of Deployments."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from krm_fn.behaviours import ProbeFigures
     from krm_fn.kube.types import Container, Probe
 
-_DEADLINE = 600  # seconds: what Kubernetes gives a Deployment anyway
-_SLACK = 300  # seconds to schedule a pod and pull its image
+_DEADLINE = 600  # seconds; the default of Kubernetes
+_SLACK = 300  # seconds for scheduling and image pull
 
 
 def written(figures: ProbeFigures) -> Probe:
-    """A default probe as Kubernetes takes it."""
+    """A default probe in Kubernetes' form."""
     probe: Probe = {"httpGet": {"path": figures.target, "port": figures.port}}
     if figures.handler == "grpc":
         probe = {"grpc": {"port": int(figures.port), "service": figures.target}}
@@ -28,13 +28,13 @@ def written(figures: ProbeFigures) -> Probe:
 
 
 def progress_deadline(container: Container) -> int:
-    """Seconds after which a Deployment counts as stuck: never before the startup probe gives up.
+    """The progress deadline of a Deployment in seconds. It is never shorter than the time that the startup probe allows.
 
-    The reference leaves Kubernetes' 600 seconds, within which a large model does not load.
+    The reference keeps Kubernetes' default of 600 seconds, in which a large model cannot load.
     """
     probe = container.get("startupProbe") or {}
     if not probe:
         return _DEADLINE
-    # Kubernetes' own defaults: a period of ten seconds, three failures
+    # Kubernetes' defaults: a period of ten seconds, three failures
     delay, period, failures = probe.get("initialDelaySeconds") or 0, probe.get("periodSeconds") or 10, probe.get("failureThreshold") or 3
     return max(_DEADLINE, int(delay + period * failures + _SLACK))

@@ -1,7 +1,6 @@
-"""Service accounts and what they may do.
+"""ServiceAccounts with their Roles and RoleBindings.
 
-Not its business: which component needs which account. Follows the reference's `internal/discovery/resource.go` and
-`internal/rbac/manager.go`.
+Follows the reference's `internal/discovery/resource.go` and `internal/rbac/manager.go`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def discovery(plan: GraphPlan) -> Iterator[Resource]:
-    """The account of pods that find each other through the Kubernetes API, with its own Role."""
+    """The ServiceAccount of pods that use Kubernetes discovery, with its Role and RoleBinding."""
     account = names.discovery(plan.name)
     yield _account(account, plan.namespace)
     yield {
@@ -41,7 +40,7 @@ def discovery(plan: GraphPlan) -> Iterator[Resource]:
 
 
 def bound_account(account: str, namespace: str, cluster_role: str) -> Iterator[Resource]:
-    """An account bound, in its namespace, to a cluster role that somebody else ships."""
+    """A ServiceAccount, and its RoleBinding to a ClusterRole that the platform installs."""
     yield _account(account, namespace)
     yield _binding(account, namespace, "ClusterRole", cluster_role)
 
@@ -61,5 +60,5 @@ def _binding(account: str, namespace: str, kind: str, role: str) -> Resource:
 
 
 def _metadata(name: str, account: str, namespace: str) -> dict[str, Any]:
-    """The account's name is the label on all three."""
+    """The metadata of all three objects. The account's name is a label."""
     return {"name": name, "namespace": namespace, "labels": {labels.PART: "rbac", labels.APP_NAME: account}}

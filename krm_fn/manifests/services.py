@@ -1,4 +1,4 @@
-"""The Services in front of components; `krm_fn.manifests.model_services` has the headless Services of models.
+"""The Services of components. `krm_fn.manifests.model_services` makes the headless Services of models.
 
 Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateService.
 """
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Face(NamedTuple):
-    """How a component is seen in its namespace; its workload kind decides it.
+    """The fields of a component's Services. The workload kind decides them.
 
-    `services` holds the name of each Service, with the labels that this Service adds to `selector`. Each has the one `port`.
+    `services` holds the name of each Service, with the labels that this Service adds to `selector`. Each Service has the one `port`.
     """
 
     services: Mapping[str, Labels]
@@ -46,28 +46,28 @@ def for_component(plan: ComponentPlan, face: Face) -> Iterator[Resource]:
 
 
 def debuggable(plan: ComponentPlan) -> dict[str, Labels]:
-    """The component's Service; while a debug Deployment takes its traffic, also one Service for each side.
+    """The component's Service. In stealing-traffic debug mode, there is also a Service for production pods and one for debug pods.
 
-    The reference always makes all three.
+    The reference always makes all three Services.
     """
     sides = {names.production(plan.who.name): {}, names.debug(plan.who.name): {labels.TARGET_TYPE: "debug"}}
     return {plan.who.name: {}, **(sides if plan.says(labels.STEALING_DEBUG) else {})}
 
 
 def workload_labels(plan: ComponentPlan) -> Labels:
-    """The labels on a component's objects: its identity, and the model that it serves."""
+    """The labels of a component's objects: the component's own labels, and the hash of the model that it serves."""
     model = {labels.BASE_MODEL_HASH: names.model_hash(plan.edge.model)} if plan.edge.model else {}
     return {**plan.who.labels, **model}
 
 
 def workload_annotations(plan: ComponentPlan) -> Labels:
-    """The annotations on a component's objects: the service's, the pods', and the name of the model."""
+    """The annotations of a component's objects: those of the service, those of the pods, and the name of the model."""
     model = {labels.BASE_MODEL: plan.edge.model} if plan.edge.model else {}
     return {**plan.who.annotations, **plan.pod.annotations, **model}
 
 
 def discovery_labels(backend: str, *, discoverable: bool) -> Labels:
-    """The labels by which Dynamo's discovery finds a Service; none if it uses another backend than Kubernetes."""
+    """The labels by which Kubernetes discovery finds a Service; empty for other discovery backends."""
     if backend != "kubernetes":
         return {}
     return {labels.DISCOVERY_BACKEND: "kubernetes", **({labels.DISCOVERY_ENABLED: "true"} if discoverable else {})}

@@ -1,7 +1,7 @@
-"""What the pods of one component are made of: the fields of each origin, from the defaults up to what is enforced.
+"""The strata of a component's pods: the fields of each origin, from the defaults to the enforced fields.
 
-The order is the reference's (`internal/dynamo/graph.go` GenerateBasePodSpec). What the engine changes comes after all strata, because
-an engine may rewrite the whole pod.
+The order is the reference's (`internal/dynamo/graph.go` GenerateBasePodSpec). The engine changes the pod after all strata, because it may
+rewrite the whole pod.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _FS_GROUP = 1000  # the group of the cache folders in the images
 class Stratum(NamedTuple):
     """The fields that one origin gives to a pod and to its main container.
 
-    `user` is the user's pod, `component` the fields beside it that describe its main container. An `enforced` stratum is added to those
-    below it (`merge.added`); the others merge as defaults and user do.
+    The origin `user` is the user's pod; `component` are the fields beside it that describe its main container. An `enforced` stratum is
+    added to the lower strata (`merge.added`). The defaults and the user's pod are merged (`merge.overlay`, `merge.container`).
     """
 
     origin: Origin
@@ -39,28 +39,28 @@ class Stratum(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """The origin of one entry of a joined list, and its place in the list of that origin."""
+    """The origin of one entry of a joined list, and its index in the list of that origin."""
 
     origin: Origin
     place: int
 
 
 def layers(plan: ComponentPlan) -> tuple[Stratum, ...]:
-    """The strata of a component's pods, lowest first: the defaults, the user's, and what is enforced. All roles have the same."""
+    """The strata of a component's pods, lowest first: the defaults, the user's fields, the enforced fields. All roles have the same."""
     kind = components.get(plan.who.type)
     defaults = Stratum("defaults", kind.pod(plan), _default_container(plan, kind), enforced=False)
     return (defaults, _user(plan), *_enforced(plan, defaults.pod))
 
 
 def joined(strata: Sequence[Stratum]) -> tuple[PodSpec, Container]:
-    """A pod around its main container, and the main container. Later strata win."""
+    """The pod without its main container, and the main container. Later strata win."""
     defaults, user, *enforced = strata
     pod, container = merge.overlay(defaults.pod, user.pod), merge.container(defaults.container, user.container)
     return merge.added(pod, *(stratum.pod for stratum in enforced)), merge.added(container, *(stratum.container for stratum in enforced))
 
 
 def entry(strata: Sequence[Stratum], part: Literal["pod", "container"], field: str, index: int) -> Entry:
-    """Where an entry of a list comes from. A list of the user's replaces the default list; enforced strata append theirs."""
+    """The origin of an entry of a list. A list of the user replaces the default list; enforced strata append their entries."""
     entries: list[Entry] = []
     for stratum in strata:
         holder: Mapping[str, object] = stratum.pod if part == "pod" else stratum.container
@@ -71,7 +71,7 @@ def entry(strata: Sequence[Stratum], part: Literal["pod", "container"], field: s
 
 
 def get(strata: Sequence[Stratum], origin: Origin) -> Stratum:
-    """The first stratum of an origin, or one without fields."""
+    """The first stratum of an origin, or a stratum without fields."""
     return next((stratum for stratum in strata if stratum.origin == origin), Stratum(origin, {}, {}))
 
 
@@ -82,13 +82,13 @@ def _default_container(plan: ComponentPlan, kind: Component) -> Container:
 
 
 def _user(plan: ComponentPlan) -> Stratum:
-    """The pod that the user wrote, without its containers. An empty service account counts as none."""
+    """The pod that the user wrote, without its containers. An empty service account counts as unset."""
     unset = () if plan.pod.spec.get("serviceAccountName") else ("serviceAccountName",)
     return Stratum("user", merge.without(plan.pod.spec, "containers", *unset), plan.pod.container, enforced=False)
 
 
 def _enforced(plan: ComponentPlan, default: PodSpec) -> Iterator[Stratum]:
-    """What stands above the user's pod. The user's own containers come before the main container."""
+    """The strata above the user's pod. The user's own containers come before the main container."""
     yield Stratum("account", _account(plan, default), {})
     yield Stratum("user", {"containers": plan.pod.spec.get("containers") or []}, {})
     yield Stratum("component", {}, _component(plan))
@@ -103,7 +103,7 @@ def _enforced(plan: ComponentPlan, default: PodSpec) -> Iterator[Stratum]:
 
 
 def _account(plan: ComponentPlan, default: PodSpec) -> PodSpec:
-    """The group and the service account of a pod if nothing below sets them, and the fields that the component type enforces."""
+    """The fsGroup and the service account, each unless a lower stratum sets it, and the fields that the component type enforces."""
     written = plan.pod.spec
     found: PodSpec = {}
     if written.get("securityContext") is None and default.get("securityContext") is None:
@@ -114,12 +114,12 @@ def _account(plan: ComponentPlan, default: PodSpec) -> PodSpec:
 
 
 def _discovers(plan: ComponentPlan) -> bool:
-    """True if the pods find each other through the Kubernetes API, for which the graph makes an account."""
+    """True if the pods use Kubernetes discovery, for which the graph creates a ServiceAccount."""
     return plan.placement.discovery == "kubernetes" and bool(plan.who.graph)
 
 
 def _component(plan: ComponentPlan) -> Container:
-    """Fields beside the user's pod that describe its main container."""
+    """The fields beside the user's pod that describe its main container."""
     facts = plan.pod
     found: Container = {}
     if facts.envs:

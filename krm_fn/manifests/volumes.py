@@ -44,7 +44,7 @@ def of_claims(plan: ComponentPlan) -> list[Volume]:
 
 
 def mounts(plan: ComponentPlan, cache_dir: str) -> list[VolumeMount]:
-    """Where the main container sees the claims. `cache_dir` is the folder in which the engine keeps compiled kernels."""
+    """The mounts of the claims in the main container. `cache_dir` is the folder in which the engine keeps compiled kernels."""
     return [{"name": mount.name, "mountPath": mount.path or cache_dir} for mount in plan.pod.mounts]
 
 

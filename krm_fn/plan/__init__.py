@@ -1,4 +1,4 @@
-"""What `resolve` derives from a resource, once, and everything below reads. No plan knows an API version."""
+"""Plans: the facts that `resolve` derives from a resource once. All lower layers read plans. A plan does not depend on an API version."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ __all__ = [
 class ComponentPlan(NamedTuple):
     """One component.
 
-    `path` is where it stands in the resource `ref`, `fields` where each of its facts stands below that. `inventory` is the spec of its
-    DynamoComponentDeployment, in the version of its graph; None where the configuration asks for none.
+    `path` is its path in the resource `ref`; `fields` holds the path of each fact below that. `inventory` is the spec of its
+    DynamoComponentDeployment in the API version of the graph; None if the configuration does not enable it.
     """
 
     ref: Ref
@@ -55,15 +55,15 @@ class ComponentPlan(NamedTuple):
     inventory: dict[str, Any] | None
 
     def at(self, field: Field, *rest: str | int) -> Path:
-        """The path at which the user writes a field. `rest` fills the indexes of lists in it, in order, and goes on below it."""
+        """The path at which the user writes a field. The steps of `rest` replace the `*` of the path in order; further steps follow it."""
         return (*self.path, *filled(self.fields[field], rest))
 
     def word(self, field: Field, *rest: str | int) -> str:
-        """The name of a field in the user's version, as a message says it: the path below the component."""
+        """The name of a field for messages: its path below the component, in the user's API version."""
         return results.field(filled(self.fields[field], rest))
 
     def says(self, annotation: str) -> bool:
-        """Whether an annotation of the service switches something on."""
+        """True if an annotation of the service is `true`."""
         return self.who.annotations.get(annotation) == "true"
 
 
@@ -78,7 +78,7 @@ class RolePlan(NamedTuple):
 
 
 class GraphPlan(NamedTuple):
-    """One graph: what its components share, and the components in the order of the spec. A standalone component is a graph of one."""
+    """One graph: shared facts, and its components in the order of the spec. A standalone component is a graph of one component."""
 
     name: str
     namespace: str
@@ -95,9 +95,9 @@ class GraphPlan(NamedTuple):
     behaviour: Behaviour
 
     def at(self, field: GraphField, *rest: str | int) -> Path:
-        """The path at which the user writes a field of the graph. `rest` fills the indexes of lists in it, and goes on below it."""
+        """The path at which the user writes a field of the graph. `rest` is used as in `ComponentPlan.at`."""
         return filled(self.fields[field], rest)
 
     def word(self, field: GraphField) -> str:
-        """The name of a field in the user's version, as a message says it: the last step of its path."""
+        """The name of a field for messages: the last step of its path in the user's API version."""
         return str(self.fields[field][-1])

@@ -1,4 +1,4 @@
-"""The names of the facts that a user can write, whatever the API version calls their fields.
+"""Names for the fields that a user can write, the same for all API versions.
 
 The reader of a version maps each name to a path (`krm_fn.resolve.v1alpha1.fields`). `*` in a path stands for an index of a list.
 """
@@ -61,7 +61,7 @@ GraphField = Literal[
 
 
 def filled(pattern: Path, rest: tuple[str | int, ...]) -> Path:
-    """A path of the reader's map, with `rest` in place of its `*` and behind it.
+    """A path of that map. The steps of `rest` replace its `*` in order; further steps are appended.
 
     >>> filled(("mounts", "*", "name"), (2,)), filled(("pod",), ("volumes", 0))
     (('mounts', 2, 'name'), ('pod', 'volumes', 0))

@@ -1,4 +1,4 @@
-"""The facts of a graph and of a component, in parts. The reader of an API version makes each part once."""
+"""The parts of a plan. The reader of an API version makes each part once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from krm_fn.records import NamedTuple
 
 
 class Mount(NamedTuple):
-    """A claim mounted into the main container. `path` is empty where the user left it to the engine."""
+    """A claim mounted into the main container. `path` is empty if the engine's default folder is used."""
 
     name: str
     path: str = ""
@@ -17,7 +17,7 @@ class Mount(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A PersistentVolumeClaim that the graph declares. `size` is a canonical quantity, empty where the user wrote none."""
+    """A PersistentVolumeClaim that the graph declares. `size` is a canonical quantity, or empty if the user wrote none."""
 
     name: str
     create: bool = False
@@ -27,7 +27,7 @@ class Claim(NamedTuple):
 
 
 class Ingress(NamedTuple):
-    """How a component is reached from outside. `suffix` None means the default domain."""
+    """The external access of a component. `suffix` is the domain; None means the default domain."""
 
     enabled: bool = False
     host: str = ""
@@ -43,7 +43,7 @@ class Ingress(NamedTuple):
 
 
 class EndpointPicker(NamedTuple):
-    """Where an endpoint picker's configuration is: inline, or under a key of a ConfigMap."""
+    """The configuration of an endpoint picker: inline, or under a key of a ConfigMap."""
 
     config: dict[str, Any] | None = None
     by_reference: bool = False
@@ -52,7 +52,7 @@ class EndpointPicker(NamedTuple):
 
 
 class Restart(NamedTuple):
-    """A restart as the user wrote it. An empty `id` requests none. `order` names services; `parallel` is True if the user wrote that."""
+    """A restart as the user wrote it. An empty `id` requests no restart. `order` names services; `parallel` is true for type Parallel."""
 
     id: str
     order: tuple[str, ...] = ()
@@ -61,10 +61,10 @@ class Restart(NamedTuple):
 
 
 class Addressing(NamedTuple):
-    """How the pods of a multinode group find each other: all an engine ever learns about the orchestrator.
+    """The hosts and ranks by which the pods of a multinode group find each other. An engine learns nothing else about the workload.
 
-    `leader` is the leader's host as shell text, `leader_word` as a word of a command that no shell reads; `rank` is a worker's rank as
-    shell text.
+    `leader` is the leader's host as shell text; `leader_word` is the host in a command without a shell. `workers` are the hosts of the
+    workers and `rank` is a worker's rank, both as shell text.
     """
 
     leader: str = ""
@@ -75,9 +75,9 @@ class Addressing(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """Who a component is: a service of a graph, or a `standalone` DynamoComponentDeployment.
+    """The names, labels and annotations of a component: a service of a graph, or a `standalone` DynamoComponentDeployment.
 
-    `selector` holds the labels by which its Services select pods, whatever runs them. `service_labels` are the user's labels on the
+    `selector` holds the labels by which its Services select pods, for all workload kinds. `service_labels` are the user's labels on the
     service itself, if they reach its pods.
     """
 
@@ -98,9 +98,9 @@ class Identity(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Which workload kind and engine run a component, on how many nodes and in how many replicas.
+    """The workload kind, engine, nodes and replicas of a component.
 
-    `replicas` is None where the user wrote no number.
+    `replicas` is None if the user wrote no number.
     """
 
     workload: str
@@ -126,10 +126,10 @@ class GPUs(NamedTuple):
 
 
 class PodFacts(NamedTuple):
-    """What the user wrote about the pods of a component, and what the other items add.
+    """The user's fields for the pods of a component, and the pull secrets and the account from the other items.
 
-    `spec` is the pod around the main container, `container` the main container, `resources` are in native names. `enforced` holds the
-    fields of the pod that the component type sets above the user's.
+    `spec` is the pod without the main container, `container` the main container. `resources` have native names. `enforced` holds the pod
+    fields of the component type that override the user's.
     """
 
     spec: PodSpec
@@ -150,7 +150,7 @@ class PodFacts(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """How a component is reached from outside, the base model it serves, and the configuration of an endpoint picker."""
+    """The ingress of a component, the base model that it serves, and the configuration of an endpoint picker."""
 
     ingress: Ingress
     model: str

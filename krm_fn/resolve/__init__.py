@@ -1,6 +1,6 @@
-"""From resources as users wrote them to plans: every fact is derived here, once.
+"""Makes plans from the resources that users wrote. Each fact is derived once, in this folder.
 
-Not its business: rules that span facts (`krm_fn.validation`). Only this folder and `krm_fn.api` know the shape of `v1alpha1`.
+Only this folder and `krm_fn.api` contain the fields of `v1alpha1`. `krm_fn.validation` has the rules about several facts.
 """
 
 from krm_fn.resolve.v1alpha1.graph import graph

@@ -26,7 +26,7 @@ class ClusterFacts(NamedTuple):
     """Pull secrets and service accounts.
 
     `secrets` maps namespace and registry host to Secret names; `everywhere` maps a registry host to the Secrets of the configuration.
-    `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the one marked for pods without an account of their own.
+    `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the ServiceAccount marked for pods without an account.
     """
 
     secrets: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -44,15 +44,15 @@ class ClusterFacts(NamedTuple):
 
 
 def namespace(resource: Resource, config: Config) -> str:
-    """Returns the namespace of a resource: its own, else the configured one, else `default`, as in kubectl."""
+    """Returns the namespace of a resource: its own, otherwise the configured one, otherwise `default`, as in kubectl."""
     return results.ref(resource).namespace or config.namespace or NAMESPACE
 
 
 def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, list[Result]]:
     """Reads the facts from the items, and reports the Secrets that cannot be read.
 
-    An unreadable Secret is a warning and the others count; in the reference it discards all of them. Objects that an earlier run generated
-    do not count, because this run may remove them.
+    An unreadable Secret is a warning, and the other Secrets are used; the reference discards all Secrets then. Objects that an earlier run
+    generated are not used, because this run may remove them.
     """
     found: list[Result] = []
     secrets: dict[tuple[str, str], list[str]] = {}
@@ -82,7 +82,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
 
 
 def registry_host(image: str) -> str:
-    """Returns host and port of an image or of a key of `auths`; empty if the reference finds none (common/url.go GetHost).
+    """Returns host and port of an image, or of a key of `auths`; empty if it has none (reference: common/url.go GetHost).
 
     >>> registry_host("nvcr.io/nvidia/x:1"), registry_host("localhost:5000/a:b"), registry_host("ubuntu:22.04")
     ('nvcr.io', 'localhost:5000', '')

@@ -1,4 +1,4 @@
-"""What the reader of a component is told by the resource it stands in."""
+"""The facts that the reader of a component gets from the resource that contains the component."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from krm_fn.results import Ref, Result
 
 
 class Shared(NamedTuple):
-    """What every component of one resource shares; findings go to `found`. `name` is the graph's, empty without one."""
+    """The facts that all components of one resource share. Findings are added to `found`. `name` is the graph's name, or empty."""
 
     name: str
     namespace: str
@@ -28,5 +28,5 @@ class Shared(NamedTuple):
 
 
 def behaviour() -> Behaviour:
-    """The release of the reference whose output a resource becomes: the one place that chooses it."""
+    """The release of the reference that a render follows. No other function chooses it."""
     return behaviours.get("v0_9")

@@ -1,7 +1,7 @@
-"""What a component takes from its graph: two answers, decided by the workload kind of the graph's orchestrator.
+"""The fields that a component inherits from its graph. They depend on the workload kind of the graph's orchestrator.
 
-The reference has two pathways. In the first each service becomes a DynamoComponentDeployment, from which the objects are made
-(`internal/dynamo/graph.go` GenerateDynamoComponentsDeployments). In the second one object holds the whole graph (`grove.go`).
+The reference has two pathways. In the first, each service becomes a DynamoComponentDeployment, from which the objects are made
+(`internal/dynamo/graph.go` GenerateDynamoComponentsDeployments). In the second, one object holds the whole graph (`grove.go`).
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ _INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
 
 
 def per_component(shared: Shared) -> bool:
-    """True if each component has objects of its own, as through a DynamoComponentDeployment."""
+    """True if each component has its own objects, as with DynamoComponentDeployments."""
     return workloads.get(shared.orchestrator).per_component
 
 
 def inherited(shared: Shared, annotations: Labels) -> Labels:
-    """The annotations that a service takes from its graph; they override the service's own."""
+    """The annotations that a service inherits from its graph. They override the service's own annotations."""
     if per_component(shared):
         return {key: annotations[key] for key in _INHERITED if key in annotations}
     return {labels.DISCOVERY_BACKEND: shared.discovery} if shared.discovery else {}
 
 
 def metrics(shared: Shared, of_graph: Labels, of_service: Labels) -> bool:
-    """True if the pods are labelled for metrics. `of_service` holds the annotations of the service, inherited ones included."""
+    """True if the pods get the label for metrics. `of_service` holds the annotations of the service with the inherited annotations."""
     return (of_service if per_component(shared) else of_graph).get(labels.ENABLE_METRICS) != "false"
 
 
 def service_labels(shared: Shared, written: Labels) -> Labels:
-    """The labels of a service that reach its pods. Through a DynamoComponentDeployment none do."""
+    """The labels of a service that reach its pods. With DynamoComponentDeployments, none of them do."""
     return {} if per_component(shared) else written
 
 
 def enforced(shared: Shared, kind: Component) -> PodSpec:
-    """The fields that a component type sets above the user's."""
+    """The pod fields of a component type that override the user's."""
     return kind.enforced if per_component(shared) else {}
 
 

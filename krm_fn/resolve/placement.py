@@ -1,4 +1,4 @@
-"""Which workload kind runs a component, and on how many nodes."""
+"""The workload kind and the number of nodes of a component."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 def nodes(written: dict[str, Any]) -> int:
-    """How many nodes one replica spans; the schema's default for an empty `multinode` is two."""
+    """The number of nodes of one replica. The schema's default for an empty `multinode` is two."""
     return 1 if written.get("multinode") is None else written["multinode"].get("nodeCount") or 2
 
 
 def name(facts: Shared, written: dict[str, Any]) -> str:
-    """The workload kind: the orchestrator's own, or in deployment mode the one for the number of nodes."""
+    """The name of the workload kind. In deployment mode it depends on the number of nodes; otherwise it is the orchestrator's."""
     if facts.orchestrator != "deployment":
         return facts.orchestrator
     return "leaderworkerset" if nodes(written) > 1 and facts.config.leader_worker_set.enabled else "deployment"

@@ -1,4 +1,4 @@
-"""Dynamo's resources as native ones. Follows the reference's `internal/controller_common/resource.go` GetResourcesConfig."""
+"""Converts Dynamo's resources to native resources. Follows the reference's `internal/controller_common/resource.go` GetResourcesConfig."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SIDES: tuple[ResourceSide, ...] = ("limits", "requests")
 
 
 def native(written: dict[str, Any], ref: Ref, path: Path, found: list[Result]) -> Resources:
-    """Limits, requests and claims; what is no quantity goes to `found`."""
+    """Limits, requests and claims with canonical quantities. An error is added to `found` for each value that is not a quantity."""
     sides: Resources = {"limits": {}, "requests": {}}
     for side in _SIDES:
         for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():
@@ -27,20 +27,20 @@ def native(written: dict[str, Any], ref: Ref, path: Path, found: list[Result]) -
 
 
 def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """The resources with what `DYN_DEPLOYMENT_CONFIG` sets, on both sides."""
+    """The resources with the amounts of `DYN_DEPLOYMENT_CONFIG` as limits and as requests."""
     if not over:
         return written
     return {**written, **{side: {**(written.get(side) or {}), **over} for side in ("limits", "requests")}}
 
 
 def gpus(written: dict[str, Any], merged: Resources) -> int:
-    """How many GPUs one pod asks for, whoever asks. `merged` are the main container's native resources."""
+    """The number of GPUs of one pod, from both the service and its main container. `merged` are the main container's native resources."""
     name = (written.get("limits") or {}).get("gpuType") or _GPU
     return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT
 
 
 def _amounts(written: dict[str, Any], *, gpus: bool) -> dict[str, tuple[Path, str]]:
-    """Native resource names with the user's field and amount. GPUs count as limits only; Kubernetes derives the request."""
+    """The user's field and amount for each native resource name. GPUs count only as limits; Kubernetes derives the request."""
     named = {"cpu": "cpu", "memory": "memory", **({"gpu": written.get("gpuType") or _GPU} if gpus else {})}
     amounts: dict[str, tuple[Path, str]] = {named[field]: ((field,), written[field]) for field in named if written.get(field)}
     for name, amount in (written.get("custom") or {}).items():

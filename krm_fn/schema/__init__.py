@@ -1,1 +1,1 @@
-"""The check that every render runs: a table of schemas, made from the models and from Kubernetes, and a walker over it."""
+"""The schema check of every render: a table of schemas, made from the models and from Kubernetes, and the code that applies it."""

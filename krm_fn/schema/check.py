@@ -1,7 +1,7 @@
 """Checks a resource against its schema and yields every violation with its path, as an API server would.
 
-Types are strict, unknown fields are errors, and null means absent. `status` is not checked: an API server accepts it only from its
-controller. Rules that a schema cannot say are in `krm_fn.validation`.
+Types are strict, unknown fields are errors, and null means absent. `status` is not checked, because only a controller writes it.
+`krm_fn.validation` has the rules that a schema cannot express.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 CONFIG = "DynamoRender"
 _LATER = ("nvidia.com/v1beta1",)
-"""Versions of Dynamo that exist, but not here. Their fields differ from v1alpha1, so that another version is not the fix."""
+"""Versions of Dynamo that krm-fn does not support yet. Their fields differ, so another apiVersion is not the fix."""
 
 _PAGE = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors/DYN020.md"
 
 
 def resource(written: Resource, *, unknown: Severity = "error") -> Iterator[Result]:
-    """Yields every violation of a resource, in the order of its fields; nothing for kinds without a schema.
+    """Yields every violation of a resource, in the order of its fields. Kinds without a schema have none.
 
-    `unknown` is the severity of native fields, and words of native fields, that the table's Kubernetes version does not know.
+    `unknown` is the severity of native fields, and of enum values of native fields, that the table's Kubernetes version does not have.
     """
     kind, version = written.get("kind"), written.get("apiVersion")
     versions = table.load().kinds.get(kind) if isinstance(kind, str) else None
@@ -44,14 +44,14 @@ def config(function_config: Resource) -> Iterator[Result]:
 
 
 def value(written: Any, definition: str) -> list[Result]:
-    """Returns every violation of a value of a definition of the table. Paths begin at the value."""
+    """Returns every violation of a value by a definition of the table. Paths begin at the value."""
     walk = _Walk(results.ref({}), "error")
     walk.value(written, {"$ref": definition}, (), definition)
     return walk.found
 
 
 def without_nulls(written: Resource) -> Resource:
-    """Returns the resource without fields that are null: itself if there are none, otherwise a copy that shares what did not change.
+    """Returns the resource without null fields: the resource itself if it has none, otherwise a copy that shares all unchanged parts.
 
     An API server drops them too (apiextensions-apiserver, PruneNonNullableNullsWithoutDefaults).
     """
@@ -60,7 +60,7 @@ def without_nulls(written: Resource) -> Resource:
 
 
 def _holds_null(value: Any) -> bool:
-    """True if a field or entry is null at any depth. Most resources hold none, and this is faster than to rebuild them."""
+    """True if a field or entry is null at any depth. Most resources have no null, and this is faster than a copy."""
     rest = [value]
     while rest:
         holder = rest.pop()
@@ -84,7 +84,7 @@ def _pruned(value: Any) -> Any:
 
 
 def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Result]:
-    """Yields an error for a Dynamo kind of an unknown version, and for a kind that is a misspelt Dynamo kind."""
+    """Yields an error for a Dynamo kind of an unknown version, and for a misspelt Dynamo kind."""
     kind, version = written.get("kind"), written.get("apiVersion")
     if versions is not None and version in _LATER:
         text = f"{version} is not supported by this version of krm-fn yet; see {_PAGE}"
@@ -118,11 +118,11 @@ def _key(written: Any, field: Schema) -> Any:
     return field.get("default", "") if written is None else written
 
 
-_STRING = {"type": "string"}  # most fields are of this schema, and most values are strings, so the loops pass over these
+_STRING = {"type": "string"}  # most fields have this schema and most values are strings, so the loops skip them
 
 
 class _Walk:
-    """One pass over one resource. `name` is always the name of the definition of a value, or of the object around it."""
+    """One pass over one resource. `name` is always the name of the definition of a value, or of the object that contains it."""
 
     def __init__(self, ref: Ref, unknown: Severity) -> None:
         self.found: list[Result] = []
@@ -163,11 +163,11 @@ class _Walk:
                 self._add_null((*path, key))
         for key in required:
             if value.get(key) is None:
-                lack = values.Violation("DYN022", f"required, but {'null' if key in value else 'missing'}; write {key}")
+                lack = values.Violation("DYN022", f"{key} is required, but {'null' if key in value else 'missing'}; write it")
                 self._add("error", lack, (*path, key))
 
     def entries(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
-        """Checks a map from names of the user to values of one type. An object of unknown shape has no such type and takes anything."""
+        """Checks a map from the user's keys to values of one type. An object without `additionalProperties` may have any fields."""
         if "maxProperties" in schema:
             self._limit(sum(inner is not None for inner in value.values()), schema["maxProperties"], path)
         entry = schema.get("additionalProperties")

@@ -1,4 +1,4 @@
-"""Says how to write a value of the wrong type, and proposes the right value if it is certain."""
+"""Makes the fix for a value of the wrong type, and proposes the right value if it is certain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FALSE = ("false", "no", "off", "0")
 
 
 def fix(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
-    """Returns how to write what was probably meant, and that value if it is certain, else None."""
+    """Returns the text of the fix, and the right value if it is certain, otherwise None."""
     wanted = expected(schema)
     if value is None:
         return "remove the entry", None
@@ -34,7 +34,7 @@ def fix(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema]) 
 
 
 def without_value(value: Any, wanted: str) -> str:
-    """Returns how to write a value that may be a secret, without quoting any of it."""
+    """Returns the text of the fix for a value that may be a secret. The text does not quote the value."""
     if value is None:
         return "remove the entry"
     if wanted == "array":

@@ -9,7 +9,7 @@ from krm_fn.results import Path, Result
 
 _SERVICE = len(("spec", "services", "name"))
 _NULL = "DYN028"
-_TWINS = "DYN080"  # both entries are readable; without its key the second would look like another mistake
+_TWINS = "DYN080"  # both entries are readable; if the key were removed, other rules would report the entry
 
 
 def broken(found: Iterable[Result]) -> list[Path]:
@@ -18,7 +18,7 @@ def broken(found: Iterable[Result]) -> list[Path]:
 
 
 def usable(value: Any, found: Iterable[Result]) -> Any:
-    """Copies a resource without the fields that no rule can read."""
+    """Copies a resource without the invalid fields."""
     return without(value, [result.path for result in found if result.severity == "error" and result.code != _TWINS])
 
 
@@ -44,10 +44,10 @@ def without(value: Any, broken: Iterable[Path]) -> Any:
 
 
 def news(found: Iterable[Result], broken: Iterable[Path]) -> Iterator[Result]:
-    """Yields the findings that do not only repeat that one of the fields `broken` is invalid.
+    """Yields the findings that do not follow from the invalid fields `broken`.
 
-    A finding repeats this if its field is one of them, lies inside one of them or around one of them. A finding about a service as a whole
-    concerns the service's name, which no field of the service changes.
+    A finding follows from an invalid field if its field is that field, is inside it or contains it. A finding about a whole service
+    always stays, because it concerns the service's name.
     """
     paths = set(broken)
     around = {path[:length] for path in paths for length in range(len(path)) if not length <= _SERVICE < len(path)}

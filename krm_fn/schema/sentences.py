@@ -1,6 +1,6 @@
-"""The sentence of each rule that both a render and an API server judge. The finding and its twin in CEL share it.
+"""The message of each rule that both a render and an API server check. The finding and the CEL rule share it.
 
-A slot in braces takes a word that only a render knows, for example the name of a field in the user's API version. The twin has a general
+A slot in braces is a word that only a render has, for example the name of a field in the user's API version. The CEL rule has a general
 word in its place.
 """
 
@@ -38,10 +38,10 @@ SENTENCES = {
 
 
 def of(code: str, **slots: str) -> str:
-    """The sentence of a rule: the problem, a semicolon, the fix. Raises KeyError for an unknown code or a slot without a word."""
+    """The message of a rule: the problem, a semicolon, the fix. Raises KeyError for an unknown code or a slot without a word."""
     return SENTENCES[code].format_map(slots)
 
 
 def error(code: str, ref: Ref, path: Path, **slots: str) -> Result:
-    """The finding that a resource breaks a rule at a field."""
+    """The finding for a field that violates a rule."""
     return results.error(code, of(code, **slots), ref, path)

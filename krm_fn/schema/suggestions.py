@@ -35,7 +35,7 @@ _FEW = 8
 
 @cache
 def mend(definition: str, key: str) -> str:
-    """Returns what to write instead of an unknown field of a definition of the table."""
+    """Returns the fix for an unknown field of a definition of the table."""
     like = _LIKE.get(definition, definition)
     if (like, key) in _SYNONYMS:
         return _SYNONYMS[like, key]

@@ -1,4 +1,4 @@
-"""Reads the table of structural schemas for the check: of Dynamo's kinds, the configuration, and the native parts in them.
+"""Reads the table of structural schemas: Dynamo's kinds, the configuration, and the native types that they contain.
 
 `krm_fn.generate` writes `schema.json` from the models and from an API server's OpenAPI.
 """

@@ -1,6 +1,6 @@
-"""Checks one value against a schema: its type, then its words, bounds and form.
+"""Checks one value against a schema: its type, then its enum values, bounds and format.
 
-Objects and lists of the right type are the business of `krm_fn.schema.check`.
+`krm_fn.schema.check` checks the contents of objects and lists.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Violation(NamedTuple):
 
 
 def find(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema]) -> Iterator[Violation]:
-    """Yields what keeps a value from matching a schema that is not a reference.
+    """Yields every violation of a value. `schema` is not a reference.
 
-    Objects and lists come here only if the schema wants another type. `path` and `definitions` serve the wording. Values below a private
-    field are never quoted.
+    Objects and lists are passed only if the schema requires another type. `path` and `definitions` are only for the messages. A message
+    never quotes a value below a private field.
     """
     if not _is_of_type(value, schema):
         private = is_private(path)
@@ -66,7 +66,7 @@ def find(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema])
 
 
 def is_private(path: Path) -> bool:
-    """True for a field whose value may be a secret: variables, command lines and headers. Their names are none."""
+    """True for a field whose value may be a secret: variables, command lines and headers, but not their names."""
     return not _PRIVATE.isdisjoint(path) and path[-1] != "name"
 
 
@@ -80,7 +80,7 @@ def is_quantity(text: str) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Returns a scalar as it is written in YAML, shortened."""
+    """Returns a scalar in YAML, shortened."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
 
@@ -97,7 +97,7 @@ def described(value: Any) -> str:
 
 
 def expected(schema: Schema) -> str:
-    """Returns the type that a schema wants, as a key of the words in messages."""
+    """Returns the type that a schema requires, as a key of `_WANTED`."""
     if "x-kubernetes-int-or-string" in schema:
         return "quantity" if schema["format"] == "quantity" else "int-or-string"
     wanted: str = schema["type"]
@@ -124,7 +124,7 @@ def _is_of_type(value: Any, schema: Schema) -> bool:
 
 
 def _named(value: Any, path: Path) -> str:
-    """The value as a message names it."""
+    """The value for a message, or `the value` if it is private."""
     return "the value" if is_private(path) else shown(value)
 
 

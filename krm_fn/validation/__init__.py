@@ -1,6 +1,6 @@
-"""Rules that need more than one fact: each rule is a small generator of findings over a plan.
+"""Rules about a plan. Each rule is a small generator of findings.
 
-Types and unknown fields are checked before (`krm_fn.schema.check`). A component type or workload kind checks what concerns it alone.
+`krm_fn.schema.check` checks types and unknown fields before. Component types and workload kinds have their own rules.
 Follows the reference's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, and the errors that it finds at run time.
 """
 
@@ -34,7 +34,7 @@ _RULES = (
 
 
 def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Iterator[Result]:
-    """All findings about a graph or a standalone component, not only the first. `made` holds the pods of each component."""
+    """All findings about a graph or a standalone component. `made` holds the pods of each component."""
     if not plan.standalone:
         yield from graphs.check_services(plan)
         yield from graphs.check_claims(plan)
@@ -46,7 +46,7 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
 
 
 def other(resource: Resource, config: Config) -> Iterator[Result]:
-    """All findings about a model or a request; none for other kinds. `resource` must be well-formed."""
+    """All findings about a model or a request. Other kinds have none. `resource` must be well-formed."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if address.kind == "DynamoModel":
         yield from models.check_model(spec, address)

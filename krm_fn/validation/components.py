@@ -1,4 +1,4 @@
-"""Rules over one component: names, mounts, ingress, labels, probes, account."""
+"""Rules about one component: names, mounts, ingress, labels, probes, service account."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_names(plan: ComponentPlan) -> Iterator[Result]:
-    """Names that Kubernetes does not accept, with what would fit."""
+    """Reports names that Kubernetes does not accept."""
     name = [plan.who.name, *workloads.get(plan.placement.workload).services(plan)][-1]
     if len(name) > names.SERVICE_LIMIT:
         over = len(name) - names.SERVICE_LIMIT
@@ -37,7 +37,7 @@ def check_names(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_mounts(plan: ComponentPlan) -> Iterator[Result]:
-    """Mounts of claims without a name or a path."""
+    """Reports mounts of claims without a name or a path."""
     for index, mount in enumerate(plan.pod.mounts):
         name, path = plan.at("mount.name", index), plan.at("mount.path", index)
         if not mount.name:
@@ -51,7 +51,7 @@ def check_mounts(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_volumes(plan: ComponentPlan) -> Iterator[Result]:
-    """Two volumes of one name, for which an API server refuses the pod."""
+    """Reports two volumes with the same name, because an API server refuses the pod."""
     seen = {volume.get("name") for volume in plan.pod.spec.get("volumes") or components.get(plan.who.type).pod(plan).get("volumes") or ()}
     if plan.pod.shared_memory:
         seen.add("shared-memory")
@@ -64,7 +64,7 @@ def check_volumes(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
-    """An ingress without a host, with invalid names, or without effect."""
+    """Reports an ingress without a host, with invalid names, or without effect."""
     wanted = plan.edge.ingress
     if not wanted.enabled:
         return
@@ -87,7 +87,7 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_selector(plan: ComponentPlan) -> Iterator[Result]:
-    """Labels by which Kubernetes finds the pods must not change."""
+    """Reports user labels that override a label of a selector."""
     expected = {labels.SELECTOR: plan.who.name, **plan.who.selector}
     for key, value in plan.pod.labels.items():
         at = plan.at("pod.labels", key)
@@ -98,7 +98,7 @@ def check_selector(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_probes(plan: ComponentPlan) -> Iterator[Result]:
-    """Probes of the main container that meet a default probe."""
+    """Reports probes of the main container whose port or handler is merged with that of a default probe."""
     defaults = components.get(plan.who.type).container(plan)
     replaced = {"livenessProbe": plan.pod.liveness, "readinessProbe": plan.pod.readiness}
     for name in merge.PROBES:
@@ -116,7 +116,7 @@ def check_probes(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result]:
-    """A discovery annotation on a service alone makes its pods use an account that the graph does not create."""
+    """Reports a discovery annotation on a service only: its pods use a ServiceAccount that the graph does not create."""
     account, component = names.discovery(plan.who.graph), components.get(plan.who.type)
     if plan.placement.discovery != "kubernetes" or (plan.placement.graph_discovery == "kubernetes" and plan.who.graph):
         return
@@ -128,5 +128,5 @@ def check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result
         mend = f"set serviceAccountName, or the annotation {labels.DISCOVERY_BACKEND}: etcd"
         yield results.error("DYN156", f"{message}; {mend}", plan.ref, plan.at("pod", "serviceAccountName"))
         return
-    message = f"the pods need the service account {account}, which this graph does not create; set the annotation on the graph instead"
+    message = f"the pods need the service account {account}, which this graph does not create; set the annotation on the graph"
     yield results.error("DYN155", message, plan.ref, plan.at("annotations", labels.DISCOVERY_BACKEND))

@@ -1,4 +1,4 @@
-"""Rules on how the Dynamo runtime in an image finds the other components."""
+"""Rules about the discovery of the Dynamo runtime in an image."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _STORES = ("ETCD_ENDPOINTS", "DYN_STORE_KV")
 
 
 def check_store(made: Pods) -> Iterator[Result]:
-    """Warns of a runtime before 1.0 with Kubernetes discovery that ends at its start, because it cannot connect to etcd.
+    """Warns of a runtime before 1.0 that exits at its start, because it cannot connect to etcd, although discovery is Kubernetes.
 
-    Seen with the runtimes 0.8.1, 0.9.0 and 0.9.1: without DYN_STORE_KV their key-value store is etcd. 1.0.0 and 1.5.1 need no store.
+    Observed with 0.8.1, 0.9.0 and 0.9.1: without DYN_STORE_KV, their key-value store is etcd. 1.0.0 and 1.5.1 need no store.
     """
     plan, container = made.plan, made.main
     if plan.placement.discovery == "etcd" or not _BEFORE_1.fullmatch(_tag(container.get("image") or "")) or _knows_store(container):
@@ -44,7 +44,7 @@ def _tag(image: str) -> str:
 
 
 def _knows_store(container: Container) -> bool:
-    """True if the environment or a flag names the store or the address of etcd, or if a ConfigMap might hold such variables."""
+    """True if a variable or a flag sets the store or the address of etcd, or a ConfigMap may contain such variables."""
     words = [*(container.get("command") or ()), *(container.get("args") or ())]
     return (
         any(entry.get("name") in _STORES and (entry.get("value") or "valueFrom" in entry) for entry in container.get("env") or ())

@@ -1,4 +1,4 @@
-"""The field of the user's resource from which a field of a finished pod comes, read from the strata of the pod."""
+"""Maps a field of a finished pod to the field of the user's resource that set it, with the strata of the pod."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def path(pods: Pods, spec: PodSpec, refusal: Refusal) -> Path | None:
-    """The field that the user can fix; None only if another rule reports the same problem at that field."""
+    """The field that the user can fix; None if another rule reports the same problem at that field."""
     plan = pods.plan
     match refusal.path:
         case ("volumes", int(index), *_):
@@ -33,12 +33,12 @@ def is_shared_memory(pods: Pods, refusal: Refusal) -> bool:
 
 
 def _is_main(pods: Pods, index: int) -> bool:
-    """True if a container is the main container, which follows the containers of the strata."""
+    """True if a container is the main container, which comes after the containers of the strata."""
     return strata.entry(pods.strata, "pod", "containers", index).origin == "engine"
 
 
 def _of_volume(pods: Pods, index: int, name: str | None, refusal: Refusal) -> Path | None:
-    """The field for a volume. If a generated volume has the name of a user's volume, it is that volume's name."""
+    """The field for a volume. If a generated volume and a user's volume have the same name, the field is the name of the user's volume."""
     plan, twice = pods.plan, refusal.code == "DYN207"
     origin, place = strata.entry(pods.strata, "pod", "volumes", index)
     written = [volume.get("name") for volume in plan.pod.spec.get("volumes") or ()]
@@ -57,7 +57,7 @@ def _of_volume(pods: Pods, index: int, name: str | None, refusal: Refusal) -> Pa
 
 
 def _of_main(pods: Pods, spec: PodSpec, rest: Path, refusal: Refusal) -> Path | None:
-    """The field for a field of the main container: the topmost stratum that sets it."""
+    """The user's field for a field of the main container, in the topmost stratum that sets it."""
     plan, beside = pods.plan, strata.get(pods.strata, "component").container
     match rest:
         case ("livenessProbe", *below) if "livenessProbe" in beside:
@@ -74,7 +74,7 @@ def _of_main(pods: Pods, spec: PodSpec, rest: Path, refusal: Refusal) -> Path | 
 
 
 def _of_mount(pods: Pods, index: int, rest: Path, folder: str | None, code: str) -> Path | None:
-    """The field for a mount. If a generated mount has the folder of a user's mount, it is that mount's folder."""
+    """The field for a mount. If a generated mount and a user's mount have the same folder, the field is the folder of the user's mount."""
     plan = pods.plan
     origin, place = strata.entry(pods.strata, "container", "volumeMounts", index)
     written = [mount.get("mountPath") for mount in plan.pod.container.get("volumeMounts") or ()]

@@ -1,4 +1,4 @@
-"""Rules over a graph as a whole: its services, claims and restart."""
+"""Rules about a whole graph: its services, claims and restart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnc
 
 
 def check_services(plan: GraphPlan) -> Iterator[Result]:
-    """A graph has at least one service, and each service has objects of its own."""
+    """A graph must have at least one service, each service must have its own objects, and only one may be an endpoint picker."""
     if not plan.components:
         yield sentences.error("DYN100", plan.ref, plan.at("components"))
     first: dict[str, str] = {}
@@ -34,7 +34,7 @@ def check_services(plan: GraphPlan) -> Iterator[Result]:
 
 
 def check_claims(plan: GraphPlan) -> Iterator[Result]:
-    """A claim has a name, and a claim to be created has everything that Kubernetes needs to create it."""
+    """A claim must have a name. A claim to be created must have all fields that Kubernetes needs."""
     for index, claim in enumerate(plan.claims):
         if not claim.name:
             yield sentences.error("DYN103", plan.ref, plan.at("claim.name", index))
@@ -47,7 +47,7 @@ def check_claims(plan: GraphPlan) -> Iterator[Result]:
 
 
 def _needed(claim: Claim) -> Iterator[tuple[GraphField, object, str]]:
-    """Each field that a claim to be created needs: its value, and an example."""
+    """Yields each field that a claim to be created needs, with its value and an example."""
     if claim.create:
         yield "claim.storage_class", claim.storage_class, "standard"
         yield "claim.size", quantity.value(claim.size or None), "100Gi"
@@ -55,7 +55,7 @@ def _needed(claim: Claim) -> Iterator[tuple[GraphField, object, str]]:
 
 
 def _unusable(claim: Claim) -> Iterator[tuple[GraphField, str]]:
-    """Fields of a claim that an API server refuses."""
+    """Yields the fields of a claim that an API server refuses, each with its message."""
     names: tuple[tuple[GraphField, str], ...] = (("claim.name", claim.name), ("claim.storage_class", claim.storage_class))
     for field, name in names:
         if name and not fields.DNS_SUBDOMAIN.fullmatch(name):
@@ -67,7 +67,7 @@ def _unusable(claim: Claim) -> Iterator[tuple[GraphField, str]]:
 
 
 def check_restart(plan: GraphPlan) -> Iterator[Result]:
-    """The order of a restart names each service once."""
+    """The order of a restart must list each service once. Warns that a render restarts all services at once."""
     restart, where = plan.restart, plan.at("restart.order") if plan.restart else ()
     if restart is None:
         return

@@ -1,4 +1,4 @@
-"""Rules over a DynamoModel.
+"""Rules about a DynamoModel.
 
 Follows the reference's `internal/webhook/validation/dynamomodel.go`.
 """
@@ -17,7 +17,7 @@ _SOURCES = ("s3://", "hf://")
 
 
 def check_model(spec: dict[str, Any], ref: Ref) -> Iterator[Result]:
-    """An adapter says from where it is loaded."""
+    """A LoRA adapter must have a source with a valid uri."""
     if spec.get("modelType") != "lora":
         return
     source = spec.get("source")

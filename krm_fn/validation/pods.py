@@ -1,4 +1,4 @@
-"""What an API server would refuse in the pods, reported at the field that the user wrote."""
+"""Reports the parts of pods that an API server would refuse, at the field that the user wrote."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_pods(pods: Pods) -> Iterator[Result]:
-    """Pods that an API server would refuse, or that the workload cannot restart."""
+    """Reports pods that an API server would refuse, or that the workload cannot restart."""
     plan = pods.plan
     always_restarts = workloads.get(plan.placement.workload).always_restarts
     for pod in pods.roles:
@@ -42,7 +42,7 @@ def check_engine(pods: Pods) -> Iterator[Result]:
 
 
 def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
-    """Labels and annotations that an API server refuses."""
+    """Reports labels and annotations that an API server refuses."""
     ingress = plan.edge.ingress
     checks: tuple[tuple[Iterator[Refusal], Field], ...] = (
         (metadata.labels(plan.pod.labels), "pod.labels"),
@@ -59,7 +59,7 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def _message(pods: Pods, refusal: Refusal) -> str:
-    """The message of a refusal. A mount that collides with the default shared memory is told how to do without the default."""
+    """The message of a refusal. If a mount collides with the default shared memory, the fix is to remove one of the two."""
     if refusal.code != "DYN209" or not field_origin.is_shared_memory(pods, refusal):
         return refusal.message
     off = pods.plan.word("shared_memory.off")

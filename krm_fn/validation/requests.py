@@ -1,4 +1,4 @@
-"""Rules over a DynamoGraphDeploymentRequest.
+"""Rules about a DynamoGraphDeploymentRequest.
 
 Follows the reference's `internal/webhook/validation/dynamographdeploymentrequest.go`.
 """
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from krm_fn.results import Path, Ref, Result
 
 _OVERWRITTEN = (("engine", "backend"), ("deployment", "model"))
-"""Settings of the profiler that a field of the spec overwrites: the last word is that field."""
+"""Settings of the profiler that a field of the spec overwrites. The second word is the name of that field."""
 
 
 def check_request(spec: dict[str, Any], ref: Ref, config: Config) -> Iterator[Result]:
-    """The profiler's settings, and what profiling may look at."""
+    """Warns of overwritten profiler settings. GPU discovery needs a ClusterRole for profiling."""
     at: Path = ("spec", "profilingConfig", "config")
     settings = (spec.get("profilingConfig") or {}).get("config") or {}
     for group, field in _OVERWRITTEN:
@@ -30,7 +30,7 @@ def check_request(spec: dict[str, Any], ref: Ref, config: Config) -> Iterator[Re
             yield results.warning("DYN180", message, ref, (*at, group, field), current=written, proposed=wins or None)
     if spec.get("enableGpuDiscovery") and not config.rbac.profiling_role:
         message = (
-            "rbac.profilingRole is empty in the configuration, so that profiling may not look at nodes; remove this, and describe them "
-            f"under hardware in {'.'.join(map(str, at))}"
+            "enableGpuDiscovery needs a role that may read nodes, but rbac.profilingRole is empty in the configuration; remove the field, "
+            f"and describe the nodes under hardware in {'.'.join(map(str, at))}"
         )
         yield results.error("DYN181", message, ref, ("spec", "enableGpuDiscovery"))

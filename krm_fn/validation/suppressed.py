@@ -1,4 +1,4 @@
-"""Leaves out warnings and notes whose codes the user chose to ignore. Errors always stay."""
+"""Removes warnings and notes with codes that the user chose to ignore. Errors always stay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def codes(text: str) -> frozenset[str]:
-    """The codes of a list that commas or blanks separate.
+    """The codes in a list, separated by commas or spaces.
 
     >>> sorted(codes("DYN114, dyn153"))
     ['DYN114', 'DYN153']
@@ -24,7 +24,7 @@ def codes(text: str) -> frozenset[str]:
 
 
 def without(found: Iterable[Result], resources: Sequence[Resource], everywhere: Collection[str] = ()) -> list[Result]:
-    """The findings, without warnings and notes that `everywhere` or the annotation `dynamo.krm-fn.io/ignore` of their resource names."""
+    """Returns the findings without ignored ones. `everywhere`, or the annotation `dynamo.krm-fn.io/ignore` of a resource, ignores codes."""
     listed = list(found)
     ignored = _annotated(resources) if listed else {}
     return [

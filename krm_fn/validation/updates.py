@@ -1,7 +1,7 @@
 """Finds changes between two states of Dynamo resources that a cluster would refuse.
 
-Follows ValidateUpdate of the reference's `internal/webhook/validation/`; the policies in `platform/admission` are the same rules in a
-cluster. `krm_fn.validation` has the rules for one state.
+Follows ValidateUpdate of the reference's `internal/webhook/validation/`. The policies in `platform/admission` enforce the same rules in
+a cluster. `krm_fn.validation` has the rules for one state.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SERVICES = "DYN402"
 
 _FIXED_IN_CLAIMS = ("storageClass", "volumeAccessMode")
 _Rule = Callable[[Any, Any], Iterator[Result]]
-"""Yields findings without a resource about the change from one spec to another."""
+"""Yields the findings about a change from one spec to another. They have no resource yet."""
 
 
 class _Fixed(NamedTuple):
@@ -39,9 +39,9 @@ class _Fixed(NamedTuple):
 
 
 def check(old: Iterable[Resource], new: Iterable[Resource], home: str, orchestrator: str = "deployment") -> Iterator[Result]:
-    """Yields findings about resources that are in both states, each resource with its old and its new spec.
+    """Yields the findings about changes of resources that are in both states.
 
-    Any field may have any type. `home` is the namespace of resources without one, `orchestrator` the one of graphs that do not opt out.
+    Any field may have any type. `home` is the namespace of resources without one. `orchestrator` runs all graphs that do not opt out.
     """
     before = _known(old, home)
     for key, resource in _known(new, home).items():
@@ -79,7 +79,7 @@ def _service_nodes(was: Any, now: Any) -> Iterator[Result]:
 
 
 def _nodes(was: Any, now: Any, at: Path, instead: str) -> Iterator[Result]:
-    """A component with 1 node has another workload kind than a multinode component. 2 nodes may become 4."""
+    """A component cannot change between 1 node and several nodes, because its workload kind would change. 2 nodes may become 4."""
     before, after = _count(was), _count(now)
     if (before > 1) != (after > 1):
         message = f"nodeCount cannot change from {before} to {after}, because the workload kind would change; set it back, or {instead}"
@@ -87,14 +87,14 @@ def _nodes(was: Any, now: Any, at: Path, instead: str) -> Iterator[Result]:
 
 
 def _count(component: Any) -> int:
-    """The number of nodes; `multinode` without a number counts as 2, the schema's default."""
+    """The number of nodes. `multinode` without a number means 2, the schema's default."""
     several = component.get("multinode")
     count = several.get("nodeCount", 2) if isinstance(several, dict) else 1
     return count if isinstance(count, int) else 1
 
 
 def _services(was: Any, now: Any) -> Iterator[Result]:
-    """Added and removed services. Git may hold such a change; an operator or a policy in the cluster may refuse it."""
+    """Reports added and removed services, because an operator or a policy in the cluster may refuse the change."""
     before, after = _fields(was.get("services")), _fields(now.get("services"))
     for name in sorted(after.keys() - before.keys()):
         message = f"service {name} was added, which a running operator refuses; remove it, or make a graph with another name"
@@ -105,7 +105,7 @@ def _services(was: Any, now: Any) -> Iterator[Result]:
 
 
 def _workload_rules(kind: str, old: Resource, new: Resource, orchestrator: str) -> tuple[_Rule, ...]:
-    """The rules of the workload kind that holds a graph, if it stays the same."""
+    """The rules of the workload kind of a graph, if the workload kind does not change."""
     grove = kind == "DynamoGraphDeployment" and orchestrator == "grove"
     if not grove or any(str(labels.notes(each).get(labels.ENABLE_GROVE, "")).lower() == "false" for each in (old, new)):
         return ()
@@ -113,7 +113,7 @@ def _workload_rules(kind: str, old: Resource, new: Resource, orchestrator: str) 
 
 
 def _cliques(was: Any, now: Any) -> Iterator[Result]:
-    """Grove refuses to add cliques to a PodCliqueSet and to remove them."""
+    """Grove refuses to add cliques to a PodCliqueSet, and to remove cliques."""
     before, after = _fields(was.get("services")), _fields(now.get("services"))
     mend = "delete the PodCliqueSet before you apply the change, or make a graph with another name"
     for name in sorted(after.keys() - before.keys()):
@@ -125,7 +125,7 @@ def _cliques(was: Any, now: Any) -> Iterator[Result]:
 
 
 def _replicas(was: Any, now: Any) -> Iterator[Result]:
-    """While a scaling adapter is enabled, replicas are immutable in the graph; absent means 1."""
+    """While a scaling adapter is enabled, replicas are immutable in the graph. Absent replicas mean 1."""
     for name, before, after in _both(was, now):
         count, wanted = before.get("replicas", 1), after.get("replicas", 1)
         if _fields(after.get("scalingAdapter")).get("enabled") is True and count != wanted:
@@ -137,7 +137,7 @@ def _replicas(was: Any, now: Any) -> Iterator[Result]:
 
 
 def _claims(was: Any, now: Any) -> Iterator[Result]:
-    """A PersistentVolumeClaim keeps its class and its modes, and only grows."""
+    """The storage class and access mode of a PersistentVolumeClaim are immutable, and its size can only grow."""
     before = {name: claim for _, name, claim in _created(was)}
     for index, name, claim in _created(now):
         for field, why in _refused(before[name], claim) if name in before else ():
@@ -147,7 +147,7 @@ def _claims(was: Any, now: Any) -> Iterator[Result]:
 
 
 def _created(spec: Any) -> Iterator[tuple[int, str, Any]]:
-    """The claims that a graph creates, each with its index and name."""
+    """Yields the claims that a graph creates, each with its index and name."""
     claims = spec.get("pvcs")
     for index, claim in enumerate(claims if isinstance(claims, list) else ()):
         fields = _fields(claim)
@@ -156,7 +156,7 @@ def _created(spec: Any) -> Iterator[tuple[int, str, Any]]:
 
 
 def _refused(old: Any, new: Any) -> Iterator[tuple[str, str]]:
-    """The fields of a claim that cannot change as they did, with the reason."""
+    """Yields the fields of a claim with a change that Kubernetes refuses, each with the reason."""
     yield from ((field, "because it is immutable") for field in _FIXED_IN_CLAIMS if old.get(field) != new.get(field))
     before, after = old.get("size"), new.get("size")
     if isinstance(before, str | int) and isinstance(after, str | int) and quantity.value(after) < quantity.value(before):
@@ -164,7 +164,7 @@ def _refused(old: Any, new: Any) -> Iterator[tuple[str, str]]:
 
 
 def _request(was: Any, now: Any) -> Iterator[Result]:
-    """The reference accepts the change, and then ignores the request."""
+    """Warns of a changed request, because the reference accepts the change and then ignores it."""
     changed = [key for key in (*now, *was) if now.get(key) != was.get(key)]
     if changed:
         message = f"{changed[0]} was changed, and the operator ignores changes once profiling has begun; make a request with another name"
@@ -172,7 +172,7 @@ def _request(was: Any, now: Any) -> Iterator[Result]:
 
 
 def _both(was: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
-    """The services that are in both specs."""
+    """Yields the services that are in both specs, each with its name and both of its specs."""
     before, after = _fields(was.get("services")), _fields(now.get("services"))
     return ((name, _fields(before[name]), _fields(after[name])) for name in after if name in before)
 

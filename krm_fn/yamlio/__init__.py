@@ -1,1 +1,1 @@
-"""YAML text to values and back, as an API server reads it, with the position of each field."""
+"""Reads YAML as an API server reads it, finds the positions of fields, and writes YAML."""

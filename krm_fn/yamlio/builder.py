@@ -33,7 +33,7 @@ _TYPES: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bo
 
 
 class Broken(Exception):  # noqa: N818 - the input is broken, not the program
-    """Reading cannot continue; `result` is the finding that says why."""
+    """Reading cannot continue. `result` is the finding with the reason."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(result.message)
@@ -41,7 +41,7 @@ class Broken(Exception):  # noqa: N818 - the input is broken, not the program
 
 
 def size(value: Any, limit: int) -> tuple[int, int]:
-    """Number of nested values, and depth. Counting stops soon after `limit`.
+    """Returns the number of nested values, and the depth. Counting stops soon after `limit`.
 
     >>> size({"a": [1, 2]}, 100)
     (4, 3)

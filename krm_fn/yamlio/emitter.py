@@ -1,6 +1,6 @@
-"""Writes JSON values as block YAML that every reader of YAML 1.1 and 1.2 reads as the same values.
+"""Writes JSON values as block YAML that parsers of YAML 1.1 and 1.2 read as the same values.
 
-The shape is kubectl's: two spaces, a list's dashes below its key, no anchors, no folded lines, keys in the order they were set.
+The layout is kubectl's: two spaces, the dashes of a list below its key, no anchors, no folded lines. Keys keep their order.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _fits_literal(value: str) -> bool:
-    """True if a text of several lines can be a literal block: it holds no invisible character that an editor or a reader may lose."""
+    """True if a text of several lines can be a literal block: it has no invisible character that an editor or a parser may drop."""
     starts_or_ends_blank = value[0] in " \t\n" or value[-1] in " \t"
     return not (starts_or_ends_blank or " \n" in value or "\t\n" in value) and value.replace("\n", "").replace("\t", "").isprintable()
 

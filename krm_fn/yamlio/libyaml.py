@@ -1,4 +1,4 @@
-"""Loads PyYAML's C parser without the rest of PyYAML, which takes the function longer to import than a small list to render.
+"""Loads PyYAML's C parser without the rest of PyYAML, whose import takes longer than the render of a small list.
 
 The C extension takes only error classes from the modules that are left out. Events, marks and their errors are PyYAML's own.
 """
@@ -11,15 +11,15 @@ import sys
 def load() -> None:
     """Makes `yaml.error`, `yaml.events` and `yaml._yaml` importable without `yaml/__init__.py`.
 
-    Does nothing if PyYAML is loaded already, and leaves no trace if this PyYAML has no C extension or is built in another way; then the
-    first import loads all of PyYAML. Only for a process that needs no other part of PyYAML.
+    Does nothing if PyYAML is already loaded. If this PyYAML has no C extension or is built in another way, the loaded modules are removed
+    again, and the first import loads all of PyYAML. Call this only in a process that needs no other part of PyYAML.
     """
     if "yaml" in sys.modules:
         return
     before = set(sys.modules)
     try:
         _load()
-    except Exception:  # noqa: BLE001 - whatever it is, all of PyYAML is the way that always works
+    except Exception:  # noqa: BLE001 - after any exception, the import of all of PyYAML still works
         for name in {*sys.modules} - before:
             if name.startswith("yaml."):
                 del sys.modules[name]

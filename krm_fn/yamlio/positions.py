@@ -1,4 +1,4 @@
-"""Finds the positions of fields in a text. The text is read again, so this is only for findings."""
+"""Finds the positions of fields in a text. The text is parsed again, so only findings use this."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def position(text: str, path: Path) -> tuple[int, int]:
 
 
 def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
-    r"""Returns the positions of several fields. The text is read once, and no further than to the last field.
+    r"""Returns the positions of several fields. The text is read once, up to the last field.
 
     >>> positions("a:\n  b: [x, y]\nc: d\n", [("c",), ("a", "b", 7)])
     {('c',): (3, 1), ('a', 'b', 7): (2, 3)}

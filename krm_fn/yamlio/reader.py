@@ -1,6 +1,6 @@
 """Reads the documents of a text in YAML or JSON, with a finding for every error.
 
-Keys are strings, and values are those that the API server would see (`krm_fn.yamlio.scalars`).
+Keys are strings. Values are the values that the API server sees (`krm_fn.yamlio.scalars`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def decode(data: bytes, file: str = "") -> tuple[str, list[Result]]:
 
 
 def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
-    """Returns every document of a text that is not empty, and all findings. An invalid document does not hide those after it.
+    """Returns every document that is not empty, and all findings. After an invalid document, reading continues with the next one.
 
     `file` is the name that findings carry. Never raises, whatever the text is.
     """
@@ -69,7 +69,7 @@ def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
 
 
 def attempt(take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0) -> tuple[T | None, list[Result]]:
-    """Returns what `take` builds from a text's events, and the findings. None if the text cannot be read to its end."""
+    """Returns the value that `take` builds from a text's events, and the findings. The value is None if the text cannot be parsed."""
     found: list[Result] = []
     try:
         return take(builder.Builder(text, found, file, lines)), found

@@ -1,7 +1,7 @@
 """Unquoted YAML scalars: the value that kubectl and the API server see, and the strings that may stay unquoted.
 
-The rules are those of go-yaml v2 `resolve()`, followed by the trip through JSON that `sigs.k8s.io/yaml` and the API server's decoder make:
-all booleans of YAML 1.1 (`y` and `n` too), integers with a base and underscores, no dates, no base 60.
+The rules are those of go-yaml v2 `resolve()` and of the conversion to JSON in `sigs.k8s.io/yaml` and the API server's decoder: all
+booleans of YAML 1.1 (`y` and `n` too), integers with a base and underscores, no dates, no base 60.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def integer(digits: str) -> int | float:
 
 
 def decimal(digits: str) -> int | float:
-    """Returns the value of a number with a fraction or an exponent; a whole one is an integer, since Go writes it to JSON as one.
+    """Returns the value of a number with a fraction or an exponent. A whole number becomes an integer, as in Go's JSON encoder.
 
     Raises ValueError if a float cannot hold it.
     """
@@ -73,7 +73,7 @@ def decimal(digits: str) -> int | float:
 
 
 def plain(text: str) -> bool:
-    """True if a string may stand unquoted: every reader of YAML 1.1 and 1.2 then sees this string.
+    """True if a string may be written without quotes: every parser of YAML 1.1 and 1.2 then reads this string.
 
     >>> [plain(text) for text in ("nvcr.io/x:1", "--model", "80Gi", "n", "1e3", "a: b", "2")]
     [True, True, True, False, False, False, False]

@@ -1,4 +1,4 @@
-"""The YAML events of a text, from PyYAML's parser: the C parser if it is there."""
+"""The YAML events of a text, from PyYAML's C parser if it is installed, otherwise from its Python parser."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def finding(problem: Exception, text: str, file: str, lines: int) -> Result:
             mark = problem.context_mark
         return results.error("DYN004", _message(problem, text, lines), file=file, line=lines + mark.line + 1, column=mark.column + 1)
     character = getattr(problem, "character", None)
-    if isinstance(character, int):  # a ReaderError, whose class depends on what of PyYAML is loaded
+    if isinstance(character, int):  # a ReaderError; its class depends on the loaded part of PyYAML
         return _forbidden(text, text.find(chr(character)), file, lines)
     if isinstance(problem, UnicodeEncodeError):
         return _forbidden(text, problem.start, file, lines)

@@ -233,8 +233,8 @@ VALUES = [
 
 FIELDS = [
     Case("a required field", worker(modelRef={"name": "x"})),
-    Case("without it", worker(modelRef={}), "DYN022", (*MAIN, "modelRef", "name"), "required, but missing; write name"),
-    Case("with null instead", worker(modelRef={"name": None}), "DYN022", (*MAIN, "modelRef", "name"), "required, but null"),
+    Case("without it", worker(modelRef={}), "DYN022", (*MAIN, "modelRef", "name"), "name is required, but missing; write it"),
+    Case("with null instead", worker(modelRef={"name": None}), "DYN022", (*MAIN, "modelRef", "name"), "name is required, but null"),
     Case("the main container needs no name", container(image="x")),
     Case(
         "a sidecar does",
@@ -380,14 +380,14 @@ OTHERS = [
     Case("a request", request()),
     Case("a profiler's settings are its own", request(config={"sla": {"ttft": 50.5}, "any": [1, None]})),
     Case("but they are an object", request(config=[]), "DYN021", (*PROFILING, "config"), "takes an object"),
-    Case("and needed", request(config=None), "DYN022", (*PROFILING, "config"), "required, but null"),
+    Case("and needed", request(config=None), "DYN022", (*PROFILING, "config"), "config is required, but null"),
     Case("a profiler without an image", request(profilerImage=""), "DYN026", (*PROFILING, "profilerImage"), "must not be empty"),
     Case("a ConfigMap has a default key", request(configMapRef={"name": "c"})),
     Case("but no default name", request(configMapRef={"key": "c"}), "DYN022", (*PROFILING, "configMapRef", "name")),
     Case("native parts are checked", request(tolerations=[{"ky": "a"}]), "DYN029", (*PROFILING, "tolerations", 0, "ky"), "; write key"),
     Case("an engine is needed", other("DynamoGraphDeploymentRequest", {**REQUEST, "backend": None}), "DYN022", ("spec", "backend")),
     Case("a field beside spec", {**request(), "autoApply": True}, "DYN023", ("autoApply",), "it belongs in spec.autoApply"),
-    Case("a request says what it wants", {**request(), "spec": None}, "DYN022", ("spec",), "required, but null"),
+    Case("a request says what it wants", {**request(), "spec": None}, "DYN022", ("spec",), "spec is required, but null"),
     Case(
         "a container's field in a component alone",
         other("DynamoComponentDeployment", {"image": "x"}),

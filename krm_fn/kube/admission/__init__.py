@@ -1,7 +1,7 @@
-"""What an API server refuses in a pod, beyond wrong types and unknown fields, which `krm_fn.schema` finds.
+"""Pod fields that an API server refuses. Wrong types and unknown fields are found by `krm_fn.schema`.
 
-The rules are those that pods written by hand break, out of Kubernetes' `pkg/apis/core/validation/validation.go`. Paths begin at the pod
-spec: `krm_fn.validation.field_origin` finds the user's field for them.
+The rules are the part of Kubernetes' `pkg/apis/core/validation/validation.go` that handwritten pods can break. Paths begin at the pod
+spec; `krm_fn.validation.field_origin` maps them to the user's fields.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Refusal(NamedTuple):
-    """One reason for which an API server refuses a pod. `path` begins at the object that was checked."""
+    """One reason why an API server refuses a pod. `path` begins at the object that was checked."""
 
     code: str
     path: Path
     message: str
 
     def below(self, *steps: str | int) -> Refusal:
-        """The same refusal, with its path from further up."""
+        """The same refusal with these steps before its path."""
         return self._replace(path=(*steps, *self.path))

@@ -1,6 +1,6 @@
-"""What an API server requires of single fields of a pod, as tables of places in the pod and the values that may stand there.
+"""The rules of an API server about single fields of a pod, as tables of fields and allowed values.
 
-Rules over several fields are in `krm_fn.kube.admission.pod`.
+`krm_fn.kube.admission.pod` has the rules about several fields.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOOKS = ("lifecycle.postStart", "lifecycle.preStop")
 
 
 class _Rule(NamedTuple):
-    """A rule over the values at some places, checked where a value stands. A rule with `bool` requires a value instead."""
+    """A rule about the values of some fields. It applies only to fields that are set; if `allows` is `bool`, the fields are required."""
 
     code: str
     message: str
@@ -38,9 +38,9 @@ class _Rule(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """One place in an object: the rules over its value, the rules that require a value there, and the places inside it.
+    """One field: the rules about its value, the rules that require it, and the fields inside it.
 
-    The rules of a list are those of each of its entries.
+    The rules of a list apply to each of its entries.
     """
 
     rules: list[_Rule]
@@ -49,7 +49,7 @@ class _Place(NamedTuple):
 
 
 def pod(spec: PodSpec) -> list[Refusal]:
-    """The refusals of a pod's own fields. Its containers are checked one by one, with `container`."""
+    """The refusals of a pod's own fields. `container` checks its containers."""
     return _refused(spec, _POD)
 
 
@@ -65,7 +65,7 @@ def _refused(spec: Mapping[str, Any], place: _Place) -> list[Refusal]:
 
 
 def _walk(value: Any, place: _Place, path: Path, found: list[Refusal]) -> None:
-    """Looks at each place once, whatever the number of rules."""
+    """Visits each field once for all rules."""
     if type(value) is list:
         _walk_entries(value, place, path, found)
         return
@@ -81,7 +81,7 @@ def _walk(value: Any, place: _Place, path: Path, found: list[Refusal]) -> None:
 
 
 def _walk_entries(entries: list[Any], place: _Place, path: Path, found: list[Refusal]) -> None:
-    """Looks at the entries of a list. Most have only fields without rules, and are passed over."""
+    """Visits the entries of a list. Entries without a field that has a rule are skipped."""
     always = place.rules or any(field.required for field in place.inside.values())
     steps = place.inside.keys()
     for index, entry in enumerate(entries):
@@ -90,7 +90,7 @@ def _walk_entries(entries: list[Any], place: _Place, path: Path, found: list[Ref
 
 
 def _map(*rules: _Rule) -> _Place:
-    """The places that rules name, from the outside in. `[]` behind a name says that the place is a list, for the reader."""
+    """The fields that the rules name, as a tree. `[]` after a name marks a list for the reader of the code."""
     top = _Place([], [], {})
     for rule in rules:
         for name in rule.places:
@@ -110,7 +110,7 @@ def _matches(form: re.Pattern[str]) -> Callable[[Any], object]:
 
 
 def _single(*beside: str) -> Callable[[Any], object]:
-    """Exactly one field, not counting the fields named here."""
+    """Allows exactly one field, not counting the fields in `beside`."""
     return lambda value: len(value.keys() - {*beside}) == 1
 
 
@@ -119,7 +119,7 @@ def _between(low: int, high: int = 2**31 - 1) -> Callable[[Any], object]:
 
 
 def _port(port: Any) -> object:
-    """A port as a number, or as the name that a container gives it."""
+    """Allows a port number or a port name."""
     return PORT_NAME.fullmatch(port) if isinstance(port, str) else 0 < port < 65536
 
 

@@ -19,7 +19,7 @@ _LABEL_VALUE = re.compile(rf"({_NAME.pattern})?")
 
 
 def labels(found: Labels) -> Iterator[Refusal]:
-    """Labels with a key or a value that is not valid."""
+    """Refusals of label keys and label values that are not valid."""
     for key, value in found.items():
         if not is_qualified(key):
             yield Refusal("DYN203", (key,), BAD_KEY)
@@ -29,7 +29,7 @@ def labels(found: Labels) -> Iterator[Refusal]:
 
 
 def annotation_keys(found: Labels) -> Iterator[Refusal]:
-    """Annotation keys that are not valid. Unlike in labels, capitals in the domain are allowed."""
+    """Refusals of annotation keys that are not valid. Unlike in label keys, the domain may have capital letters."""
     for key in found:
         if not is_qualified(key.lower()):
             yield Refusal("DYN203", (key,), BAD_KEY)
@@ -37,7 +37,7 @@ def annotation_keys(found: Labels) -> Iterator[Refusal]:
 
 @lru_cache(maxsize=1024)  # all graphs use the same few keys
 def is_qualified(key: str) -> bool:
-    """True for a qualified name, which is a name or a domain and a name: the key of a label, the name of a resource.
+    """True if a label key or resource name is a qualified name: a name, or a domain, a slash and a name.
 
     >>> is_qualified("nvidia.com/gpu"), is_qualified("a b")
     (True, False)

@@ -1,4 +1,4 @@
-"""What an API server refuses in a whole pod: the fields one by one, and the rules over several fields."""
+"""The refusals of a whole pod by an API server: the rules about single fields, and the rules about several fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThr
 
 
 def refusals(spec: PodSpec, field: str = "spec") -> Iterator[Refusal]:
-    """Everything for which an API server refuses a pod template with this spec. `field` is the user's name for the spec, for messages."""
+    """All refusals of a pod template with this spec. `field` is the name of the spec in messages."""
     volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
     claims = {claim.get("name") for claim in spec.get("resourceClaims") or ()}
     yield from fields.pod(spec)
@@ -59,7 +59,7 @@ def _container(container: Container, volumes: set[Any], claims: set[Any], field:
 
 
 def _names(kind: str, entries: Sequence[Mapping[str, Any]], taken: set[Any]) -> Iterator[Refusal]:
-    """Every entry has a name that is a DNS label, and no two entries have the same."""
+    """Each entry must have a name that is a DNS label and that no other entry has."""
     for index, entry in enumerate(entries):
         name = entry.get("name")
         if not isinstance(name, str) or not fields.DNS_LABEL.fullmatch(name):
@@ -100,7 +100,7 @@ def _probe(name: ProbeName, probe: Probe) -> Iterator[Refusal]:
 
 
 def _ports(container: Container) -> Iterator[Refusal]:
-    """Server-side apply refuses a list in which a number and protocol stand twice."""
+    """Each pair of number and protocol must be unique, because server-side apply refuses duplicates."""
     taken: set[Any] = set()
     for index, port in enumerate(container.get("ports") or ()):
         name, listened = port.get("name"), (port.get("containerPort"), port.get("protocol") or "TCP")
@@ -128,7 +128,7 @@ def _toleration(toleration: Toleration) -> Iterator[Refusal]:
 
 
 def _env(container: Container) -> Iterator[Refusal]:
-    """Server-side apply refuses a list in which a variable stands twice."""
+    """Each variable must be unique, because server-side apply refuses duplicates."""
     taken: set[Any] = set()
     for index, variable in enumerate(container.get("env") or ()):
         name = variable.get("name")

@@ -1,4 +1,4 @@
-"""Limits, requests and claims that an API server refuses in a container (ValidateResourceRequirements)."""
+"""The refusals of a container's limits, requests and claims by an API server (ValidateResourceRequirements)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NATIVE = ("cpu", "memory", "ephemeral-storage")
 
 
 def refusals(resources: Resources, claims: set[Any], field: str) -> Iterator[Refusal]:
-    """The refusals of a container's resources. `claims` names the pod's resource claims, `field` the pod spec in messages."""
+    """The refusals of a container's resources. `claims` holds the names of the pod's resource claims, `field` the name of the pod spec."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, amount in requests.items():
         yield from _request(name, amount, limits.get(name))
@@ -36,7 +36,7 @@ def refusals(resources: Resources, claims: set[Any], field: str) -> Iterator[Ref
 
 
 def _one(name: str, amount: Quantity, at: Path) -> Iterator[Refusal]:
-    """A resource and its amount."""
+    """Checks the name of a resource and its amount."""
     size = quantity.value(amount)
     if not _is_resource(name):
         message = f"{name} is not a resource that a container can ask for; write cpu, memory, ephemeral-storage, or domain/name"
@@ -50,7 +50,7 @@ def _one(name: str, amount: Quantity, at: Path) -> Iterator[Refusal]:
 
 
 def _request(name: str, amount: Quantity, limit: Quantity | None) -> Iterator[Refusal]:
-    """A request against its limit."""
+    """Compares a request with its limit."""
     at: Path = ("requests", name)
     if limit is None:
         if not _overcommits(name):
@@ -63,12 +63,12 @@ def _request(name: str, amount: Quantity, limit: Quantity | None) -> Iterator[Re
 
 
 def _overcommits(name: str) -> bool:
-    """True if a node may promise more of a resource than it has: native resources other than huge pages."""
+    """True if a request may be lower than its limit: native resources other than huge pages."""
     return name in _NATIVE or (("/" not in name or "kubernetes.io/" in name) and not name.startswith(_PAGES))
 
 
 def _is_resource(name: str) -> bool:
-    """True for a native resource, or an extended one, which has a domain (reference: validateContainerResourceName)."""
+    """True for a native resource, or an extended resource, whose name has a domain (validateContainerResourceName)."""
     if name in _NATIVE:
         return True
     if not metadata.is_qualified(name):

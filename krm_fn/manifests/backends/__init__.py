@@ -1,6 +1,6 @@
 """Inference engines: each file is one engine, and its `BACKEND` changes containers and pods for that engine.
 
-Not its business: the workloads that hold the pods. Follows the reference's `internal/dynamo/backend_*.go`.
+Follows the reference's `internal/dynamo/backend_*.go`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 NONE = "noop"
-"""The name that stands for no engine: the container runs as the user wrote it."""
+"""The name for a component without an engine: the container is not changed."""
 
 _SEPARATOR = re.compile(r"[|&;]")
 _PYTHON = re.compile(r"python[0-9.]*[ \t\n\f\r]")
@@ -27,16 +27,16 @@ _FLAG = re.compile(r"-m[ \t\n\f\r]")
 
 
 class Backend:
-    """The hooks of an inference engine. By default a hook changes and reports nothing."""
+    """The hooks of an inference engine. A default hook changes and reports nothing."""
 
     module = ""
-    """The Python module that identifies the engine in a command line: `python3 -m dynamo.<module>`. Empty: never detected."""
+    """The Python module of the engine in a command line, `python3 -m dynamo.<module>`. If it is empty, the engine is never detected."""
 
     cache_dir = ""
-    """The folder of compiled kernels, for cache mounts without a path."""
+    """The folder of compiled kernels, at which a cache mount without a path is mounted."""
 
     leader_starts_last = False
-    """True if, on several nodes, the leader must start after its followers."""
+    """True if the leader must start after its followers on several nodes."""
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """The main container, changed for this engine."""
@@ -47,7 +47,7 @@ class Backend:
         return pod
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """Reports what fails at run time. `container` is the main container before this engine changes it."""
+        """Reports problems that would occur at run time. `container` is the main container before this engine changes it."""
         yield from ()
 
 
@@ -57,7 +57,7 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Backend:
-    """One engine; `NONE` has the neutral answers. Raises KeyError for an unknown one."""
+    """The engine of a name; for `NONE` an engine without hooks. Raises KeyError for an unknown name."""
     if name == NONE:
         return Backend()
     backend: Backend = registry.get(sys.modules[__name__], name).BACKEND

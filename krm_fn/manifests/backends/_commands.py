@@ -1,7 +1,6 @@
-"""How an engine's flags get into a command line that the user wrote.
+"""Adds an engine's flags to a command line that the user wrote.
 
-Not its business: which flags. Follows the reference's `internal/dynamo/utils.go` (injectFlagsIntoContainerCommand) and
-`backend_sglang.go` (isPythonCommand).
+Follows the reference's `internal/dynamo/utils.go` (injectFlagsIntoContainerCommand) and `backend_sglang.go` (isPythonCommand).
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ def is_python(container: Container) -> bool:
 
 
 def is_shell(container: Container) -> bool:
-    """True if the container starts a shell, which then reads the arguments."""
+    """True if the container starts a shell. The shell then reads the arguments."""
     command = container.get("command") or [""]
     return bool(_SHELL.fullmatch(command[0]))
 
 
 def words(container: Container) -> list[str]:
-    """The words of the command, then those of the arguments."""
+    """The words of the command, then the words of the arguments."""
     return [*(container.get("command") or ()), *(container.get("args") or ())]
 
 
 def inject(container: Container, flags: str, framework: str, *, needs_shell: bool) -> Container:
     """The container with an engine's flags.
 
-    A Python command gets the flags at its end, and goes through a shell if the flags need one. In any other command the flags follow the
-    last word that names the framework, in the first argument that starts the framework.
+    A Python command gets the flags at its end. If the flags need a shell, the command runs in one. In any other command, the flags follow
+    the last word with the framework's name, in the first argument that starts the framework.
     """
     args = list(container.get("args") or ())
     if is_python(container):
@@ -60,7 +59,7 @@ def inject(container: Container, flags: str, framework: str, *, needs_shell: boo
 
 
 def after_framework(text: str, flags: str, framework: str) -> str:
-    """A line for a shell with flags after the word that names the framework.
+    """A shell line with the flags after the word that names the framework.
 
     >>> after_framework("cd /w && python3 -m dynamo.vllm --model m", "--f", "vllm")
     'cd /w && python3 -m dynamo.vllm --f --model m'
@@ -70,20 +69,20 @@ def after_framework(text: str, flags: str, framework: str) -> str:
 
 
 def shell(container: Container, line: str) -> Container:
-    """The container running one line in a shell."""
+    """The container with a shell that runs one line."""
     return {**container, "command": ["/bin/sh", "-c"], "args": [line]}
 
 
 def nested(container: Container) -> str:
-    """The whole command, quoted so that it runs inside the line of another shell."""
+    """The whole command, quoted for the line of another shell."""
     return shlex.join(words(container))
 
 
 def without_probes(container: Container) -> Container:
-    """The container without probes, for a follower, which serves no requests."""
+    """The container without probes, for followers, which serve no requests."""
     return merge.without(container, *merge.PROBES)
 
 
 def integer(text: str) -> int | None:
-    """A whole number as Go reads it: an optional sign and ASCII digits, 64 bits. None if the text is no such number."""
+    """The whole number in a text, as Go parses it: an optional sign and ASCII digits, 64 bits. None for any other text."""
     return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and abs(int(text)) < 2**63 else None

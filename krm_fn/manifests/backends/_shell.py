@@ -1,6 +1,6 @@
-"""Plain commands that must go through a shell: how their words are joined, and which words the shell changes.
+"""Joins the words of a plain command into a shell line, and finds the words that the shell changes.
 
-Not its business: commands that users write for a shell. Follows POSIX.1-2017, Shell Command Language, 2.2 to 2.6, and the bash manual,
+A command that the user wrote for a shell is not checked. Follows POSIX.1-2017, Shell Command Language, 2.2 to 2.6, and the bash manual,
 "Shell Expansions".
 """
 
@@ -38,7 +38,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 def line(words: Iterable[str]) -> str:
-    """The words as one line for a shell: JSON in single quotes, everything else without quotes, as the reference writes it.
+    """The words as one shell line: JSON in single quotes, all other words without quotes, as in the reference.
 
     >>> print(line(["python3", "--kv", '{"role": "both"}', "--name", "$NAME"]))
     python3 --kv '{"role": "both"}' --name $NAME
@@ -47,9 +47,9 @@ def line(words: Iterable[str]) -> str:
 
 
 def change(word: str) -> str:
-    """What a shell does to a word, as the end of a sentence; empty if neither a POSIX shell nor bash changes the word.
+    """The change that a shell makes to a word, as the end of a sentence; empty if neither a POSIX shell nor bash changes the word.
 
-    A pattern counts as changed even if no file matches it on the machine at hand.
+    A file name pattern counts as changed, although a shell changes it only if a file matches.
 
     >>> change("my model"), change("Qwen/Qwen3-0.6B")
     ('splits this word at blanks', '')
@@ -58,7 +58,7 @@ def change(word: str) -> str:
 
 
 def check(container: Container, role: RolePlan, fields: Iterable[WordsField] = FIELDS) -> Iterator[Result]:
-    """Reports the words in these fields that the shell of a role changes. Words that are JSON are quoted, so no shell changes them."""
+    """Reports the words in these fields that the shell of a role changes. Words that are JSON are quoted, so the shell keeps them."""
     plan = role.component
     literals = {entry.get("name", ""): entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}
     variables = {name: value for name, value in literals.items() if "$" not in value}
@@ -85,10 +85,10 @@ def _is_json(word: str) -> bool:
 
 
 def _expanded(word: str, variables: Mapping[str, str]) -> str:
-    """The word as Kubernetes hands it to the shell: `$(NAME)` is a variable, `$$` is a dollar sign.
+    """The word that Kubernetes passes to the shell: `$(NAME)` is a variable, `$$` is a dollar sign.
 
-    A variable whose value is not known here counts as harmless text. A name in lower case without a known value counts as a program,
-    which the shell runs: Kubernetes leaves a name alone that the container does not define.
+    A variable with an unknown value becomes the text `x`, which no shell changes. A name with lower-case letters and an unknown value
+    stays, and the shell runs it as a program: Kubernetes does not expand variables that the container does not define.
     """
 
     def replaced(match: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ class SGLang(Backend):
         return injected if leads else _commands.without_probes(injected)
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """A plain command of a follower goes through a shell, which computes the follower's rank."""
+        """Checks the plain command of a follower, which runs in a shell that computes the follower's rank."""
         if role.component.placement.nodes > 1 and role.role == "worker" and _commands.is_python(container):
             yield from _shell.check(container, role)
 

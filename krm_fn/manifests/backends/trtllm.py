@@ -75,14 +75,14 @@ class TensorRTLLM(Backend):
         return {**pod, "volumes": [*(pod.get("volumes") or ()), keys]}
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """A shell reads the leader's plain command on every node. As root, sshd does not find its keys."""
+        """Checks the leader's plain command, which a shell reads on every node, and the folder of the ssh keys for root."""
         if role.component.placement.nodes > 1 and role.role == "leader":
             yield from _shell.check(container, role, _words_in_line(container))
             yield from _check_home(container, role)
 
 
 def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
-    """The shell writes the keys to `~`, which is HOME; ssh and sshd look for `~` in /etc/passwd, where root has /root."""
+    """Checks HOME for root: the shell writes the keys to `~`, which is HOME, but ssh and sshd read `~` from /etc/passwd, which is /root."""
     plan = role.component
     of_pod, of_main = plan.pod.spec.get("securityContext") or {}, container.get("securityContext") or {}
     field: Field = "pod" if of_main.get("runAsUser") is None else "main"
@@ -97,13 +97,13 @@ def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
 
 
 def _leader(container: Container, role: RolePlan) -> str:
-    """The leader's line: keys, a wait until the name of every follower resolves, then the MPI job."""
+    """The leader's line: it copies the keys, waits until the name of every follower resolves, and starts the MPI job."""
     wait = [_dns_wait(role.addressing.workers)] if role.addressing.waits_for_dns else []
     return " && ".join(["mkdir -p ~/.ssh", *_KEYS, *wait, _mpirun(container, role)])
 
 
 def _follower() -> str:
-    """A follower's line: keys, the host keys and the configuration of sshd, then sshd in the foreground."""
+    """A follower's line: it copies the keys, writes the host keys and the configuration of sshd, and runs sshd in the foreground."""
     makes = [f"ssh-keygen -t {kind} -f {_SSHD}/ssh_host_{kind}_key -N ''" for kind in ("rsa", "ecdsa", "ed25519")]
     host_keys = "".join(rf"HostKey {_SSHD}/ssh_host_{kind}_key\n" for kind in ("rsa", "ecdsa", "ed25519"))
     config = (
@@ -115,7 +115,7 @@ def _follower() -> str:
 
 
 def _mpirun(container: Container, role: RolePlan) -> str:
-    """One process for each GPU of each node. It hands on the variables of the container, and those that images often set."""
+    """The mpirun command: one process for each GPU of each node. It exports the container's variables and common image variables."""
     plan, addressing = role.component, role.addressing
     names = sorted({*_HANDED_ON, *(variable.get("name", "") for variable in container["env"])})
     hosts = ",".join([addressing.leader, *addressing.workers])
@@ -132,27 +132,27 @@ def _mpirun(container: Container, role: RolePlan) -> str:
 
 
 def _gpus(plan: ComponentPlan) -> int:
-    """GPUs of one node: the request if it is a whole number, or else the limit (reference: getGPUsPerNode)."""
+    """The GPUs of one node: the request if it is a whole number, otherwise the limit (reference: getGPUsPerNode)."""
     numbers = (_commands.integer(text) for text in (plan.pod.gpus.request, plan.pod.gpus.limit))
     return next((number for number in numbers if number is not None), 0)
 
 
 def _original(container: Container) -> str:
-    """The user's command as a line for `bash -c`. The program before arguments is dropped unless it is Python, as in the reference."""
+    """The user's command as a line for `bash -c`. If there are arguments, a command other than Python is dropped, as in the reference."""
     if fields := _words_in_line(container):
         return _shell.line(word for field in fields for word in container.get(field) or ())
     return " ".join(container.get("args") or ())
 
 
 def _words_in_line(container: Container) -> tuple[WordsField, ...]:
-    """The fields of the user's command whose words become a line; none if the arguments are a line for a shell already."""
+    """The fields of the user's command whose words become a line; empty if the arguments already are a shell line."""
     if _commands.is_python(container) or not container.get("args"):
         return _shell.FIELDS
     return () if _commands.is_shell(container) else ("args",)
 
 
 def _dns_wait(workers: Iterable[str]) -> str:
-    """Waits until the name of every follower resolves, for at most five minutes."""
+    """A shell command that waits until the name of every follower resolves, for at most five minutes."""
     return (
         f"TIMEOUT=300; START_TIME=$(date +%s); for worker in {' '.join(workers)}; do "
         'echo "Waiting for DNS: $worker"; until getent hosts $worker >/dev/null 2>&1; do CURRENT_TIME=$(date +%s); '

@@ -22,13 +22,13 @@ _REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 
 
 class VLLM(Backend):
-    """vLLM workers on several nodes: Ray if one copy of the model spans nodes, data parallelism if the copies do."""
+    """vLLM workers on several nodes: Ray if one copy of the model needs several nodes, data parallelism if all copies together do."""
 
     module = "vllm"
     cache_dir = "/root/.cache/vllm"
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """Adds the flags of several nodes, and the cache variable: last, unsorted, only for a path of the user (UpdateContainer)."""
+        """Adds the flags for several nodes. If the user set the path of a cache mount, appends the cache variable (UpdateContainer)."""
         if role.component.placement.nodes > 1:
             container = _multinode(container, role)
         cache = next((mount for mount in role.component.pod.mounts if mount.cache), None)
@@ -37,7 +37,7 @@ class VLLM(Backend):
         return {**container, "env": [*container["env"], {"name": "VLLM_CACHE_ROOT", "value": cache.path}]}
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
-        """A shell reads the plain command of Ray's leader and of the followers of data parallelism."""
+        """Checks the plain commands that run in a shell: those of Ray's leader and of followers with data parallelism."""
         plan = role.component
         spread = _spread(container, plan) if plan.placement.nodes > 1 else ""
         ray = (spread, role.role) == ("ray", "leader") and not _commands.is_shell(container)
@@ -56,7 +56,7 @@ def _multinode(container: Container, role: RolePlan) -> Container:
 
 
 def _spread(container: Container, plan: ComponentPlan) -> str:
-    """How the engine spans nodes, from the flags in the arguments and the GPUs of one node: `ray`, `data`, or an empty text."""
+    """The way to span nodes, derived from the flags in the arguments and the GPUs of one node: `ray`, `data`, or an empty text."""
     gpus, world = _gpus(plan), _world(container)
     if gpus and world > gpus:
         return "ray"
@@ -68,7 +68,7 @@ def _gpus(plan: ComponentPlan) -> int:
 
 
 def _world(container: Container) -> int:
-    """The number of GPUs that one copy of the model takes."""
+    """The number of GPUs of one copy of the model."""
     return _flag(container, "--tensor-parallel-size") * _flag(container, "--pipeline-parallel-size")
 
 
@@ -91,7 +91,7 @@ def _ray(container: Container, role: RolePlan) -> Container:
 
 
 def _data_parallel(container: Container, role: RolePlan, local: int) -> Container:
-    """Each node runs its share of the copies; its first rank follows the last rank of the node before."""
+    """Each node runs its share of the copies. Its first rank follows the last rank of the previous node."""
     leads, addressing = role.role == "leader", role.addressing
     host = addressing.leader_word if leads and not _commands.is_shell(container) else addressing.leader
     flags = (
@@ -103,7 +103,7 @@ def _data_parallel(container: Container, role: RolePlan, local: int) -> Containe
 
 
 def _operand(rank: str) -> str:
-    """A rank inside the arithmetic of a shell, where Kubernetes expands no `$(NAME)`: it takes `$((` for the start of a name.
+    """A rank for shell arithmetic. Kubernetes expands no `$(NAME)` there, because it reads `$((` as the start of a name.
 
     >>> _operand("$(LWS_WORKER_INDEX)"), _operand("$((GROVE_PCLQ_POD_INDEX + 1))")
     ('LWS_WORKER_INDEX', '$((GROVE_PCLQ_POD_INDEX + 1))')

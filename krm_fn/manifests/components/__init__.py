@@ -1,6 +1,6 @@
-"""Component types: a file here is a type, its `COMPONENT` says which probes, ports, env and extra objects it has.
+"""Component types: each file is a type, and its `COMPONENT` defines the probes, ports, variables and extra objects of that type.
 
-The fragments (`probes`, `env`) know how these are written. Follows the reference's `internal/dynamo/component_*.go`.
+Follows the reference's `internal/dynamo/component_*.go`.
 """
 
 from __future__ import annotations
@@ -23,53 +23,53 @@ _NEUTRAL = TypeFigures()
 
 
 class Component:
-    """What the expander asks of a component type. The answers here are those for an unknown or empty type."""
+    """The hooks of a component type. The defaults are for an unknown or empty type."""
 
     runs_engine = False
-    """Whether an inference engine may change the container."""
+    """True if an inference engine may change the container."""
 
     is_frontend = False
-    """True if clients enter the graph here: it has a default ingress, and other components do not discover it."""
+    """True if clients connect to this type: it has a default ingress, and other components do not discover it."""
 
     singleton = False
     """True if a graph has at most one component of this type."""
 
     figures = ""
-    """Under which name a release keeps the ports, variables and probes of this type (`krm_fn.behaviours`)."""
+    """The key under which a release holds the ports, variables and probes of this type (`krm_fn.behaviours`)."""
 
     app_protocol = ""
-    """The application protocol of the Service's port, for workload kinds that name it."""
+    """The `appProtocol` of the Service's port, for workload kinds that set it."""
 
     enforced: PodSpec = {}
-    """The fields of a pod that the type sets above the user's (reference: between a graph and its DynamoComponentDeployments)."""
+    """The pod fields of this type that override the user's (reference: set when a graph becomes DynamoComponentDeployments)."""
 
     def service_port(self, plan: ComponentPlan) -> dict[str, Any]:
         """The one port of the component's Service."""
         return {"name": "system", "port": plan.behaviour.ports.system, "targetPort": "system", "protocol": "TCP"}
 
     def container(self, plan: ComponentPlan) -> Container:
-        """The main container below the user's; its `env` comes on top of the common variables."""
+        """The default main container, below the user's. Its `env` overrides the common variables."""
         return {"command": ["/bin/sh", "-c"], **self.standard(plan)}
 
     def standard(self, plan: ComponentPlan) -> Container:
-        """The ports, variables and probes that the release gives to containers of this type."""
+        """The ports, variables and probes of this type in the release."""
         return _standard(plan.behaviour.types.get(self.figures, _NEUTRAL))
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
-        """The pod below the user's."""
+        """The default pod, below the user's."""
         figures = plan.behaviour.types.get(self.figures, _NEUTRAL)
         return {"restartPolicy": "Always", "terminationGracePeriodSeconds": figures.grace_period}
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
-        """Objects of this type beside workload and Service."""
+        """The objects of this type in addition to workload and Service."""
         yield from ()
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
-        """What is wrong with a component of this type."""
+        """The findings about a component of this type."""
         yield from ()
 
 
-@lru_cache(maxsize=64)  # all components of a type share one value, which nothing changes: layering makes new objects
+@lru_cache(maxsize=64)  # all components of a type share one value; it is never changed, because merging makes new objects
 def _standard(figures: TypeFigures) -> Container:
     standard: Container = {}
     if figures.ports:
@@ -82,7 +82,7 @@ def _standard(figures: TypeFigures) -> Container:
 
 
 def get(name: str) -> Component:
-    """One component type; types are compared exactly, and an unknown one has the neutral answers."""
+    """The component type of a name, which is case-sensitive. An unknown name gives the default type."""
     package = sys.modules[__name__]
     if name not in registry.entries(package):
         return Component()

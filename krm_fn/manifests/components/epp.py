@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class EndpointPicker(Component):
-    """Chooses the frontend for each request that comes through the gateway."""
+    """The endpoint picker chooses a frontend for each request from the gateway."""
 
     singleton = True
     app_protocol = "http2"
     figures = "epp"
 
     def service_port(self, plan: ComponentPlan) -> dict[str, Any]:
-        """The gateway speaks gRPC."""
+        """The gRPC port for the gateway."""
         port = plan.behaviour.ports.picker
         return {"name": "grpc", "port": port, "targetPort": port, "protocol": "TCP"}
 
     def container(self, plan: ComponentPlan) -> Container:
-        """The image's own entry point with the extension's flags."""
+        """The entry point of the image with the flags of the endpoint picker."""
         mounts: list[VolumeMount] = [
             {"name": inference_pool.CONFIG_VOLUME, "mountPath": inference_pool.CONFIG_DIR, "readOnly": True},
             {"name": "hf-cache", "mountPath": "/home/nonroot/.cache"},
@@ -38,7 +38,7 @@ class EndpointPicker(Component):
         return {"args": inference_pool.args(plan), **self.standard(plan), "volumeMounts": mounts}
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
-        """The account of endpoint pickers, and the volumes of the extension."""
+        """The pod with the ServiceAccount and the volumes of endpoint pickers."""
         return {
             **super().pod(plan),
             "serviceAccountName": names.EPP_ACCOUNT,
@@ -46,7 +46,7 @@ class EndpointPicker(Component):
         }
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
-        """Account, configuration and pool."""
+        """The ServiceAccount with its RoleBinding, the ConfigMap and the InferencePool."""
         yield from rbac.bound_account(names.EPP_ACCOUNT, plan.who.namespace, plan.config.rbac.epp_role)
         if plan.edge.picker.config is not None:
             yield inference_pool.config_map(plan)

@@ -18,11 +18,11 @@ class Frontend(Component):
     figures = "frontend"
 
     def service_port(self, plan: ComponentPlan) -> dict[str, Any]:
-        """Clients come in over HTTP."""
+        """The HTTP port for clients."""
         return {"name": "http", "port": plan.behaviour.ports.http, "targetPort": "http", "protocol": "TCP"}
 
     def container(self, plan: ComponentPlan) -> Container:
-        """Runs Dynamo's own frontend unless the user says otherwise."""
+        """Runs Dynamo's frontend unless the user sets a command."""
         return {"command": ["python3"], "args": ["-m", "dynamo.frontend"], **self.standard(plan)}
 
 

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class Planner(Component):
-    """Talks to the Kubernetes API, so it has an account of its own, which the user cannot change."""
+    """The planner uses the Kubernetes API. It has its own ServiceAccount, which the user cannot change."""
 
     figures = "planner"
     enforced = {"serviceAccountName": names.PLANNER_ACCOUNT}
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
-        """The pod of any component, with the planner's account."""
+        """The default pod with the planner's ServiceAccount."""
         return {**super().pod(plan), "serviceAccountName": names.PLANNER_ACCOUNT}
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
-        """The account, bound to the cluster role that the platform ships."""
+        """The ServiceAccount, and its RoleBinding to the ClusterRole that the platform installs."""
         yield from rbac.bound_account(names.PLANNER_ACCOUNT, plan.who.namespace, plan.config.rbac.planner_role)
 
 

@@ -1,4 +1,4 @@
-"""A worker for the prompt phase of disaggregated serving: a worker in everything."""
+"""A worker for the prompt phase of disaggregated serving, the same as a worker."""
 
 from __future__ import annotations
 

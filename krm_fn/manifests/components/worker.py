@@ -6,7 +6,7 @@ from krm_fn.manifests.components import Component
 
 
 class Worker(Component):
-    """Loads a model and serves it; its system server answers the probes."""
+    """A worker loads a model and serves it. Its system server answers the probes."""
 
     runs_engine = True
     figures = "worker"

@@ -1,4 +1,4 @@
-"""Workload kinds, whose objects create pods: a file here is a kind, its `WORKLOAD` writes the objects.
+"""Workload kinds, whose objects create pods: each file is a kind, and its `WORKLOAD` makes the objects.
 
 The pods are the same for all kinds (`krm_fn.manifests.pod`).
 """
@@ -25,46 +25,46 @@ if TYPE_CHECKING:
 
 
 class Workload:
-    """What the function asks of a workload kind. The answers here are the answers of a kind with one object per component."""
+    """The hooks of a workload kind. The defaults are for a kind with one object per component."""
 
     kinds: tuple[str, ...] = ()
-    """The kinds of its entries in the annotation `workloads`, each with a status of its own."""
+    """The kinds of its entries in the annotation `workloads`. Each has a status of its own."""
 
     objects: tuple[tuple[str, str], ...] = ()
-    """Group and kind of the objects that it writes, so that a later run may replace and remove them."""
+    """Group and kind of the objects that it makes. A later run may replace and remove them."""
 
     templates: tuple[Place, ...] = ()
-    """Where its objects hold their pod templates."""
+    """The places of the pod templates in its objects."""
 
     always_restarts = True
     """True if its pods must have `restartPolicy: Always`."""
 
     per_component = True
-    """True if each component has objects of its own; False if one object holds the whole graph. Only `krm_fn.resolve.pathway` asks."""
+    """True if each component has its own objects; False if one object holds the whole graph. Only `krm_fn.resolve.pathway` reads this."""
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """How the pods of a multinode group find each other."""
+        """The hosts and ranks by which the pods of a multinode group find each other."""
         return Addressing()
 
     def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
-        """The objects for some components of a graph, out of their pods."""
+        """The objects for some components of a graph, made from their pods."""
         raise NotImplementedError
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
-        """The component's entries in the annotation `workloads`: the objects whose readiness is the component's readiness."""
+        """The component's entries in the annotation `workloads`. The component is ready if these objects are ready."""
         raise NotImplementedError
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """The pod templates of a component."""
+        """The roles of a component, one for each pod template."""
         raise NotImplementedError
 
     def face(self, plan: ComponentPlan) -> Face:
-        """The Services of a component and how they select its pods."""
+        """The fields of a component's Services."""
         marks = {**self.service_labels(plan), **self.discovery_labels(plan)}
         return Face(self.services(plan), self.port(plan), self.selector(plan), marks, self.service_annotations(plan))
 
     def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
-        """The names of the Services, each with what it adds to the selector."""
+        """The names of the Services, each with the labels that it adds to the selector."""
         return services.debuggable(plan)
 
     def port(self, plan: ComponentPlan) -> dict[str, Any]:
@@ -93,12 +93,12 @@ class Workload:
         yield from ()
 
     def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-        """Findings about components, all of this kind, that it cannot run side by side or beside others of their graph."""
+        """Findings about components of this kind that conflict with each other, or with other components of the graph."""
         yield from ()
 
 
 def carried(made: Iterable[Pods]) -> dict[Workload, list[Pods]]:
-    """The pods of components by the workload kind that runs them, in the order of the spec."""
+    """The pods of components, grouped by workload kind, in the order of the spec."""
     found: dict[Workload, list[Pods]] = {}
     for component in made:
         found.setdefault(get(component.plan.placement.workload), []).append(component)

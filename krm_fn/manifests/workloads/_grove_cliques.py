@@ -1,6 +1,6 @@
-"""The order of cliques, and names of cliques that no order keeps apart.
+"""The order of cliques, and the check for clique names that Grove confuses in every order.
 
-Grove finds the template of a PodClique as the first one in the set whose name ends the PodClique's name.
+Grove takes the first clique of a set whose name is a suffix of the PodClique's name as the template of that PodClique.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _HEADLESS_SERVICE = "0"
-"""A service of this name would have the Service that Grove makes for the pods of the set."""
+"""The Service of a service with this name would have the name of the Service that Grove creates for all pods of the set."""
 
 
 def ordered(cliques: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The cliques in the given order, but one whose name ends with another's stands before it."""
+    """The cliques in the given order, except that a clique whose name ends with another clique's name comes before that one."""
     placed: list[dict[str, Any]] = []
     for clique in cliques:
         at = (index for index, other in enumerate(placed) if clique["name"].endswith(other["name"]))
@@ -31,7 +31,7 @@ def ordered(cliques: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def check(plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-    """Names of services for which Grove would mix up objects."""
+    """Reports names of services for which Grove confuses objects."""
     for index, plan in enumerate(plans):
         if plan.who.service == _HEADLESS_SERVICE:
             message = f"service {plan.who.service} and the pods of the whole graph would have one Service, {plan.who.name}"
@@ -43,7 +43,7 @@ def check(plans: Sequence[ComponentPlan]) -> Iterator[Result]:
 
 
 def _is_mixed_up(plan: ComponentPlan, other: ComponentPlan) -> bool:
-    """True if a clique has the name of another's clique, or would be used for another's pods in any order of the cliques."""
+    """True if a clique of `plan` has the name of a clique of `other`, or Grove would use it for the pods of `other` in any order."""
     pairs = ((mine, theirs) for mine in _names(plan) for theirs in _names(other))
     return any(mine == theirs or _is_taken_for(mine, theirs, other) for mine, theirs in pairs)
 
@@ -54,7 +54,7 @@ def _names(plan: ComponentPlan) -> list[str]:
 
 
 def _is_taken_for(name: str, other: str, plan: ComponentPlan) -> bool:
-    """True if a name ends the name of a PodClique of another, longer than the other clique's own name.
+    """True if `name` is a suffix of the name of a PodClique of the clique `other`, and is longer than `other`.
 
     Grove calls a PodClique `<set>-0-<clique>`, in a scaling group `<set>-0-<group>-<any number>-<clique>`.
     """

@@ -1,4 +1,4 @@
-"""What Grove's admission refuses, and what Grove drops (grove `operator/internal/webhook/admission/pcs/validation`)."""
+"""Fields that Grove's admission refuses, and fields that Grove drops (grove `operator/internal/webhook/admission/pcs/validation`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEFAULT_SCHEDULER = "default-scheduler"
 
 
 def scheduler(plan: ComponentPlan) -> str:
-    """The scheduler of a component's pods: the user's, else the installation's."""
+    """The scheduler of a component's pods: the user's, otherwise the scheduler from the configuration."""
     return plan.pod.spec.get("schedulerName") or (KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
 
 
@@ -83,6 +83,6 @@ def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def _has_queue(plan: ComponentPlan) -> bool:
-    """True if a clique of the component has the label or annotation of a queue."""
+    """True if the cliques of the component have the label or annotation of a queue."""
     by_user = (plan.who.service_labels, plan.pod.labels, plan.who.annotations, plan.pod.annotations)
     return plan.config.grove.kai_scheduler.enabled or any(labels.KAI_QUEUE in marks for marks in by_user)

@@ -45,13 +45,13 @@ class Deployment(Workload):
                 yield _deployment(each, 1 if each.role.debug else None if placement.autoscaled else placement.replicas)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """One pod template, in stealing-traffic debug mode two."""
+        """One role. In stealing-traffic debug mode, a second role for the debug Deployment."""
         yield RolePlan(plan, plan.who.name)
         if plan.says(labels.STEALING_DEBUG):
             yield RolePlan(plan, names.debug(plan.who.name), debug=True)
 
     def check(self, made: Pods) -> Iterator[Result]:
-        """A multinode component, and steps of a rolling update that an API server refuses."""
+        """Reports multinode components, and steps of a rolling update that an API server refuses."""
         plan = made.plan
         if plan.placement.nodes > 1:
             message = "a multinode service needs LeaderWorkerSets or Grove"
@@ -60,7 +60,7 @@ class Deployment(Workload):
         yield from _check_steps(plan)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
-        """The main Deployment; the debug Deployment is not part of the service."""
+        """The main Deployment. The debug Deployment is not part of the service."""
         replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
         yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.name, replicas)
 
@@ -87,7 +87,7 @@ def _deployment(made: Pod, replicas: int | None) -> Resource:
 
 
 def _strategy(plan: ComponentPlan) -> dict[str, Any]:
-    """How pods are replaced. The type is an annotation of the service; the steps may be annotations of its pods, too."""
+    """The update strategy. Its type is an annotation of the service. The steps may also be annotations of the pods."""
     if plan.who.annotations.get(labels.STRATEGY) == "Recreate":
         return {"type": "Recreate"}
     written = {**plan.who.annotations, **plan.pod.annotations}
@@ -99,7 +99,7 @@ def _strategy(plan: ComponentPlan) -> dict[str, Any]:
 
 
 def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
-    """Steps that an API server refuses."""
+    """Reports steps that an API server refuses."""
     steps = _strategy(plan).get("rollingUpdate") or {}
     for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):
         at = plan.at("pod.annotations" if key in plan.pod.annotations else "annotations", key)
@@ -121,7 +121,7 @@ def _amount(step: int | str) -> int | None:
 
 @lru_cache(maxsize=64)
 def _step(text: str) -> int | str:
-    """A number if the text is a number, else the text (reference: intstr.Parse)."""
+    """The number in a text, or the text itself if it is no number (reference: intstr.Parse)."""
     if _INTEGER.fullmatch(text) and -(2**31) <= int(text) < 2**31:
         return int(text)
     return text

@@ -1,4 +1,4 @@
-"""Grove: one PodCliqueSet holds a whole graph, each role of a service is a clique.
+"""Grove: one PodCliqueSet holds a whole graph. Each role of a service is a clique.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateGrovePodCliqueSet and `grove.go`.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Grove(Workload):
-    """Runs the components of a graph if Grove is the orchestrator."""
+    """Runs all components of a graph if Grove is the orchestrator."""
 
     kinds = names.GROVE_KINDS
     objects = (("grove.io", "PodCliqueSet"),)
@@ -33,7 +33,7 @@ class Grove(Workload):
     per_component = False
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """Grove puts the names of group and headless Service into the environment; Kubernetes expands `$(NAME)`."""
+        """Grove sets variables with the names of scaling group and headless Service. Kubernetes expands `$(NAME)`."""
         leader = names.grove_host(plan.who.service, "leader", 0)
         workers = tuple(names.grove_host(plan.who.service, "worker", index) for index in range(plan.placement.nodes - 1))
         return Addressing(leader, leader, workers, "$((GROVE_PCLQ_POD_INDEX + 1))")
@@ -64,7 +64,7 @@ class Grove(Workload):
         yield Entry(plan.who.service, "grove.io/v1alpha1", kind, names.grove_workload(graph.name, plan.who.service), replicas)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """One clique, or in a multinode service one for the leader and one for the workers."""
+        """One role. In a multinode service, one role for the leader and one for the workers."""
         if plan.placement.nodes == 1:
             yield RolePlan(plan, plan.who.name)
         else:
@@ -73,33 +73,33 @@ class Grove(Workload):
             yield RolePlan(plan, plan.who.name, "worker", addressing=addressing)
 
     def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
-        """One Service; without Kubernetes discovery a frontend's only."""
+        """One Service. Without Kubernetes discovery, only frontends have one."""
         wanted = plan.placement.graph_discovery == "kubernetes" or components.get(plan.who.type).is_frontend
         return {plan.who.name: {}} if wanted else {}
 
     def port(self, plan: ComponentPlan) -> dict[str, Any]:
-        """Here the reference names the protocol of a gRPC port."""
+        """The port with its `appProtocol`, which the reference sets only for Grove."""
         protocol = components.get(plan.who.type).app_protocol
         return {**super().port(plan), **({"appProtocol": protocol} if protocol else {})}
 
     def discovery_labels(self, plan: ComponentPlan) -> Labels:
-        """The graph decides the discovery backend, and frontends are found, too."""
+        """The labels for the discovery backend of the graph. Discovery finds frontends too."""
         return services.discovery_labels(plan.placement.graph_discovery, discoverable=True)
 
     def service_labels(self, plan: ComponentPlan) -> Labels:
-        """The user's only."""
+        """The user's labels only."""
         return plan.who.service_labels
 
     def service_annotations(self, plan: ComponentPlan) -> Labels:
-        """None."""
+        """No annotations."""
         return {}
 
     def check(self, made: Pods) -> Iterator[Result]:
-        """What Grove's admission refuses in one component."""
+        """Reports fields of one component that Grove's admission refuses or that Grove drops."""
         yield from _grove_rules.check(made.plan)
 
     def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-        """What Grove's admission refuses in a set, and names of cliques that Grove mixes up."""
+        """Reports components that Grove's admission refuses together, and names of cliques that Grove confuses."""
         yield from _grove_rules.check_together(plans)
         yield from _grove_cliques.check(plans)
 
@@ -126,13 +126,13 @@ def _clique(graph: GraphPlan, made: Pod) -> dict[str, Any]:
 
 
 def _labels(plan: ComponentPlan) -> Labels:
-    """The labels of a clique, which Grove copies to its pods. The service's own labels are among them."""
+    """The labels of a clique, with the service's own labels. Grove copies them to the pods."""
     marks = {labels.SELECTOR: plan.who.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
     return {**marks, **plan.who.service_labels, **plan.pod.labels}
 
 
 def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
-    """The pod spec and the queue label. The KAI scheduler gets all pods without another scheduler (injectKaiSchedulerIfEnabled)."""
+    """The pod spec and the queue label. KAI, if enabled, schedules all pods without another scheduler (injectKaiSchedulerIfEnabled)."""
     kai = graph.config.grove.kai_scheduler
     if not kai.enabled or _grove_rules.scheduler(plan) != _grove_rules.KAI:
         return spec, {}
@@ -141,7 +141,7 @@ def _scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[Po
 
 
 def _scaling_group(plan: ComponentPlan) -> dict[str, Any]:
-    """The scaling group of a multinode service; each of its replicas is a leader with its workers."""
+    """The scaling group of a multinode service. Each of its replicas is a leader with its workers."""
     return merge.present(
         name=names.scaling_group(plan.who.service),
         cliqueNames=[names.clique(plan.who.service, "leader"), names.clique(plan.who.service, "worker")],

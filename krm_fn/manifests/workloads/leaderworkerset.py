@@ -35,9 +35,9 @@ class LeaderWorkerSet(Workload):
     templates = pod_templates.GROUP
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """The set puts the leader's host and each pod's index into the environment.
+        """The LeaderWorkerSet controller sets variables with the leader's host and each pod's index.
 
-        A shell expands `$NAME`. In a command without a shell Kubernetes expands `$(NAME)` only.
+        A shell expands `$NAME`. In a command without a shell, Kubernetes expands only `$(NAME)`.
         """
         others = tuple(rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, plan.placement.nodes))
         return Addressing(
@@ -49,14 +49,14 @@ class LeaderWorkerSet(Workload):
         )
 
     def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
-        """A PodGroup and a set per replica."""
+        """A PodGroup and a LeaderWorkerSet per replica."""
         for component in made:
             for index in range(component.plan.placement.replicas_or_one):
                 yield _pod_group(component.plan, index)
                 yield _set(component.plan, index, *component.roles)
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """The leader and its workers; a component with 0 replicas has no set and no pod."""
+        """The leader and its workers. A component with 0 replicas has no LeaderWorkerSet and no pod."""
         if plan.placement.replicas_or_one == 0:
             return
         addressing = self.addressing(plan)
@@ -64,19 +64,20 @@ class LeaderWorkerSet(Workload):
         yield RolePlan(plan, plan.who.name, "worker", addressing=addressing)
 
     def selector(self, plan: ComponentPlan) -> Labels:
-        """Only the leader of a group serves."""
+        """Selects only the leader of each group, which serves requests."""
         return {**super().selector(plan), labels.ROLE: "leader"}
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
-        """One entry per set, which is one group."""
+        """One entry per LeaderWorkerSet."""
         for index in range(plan.placement.replicas_or_one):
             yield Entry(plan.who.service, "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", names.instance(plan.who.name, index), 1)
 
     def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-        """Names of services that take a name which the LeaderWorkerSet controller gives.
+        """Reports services whose name is also a name that the LeaderWorkerSet controller uses.
 
-        The controller makes a headless Service with the name of each set. If ours has that name, no pod of the group has a host name; the
-        set of a multinode service with that name cannot have its leaders, because the followers' StatefulSet has their name.
+        The controller creates a headless Service with the name of each LeaderWorkerSet. If a component's Service has that name, the pods of
+        the group have no host names. If a multinode service has that name, its leaders cannot start, because the StatefulSet of the other
+        service's followers has the name of their StatefulSet.
         """
         for plan in plans:
             for other in graph.components:
@@ -86,7 +87,7 @@ class LeaderWorkerSet(Workload):
                     yield results.error("DYN190", f"{message}; rename one of the services", other.ref, other.at("component"))
 
     def check(self, made: Pods) -> Iterator[Result]:
-        """What the reference refuses while it makes the set (checkMainContainer, GPU limit)."""
+        """Reports errors that the reference finds when it makes the LeaderWorkerSet (checkMainContainer, GPU limit), and long names."""
         plan, main = made.plan, made.main
         if plan.placement.replicas_or_one == 0:
             return
@@ -129,19 +130,19 @@ def _set(plan: ComponentPlan, index: int, leader: Pod, worker: Pod) -> Resource:
 
 
 def _template(made: Pod, index: int) -> PodTemplate:
-    """The pods of one role. Identity labels override the user's, and Volcano schedules the group as one."""
+    """The pod template of one role. Identity labels override the user's labels. Volcano schedules the group as one."""
     role, plan, template = made.role, made.role.component, pod.template(made)
     marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
     kept = {key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}
-    notes = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.who.name, index)}
+    annotations = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.who.name, index)}
     return {
-        "metadata": {"labels": {**kept, **marks}, "annotations": notes},
+        "metadata": {"labels": {**kept, **marks}, "annotations": annotations},
         "spec": {**template["spec"], "schedulerName": _SCHEDULER},
     }
 
 
 def _pod_group(plan: ComponentPlan, index: int) -> Resource:
-    """The PodGroup that makes Volcano start all pods of a group, or none."""
+    """The PodGroup, with which Volcano starts all pods of a group or none."""
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",

@@ -1,1 +1,1 @@
-"""Plans read from resources in the form of `nvidia.com/v1alpha1`."""
+"""Makes plans from resources of `nvidia.com/v1alpha1`."""

@@ -1,4 +1,4 @@
-"""One component, as a service of a graph or on its own, as a plan.
+"""Makes the plan of one component, which is a service of a graph or stands alone.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments and its helpers.
 """
@@ -21,7 +21,7 @@ from krm_fn.results import Path
 
 
 def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any]) -> ComponentPlan:
-    """The plan of one component, which stands at `path` of its resource."""
+    """The plan of one component. `path` is its path in the resource."""
     variables = _variables(facts, who, path, written)
     pods = pod.facts(facts, who, path, written, variables)
     placed = Placement(
@@ -51,7 +51,7 @@ def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any])
 
 
 def _variables(facts: Shared, who: Identity, path: Path, written: dict[str, Any]) -> Variables:
-    """The component's variables, and what `DYN_DEPLOYMENT_CONFIG` among them says."""
+    """The component's variables, and the override in the variable `DYN_DEPLOYMENT_CONFIG`."""
     own = written.get("envs") or []
     envs = merge.envs(facts.envs, own) if facts.envs else list(own)
     place = next((index for index, variable in enumerate(envs) if variable.get("name") == deployment_config.NAME), None)
@@ -70,15 +70,15 @@ def _variables(facts: Shared, who: Identity, path: Path, written: dict[str, Any]
 
 
 def _backend(facts: Shared, who: Identity, container: Container, path: Path) -> str:
-    """The engine: what the command line starts, else what the graph says (reference: determineBackendFramework)."""
+    """The engine that the command line starts, otherwise the engine of the graph (reference: determineBackendFramework)."""
     if not components.get(who.type).runs_engine:
         return backends.NONE
     detected = backends.detect([*(container.get("command") or ()), *(container.get("args") or ())])
     where = (*path, "extraPodSpec", "mainContainer", "args")
     if len(detected) == 1 and facts.framework and facts.framework != detected[0]:
-        message = f"the command starts {detected[0]}, but spec.backendFramework says {facts.framework}; make them agree"
+        message = f"the command starts {detected[0]}, but spec.backendFramework is {facts.framework}; change one of the two"
         facts.found.append(results.error("DYN121", message, facts.ref, where))
     if len(detected) > 1 and not facts.framework:
-        message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the one that counts"
+        message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the engine of the graph"
         facts.found.append(results.error("DYN122", message, facts.ref, where))
     return detected[0] if len(detected) == 1 else facts.framework or backends.NONE

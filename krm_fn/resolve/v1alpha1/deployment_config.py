@@ -1,4 +1,4 @@
-"""`DYN_DEPLOYMENT_CONFIG`: a variable with JSON through which older graphs set replicas and resources of their services.
+"""`DYN_DEPLOYMENT_CONFIG`: a variable with JSON, in which older graphs set replicas and resources of their services.
 
 Follows the reference's `internal/dynamo/graph.go` updateDynDeploymentConfig and overrideWithDynDeploymentConfig.
 """
@@ -17,46 +17,46 @@ _INT32 = 2**31
 
 
 class Override(NamedTuple):
-    """What the variable says about one service; None where it says nothing."""
+    """The settings of one service in the variable; None for a setting that is absent."""
 
     replicas: int | None = None
     resources: dict[str, Any] | None = None
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The variable's value. Raises ValueError where it is not a JSON object, and RecursionError where it is nested too deep."""
+    """The variable's value. Raises ValueError if it is not a JSON object, and RecursionError if it is nested too deeply."""
     content = json.loads(text, parse_constant=_no_constant, parse_int=_integer, parse_float=_finite)
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ValueError("it is not a JSON object")  # noqa: TRY004 - whoever reads JSON expects ValueError
+        raise ValueError("it is not a JSON object")  # noqa: TRY004 - callers of a JSON parser expect ValueError
     return content
 
 
 def override(content: dict[str, Any], service: str) -> Override:
-    """What it says about a service. Names below the service's are matched in any case, as Go does.
+    """The settings of a service. Keys below the service's name are case-insensitive, as in Go.
 
-    Raises ValueError for a member of the wrong type.
+    Raises ValueError for a value of the wrong type.
     """
     arguments = _member(_object(content.get(service), service), "serviceargs", service)
     workers = arguments.get("workers")
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or not 0 <= workers < _INT32):
-        raise ValueError(f"workers of {service} must be a whole number, not below zero")
+        raise ValueError(f"workers of {service} must be a whole number, 0 or larger")
     resources = _member(arguments, "resources", service)
     amounts: dict[str, Any] = {name: resources[name] for name in ("cpu", "memory", "gpu") if resources.get(name) is not None}
     for name, amount in amounts.items():
         if not isinstance(amount, str):
-            raise ValueError(f"{name} of {service} must be a text in quotes")  # noqa: TRY004 - as above
+            raise ValueError(f"{name} of {service} must be a string in quotes")  # noqa: TRY004 - as above
     custom = _object(resources.get("custom"), f"custom resources of {service}")
     if any(not isinstance(amount, str) for amount in custom.values()):
-        raise ValueError(f"custom resources of {service} must be texts")
+        raise ValueError(f"custom resources of {service} must be strings")
     if custom:
         amounts["custom"] = custom
     return Override(workers, {name: amount for name, amount in amounts.items() if amount} or None)
 
 
 def with_port(content: dict[str, Any], service: str, port: int) -> str:
-    """The text for a frontend, whose own port is always `port`, printed as Go prints JSON."""
+    """The variable's value for a frontend, with its `port` set, printed as Go prints JSON."""
     if isinstance(content.get(service), dict):
         content = {**content, service: {**content[service], "port": port}}
     return _go(content)
@@ -85,7 +85,7 @@ def _integer(digits: str) -> int:
 
 
 def _finite(digits: str) -> float:
-    """A number that a 64-bit float holds, as Go wants it."""
+    """The number as a 64-bit float. Raises ValueError if it is too large, as Go does."""
     number = float(digits)
     if isinf(number):
         raise ValueError("a number in it is too large")
@@ -93,7 +93,7 @@ def _finite(digits: str) -> float:
 
 
 def _go(value: Any) -> str:
-    """JSON as Go's encoder writes it: sorted keys, all numbers through a 64-bit float, HTML characters and half surrogates replaced."""
+    """JSON as Go's encoder writes it: sorted keys, all numbers as 64-bit floats, HTML characters and lone surrogates replaced."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{_go(key)}:{_go(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
@@ -105,7 +105,7 @@ def _go(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """Plain digits between 1e-6 and 1e21, else an exponent without padding.
+    """Plain digits between 1e-6 and 1e21, otherwise an exponent without padding.
 
     >>> _number(1.5), _number(12345678901234567890.0), _number(1e21), _number(1e-7)
     ('1.5', '12345678901234567000', '1e+21', '1e-7')

@@ -1,4 +1,4 @@
-"""How a component is reached from outside, as the user wrote it.
+"""Reads the ingress, the base model and the endpoint picker of a component.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateDefaultIngressSpec and `internal/dynamo/epp/config.go`.
 """
@@ -23,7 +23,7 @@ def edge(facts: Shared, who: Identity, written: dict[str, Any]) -> Edge:
 
 
 def _ingress(facts: Shared, who: Identity, written: dict[str, Any]) -> Ingress:
-    """The component's own ingress, or for a frontend of a graph the installation's (reference: GenerateDefaultIngressSpec)."""
+    """The component's own ingress. A frontend without one gets the configured ingress (reference: GenerateDefaultIngressSpec)."""
     own, default, kind = written.get("ingress"), facts.config.ingress, components.get(who.type)
     if not pathway.allows_ingress(facts, kind):
         return Ingress()

@@ -1,4 +1,4 @@
-"""Where each fact of a plan stands in `nvidia.com/v1alpha1`, for messages and field paths. `*` stands for an index of a list."""
+"""The path of each field of a plan in `nvidia.com/v1alpha1`, for messages and field paths. `*` stands for an index of a list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A DynamoGraphDeployment, or anything like it, as a plan.
+"""Makes the plan of a DynamoGraphDeployment.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments.
 """
@@ -22,11 +22,11 @@ from krm_fn.results import Result
 
 
 def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
-    """The plan of a DynamoGraphDeployment, and what in it cannot be read.
+    """The plan of a DynamoGraphDeployment, and the findings about fields that cannot be read.
 
-    `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or what it found has been taken out.
+    `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or the invalid fields have been removed.
     """
-    spec, notes = resource.get("spec") or {}, labels.notes(resource)
+    spec, annotations = resource.get("spec") or {}, labels.notes(resource)
     restart = _restart(spec.get("restart"))
     facts = Shared(
         name=results.ref(resource).name,
@@ -35,14 +35,14 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         config=config,
         behaviour=context.behaviour(),
         cluster=found,
-        orchestrator=_orchestrator(notes, config),
+        orchestrator=_orchestrator(annotations, config),
         framework=spec.get("backendFramework") or "",
         envs=spec.get("envs") or [],
-        discovery=notes.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
+        discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
         found=[],
     )
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
-    components = tuple(_component(facts, name, service or {}, notes, stamp) for name, service in (spec.get("services") or {}).items())
+    components = tuple(_component(facts, name, service or {}, annotations, stamp) for name, service in (spec.get("services") or {}).items())
     plan = GraphPlan(
         name=facts.name,
         namespace=facts.namespace,
@@ -51,7 +51,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         orchestrator=facts.orchestrator,
         discovery=facts.discovery,
         components=components,
-        annotations=notes,
+        annotations=annotations,
         claims=tuple(_claims(spec)),
         restart=restart,
         standalone=False,
@@ -61,13 +61,13 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
     return plan, facts.found
 
 
-def _orchestrator(notes: dict[str, str], config: Config) -> str:
-    """Grove where it is installed, unless the graph opts out."""
-    return "deployment" if notes.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
+def _orchestrator(annotations: dict[str, str], config: Config) -> str:
+    """The configured orchestrator, or `deployment` if the graph opts out of Grove."""
+    return "deployment" if annotations.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
 
 
 def _restart(written: dict[str, Any] | None) -> Restart | None:
-    """The restart that the graph requests (reference: DetermineRestartState). A build stamps all services at once."""
+    """The restart that the graph requests (reference: DetermineRestartState). A render restarts all services at once."""
     if written is None:
         return None
     strategy = written.get("strategy") or {}
@@ -86,9 +86,9 @@ def _claims(spec: dict[str, Any]) -> Iterator[Claim]:
         )
 
 
-def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels, stamp: Labels) -> ComponentPlan:
-    """One service, and what the graph decides about it."""
-    annotations = {**(service.get("annotations") or {}), **pathway.inherited(facts, notes), **stamp}
+def _component(facts: Shared, name: str, service: dict[str, Any], of_graph: Labels, stamp: Labels) -> ComponentPlan:
+    """The plan of one service, with the facts that it takes from its graph."""
+    annotations = {**(service.get("annotations") or {}), **pathway.inherited(facts, of_graph), **stamp}
     dynamo_namespace = names.dynamo_namespace(facts.namespace, facts.name, shared=bool(service.get("globalDynamoNamespace")))
     who = Identity(
         service=name,
@@ -104,6 +104,6 @@ def _component(facts: Shared, name: str, service: dict[str, Any], notes: Labels,
         graph_label=facts.name,
         service_labels=pathway.service_labels(facts, service.get("labels") or {}),
         standalone=False,
-        metrics=pathway.metrics(facts, notes, annotations),
+        metrics=pathway.metrics(facts, of_graph, annotations),
     )
     return component(facts, who, ("spec", "services", name), service)

@@ -1,4 +1,4 @@
-"""Fields of a component that this version has and that reach no pod: deprecated, ignored or dropped by the reference without a message."""
+"""Reports fields of a `v1alpha1` component that reach no pod: they are deprecated, or the reference drops them without a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
-    """Findings about the fields of one component that its plan does not keep."""
+    """Findings about the fields of one component that its plan does not contain."""
     if not plan.who.standalone:
         yield from _of_services(plan, written)
     if written.get("autoscaling") is not None:
@@ -28,9 +28,9 @@ def check(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
 
 
 def _of_services(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
-    """Fields that mean something on a standalone component only."""
+    """Reports fields that only a standalone component uses."""
     if written.get("dynamoNamespace"):
-        message = f"dynamoNamespace is deprecated and ignored, its value is {plan.who.dynamo_namespace}; remove the field"
+        message = f"dynamoNamespace is deprecated and ignored, and {plan.who.dynamo_namespace} is used instead; remove the field"
         yield results.warning("DYN112", message, plan.ref, (*plan.path, "dynamoNamespace"))
     if written.get("labels") and not plan.who.service_labels:
         message = "labels of a service reach no pod in deployment mode; write them under extraPodMetadata.labels"
@@ -38,7 +38,7 @@ def _of_services(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
 
 
 def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
-    """GPUs count as limits only; Kubernetes derives the request. A request that equals its limit loses nothing."""
+    """Reports GPU requests that differ from their limit. GPUs count only as limits; Kubernetes derives the request."""
     sides = written.get("resources") or {}
     requests, limits = sides.get("requests") or {}, sides.get("limits") or {}
     for field in ("gpu", "gpuType"):

@@ -1,6 +1,6 @@
 """The spec of a DynamoComponentDeployment for one service of a graph.
 
-Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments, whose intermediate resources these are.
+Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments, which makes them as an intermediate step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from krm_fn.resolve.context import Shared
 
 
 def spec(facts: Shared, who: Identity, parts: tuple[Placement, PodFacts, Edge], written: dict[str, Any]) -> dict[str, Any] | None:
-    """The service as written, with what its graph decides; None if the configuration asks for no inventory."""
+    """The service as written, with the facts that it takes from its graph; None if the configuration does not enable the inventory."""
     placed, pods, edge = parts
     if not facts.config.components or who.standalone or not pathway.per_component(facts):
         return None
@@ -37,7 +37,7 @@ def spec(facts: Shared, who: Identity, parts: tuple[Placement, PodFacts, Edge], 
 
 
 def _default_ingress(ingress: Ingress) -> dict[str, Any]:
-    """The installation's ingress as the reference writes it."""
+    """The configured ingress as the reference writes it."""
     return merge.present(
         enabled=ingress.enabled or None,
         host=ingress.host,

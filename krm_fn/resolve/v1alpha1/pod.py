@@ -1,6 +1,6 @@
-"""What the user wrote about the pods of one component.
+"""Reads the user's fields for the pods of one component.
 
-Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec, as far as it reads.
+Follows the part of the reference's `internal/dynamo/graph.go` GenerateBasePodSpec that reads fields.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from krm_fn.results import Path
 
 
 class Variables(NamedTuple):
-    """The variables of a component, and what DYN_DEPLOYMENT_CONFIG among them sets in place of the user's fields."""
+    """The variables of a component, and the override of the user's fields in the variable DYN_DEPLOYMENT_CONFIG."""
 
     envs: tuple[EnvVar, ...]
     override: Override
 
 
 def facts(shared: Shared, who: Identity, path: Path, written: dict[str, Any], variables: Variables) -> PodFacts:
-    """The facts of the pods of one component, which stands at `path` of its resource."""
+    """The pod facts of one component. `path` is its path in the resource."""
     extra: Any = written.get("extraPodSpec") or {}
     metadata = written.get("extraPodMetadata") or {}
     main: Any = extra.get("mainContainer") or {}

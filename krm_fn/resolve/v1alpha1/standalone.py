@@ -1,4 +1,4 @@
-"""A DynamoComponentDeployment without a graph: a graph of one component.
+"""Makes the plan of a DynamoComponentDeployment without a graph, which is a graph of one component.
 
 Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go`.
 """
@@ -20,7 +20,7 @@ from krm_fn.results import Result
 
 
 def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
-    """The plan of a DynamoComponentDeployment, and what in it cannot be read. `resource` must be well-formed, as for a graph."""
+    """The plan of a DynamoComponentDeployment, and findings about unreadable fields. `resource` must be well-formed, as for a graph."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     annotations = spec.get("annotations") or {}
     own = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
@@ -55,7 +55,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
     )
     plan = resolved(facts, who, ("spec",), spec)
     if spec.get("dynamoNamespace") is None:
-        message = "is required for a component without a graph, its Service is found by it; set it"
+        message = "dynamoNamespace is required for a component without a graph, because its Service is found by it; set it"
         facts.found.append(results.error("DYN124", message, address, ("spec", "dynamoNamespace")))
     graph = GraphPlan(
         name=address.name,
@@ -76,9 +76,9 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
 
 
 def _selector(spec: dict[str, Any], own: Labels) -> Labels:
-    """The labels by which the Service selects: type and Dynamo namespace, each only if the pods carry it, or both if they carry none.
+    """The selector of the Service: component type and Dynamo namespace, each only if the pods have it as a label, or both if they have none.
 
-    The reference selects by both; the pods carry the namespace only if the user wrote it as a label, so that its Service is empty.
+    The reference selects by both labels. Its Service finds no pod unless the user wrote the namespace as a label.
     """
     kind, extra = spec.get("componentType") or "", (spec.get("extraPodMetadata") or {}).get("labels") or {}
     wanted = {labels.COMPONENT_TYPE: kind, labels.NAMESPACE: spec.get("dynamoNamespace") or ""}
@@ -87,7 +87,7 @@ def _selector(spec: dict[str, Any], own: Labels) -> Labels:
 
 
 def _parent(resource: Resource) -> str:
-    """The graph that a component says it belongs to; the reference asks owner references only."""
+    """The graph of a component, from its owner references, as in the reference."""
     for owner in (resource.get("metadata") or {}).get("ownerReferences") or ():
         if owner.get("kind") == "DynamoGraphDeployment":
             return str(owner.get("name") or "")
