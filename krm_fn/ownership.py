@@ -187,8 +187,8 @@ def _annotated(resource: Resource, annotations: dict[str, Any]) -> Resource:
 def source(resource: Resource, annotations: dict[str, str], mode: str) -> Iterator[Resource]:
     """Yields the Dynamo resource with the annotations of the render. `mode` is the setting `source`: keep, local or drop.
 
-    In mode `keep`, a graph that is its own generator loses the annotations that make kustomize treat it as local. In any other mode the
-    resource is marked as local. In mode `drop` nothing is yielded, except under kpt, where that would delete the user's file.
+    A graph that is its own kustomize generator loses the annotations of a generator. In all modes except `keep`, the resource is marked as
+    local. In mode `drop`, nothing is yielded, except under kpt, where that would delete the user's file.
     """
     written = labels.notes(resource)
     under_kpt = labels.PATH in written or labels.LEGACY_PATH in written

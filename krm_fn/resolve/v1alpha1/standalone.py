@@ -76,7 +76,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
 
 
 def _selector(spec: dict[str, Any], own: Labels) -> Labels:
-    """The selector of the Service: component type and Dynamo namespace, each only if the pods have it as a label, or both if they have none.
+    """The selector of the Service: component type and Dynamo namespace, each only if the pods have the label, or both if they have neither.
 
     The reference selects by both labels. Its Service finds no pod unless the user wrote the namespace as a label.
     """
