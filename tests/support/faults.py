@@ -111,7 +111,7 @@ ITEMS = [
     fires(
         "DYN050",
         "data['.dockerconfigjson']",
-        "a pull secret that is no JSON",
+        "a pull secret that is not JSON",
         secret({}, data={".dockerconfigjson": "bm8="}),
         given.graph(),
     ),
@@ -140,7 +140,7 @@ ITEMS = [
     fires(
         "DYN052",
         "metadata.name",
-        "even if its namespace is only implied",
+        "the same for an object without a namespace",
         given.item("Service", "chat-worker", namespace=""),
         given.graph(),
         namespace="team",
@@ -163,23 +163,23 @@ ITEMS = [
     fires(
         "DYN055",
         "kind",
-        "a request, which is not expanded",
+        "a request, which the function does not expand",
         given.item("DynamoGraphDeploymentRequest", "a", api="nvidia.com/v1alpha1", spec=_REQUEST),
     ),
     quiet(
-        "a model, which is not to be expanded",
+        "a model, which the function does not expand",
         given.item("DynamoModel", "a", api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": "b"}),
     ),
     quiet("a kind of another product", given.item("ClusterPolicy", "a", api="nvidia.com/v1")),
     fires("DYN057", "metadata.namespace", "a graph without a namespace", given.graph(namespace="")),
     quiet("a graph whose namespace is configured", given.graph(namespace=""), namespace="prod"),
     Case(
-        "two graphs that become one by the namespace",
+        "two graphs with the same name after the default namespace",
         [("DYN058", "metadata.name")] * 2,
         [given.graph(namespace=""), given.graph(namespace="prod")],
         {"namespace": "prod"},
     ),
-    fires("DYN059", "metadata.namespace", "a namespace that is none", given.graph(namespace="a.b")),
+    fires("DYN059", "metadata.namespace", "an invalid namespace", given.graph(namespace="a.b")),
     quiet("two graphs of one name in two namespaces", given.graph(namespace="prod"), given.graph(namespace="test")),
 ]
 
@@ -245,29 +245,29 @@ GRAPHS = [
     fires(
         "DYN111",
         "spec.restart.strategy",
-        "one after the other, which a build cannot do",
+        "a sequential restart, which a build cannot do",
         _restarted(id="1", strategy={"type": "Sequential"}),
     ),
     quiet("an order that the syncer keeps", _restarted(id="1", strategy={"order": ["B", "A"]}), restart="sync"),
-    quiet("all at once", _restarted(id="1", strategy={"type": "Parallel", "order": []})),
-    quiet("a restart without a wish", _restarted(id="1")),
-    fires("DYN120", "spec.envs", "a deployment configuration that is no JSON", _configured("no")),
+    quiet("a parallel restart", _restarted(id="1", strategy={"type": "Parallel", "order": []})),
+    quiet("a restart without a strategy", _restarted(id="1")),
+    fires("DYN120", "spec.envs", "a deployment configuration that is not JSON", _configured("no")),
     fires("DYN120", "spec.envs", "an empty deployment configuration", _configured("")),
-    fires("DYN120", "spec.envs", "a deployment configuration nested without end", _configured("[" * 100_000)),
+    fires("DYN120", "spec.envs", "a deployment configuration with 100,000 nested lists", _configured("[" * 100_000)),
     fires(
         "DYN120",
         f"{_SERVICE}.envs",
         "a deployment configuration of the service",
         worker(envs=[{"name": "DYN_DEPLOYMENT_CONFIG", "value": "[]"}]),
     ),
-    fires("DYN120", "spec.envs", "fewer workers than none", _configured('{"Worker": {"ServiceArgs": {"workers": -1}}}')),
+    fires("DYN120", "spec.envs", "a negative number of workers", _configured('{"Worker": {"ServiceArgs": {"workers": -1}}}')),
     quiet("a deployment configuration", _configured('{"Worker": {"ServiceArgs": {"workers": 2}}}')),
 ]
 
 COMPONENTS = [
     fires("DYN112", f"{_SERVICE}.dynamoNamespace", "a Dynamo namespace in a graph", worker(dynamoNamespace="mine")),
     quiet("an empty Dynamo namespace", worker(dynamoNamespace="")),
-    fires("DYN113", f"{_SERVICE}.autoscaling", "autoscaling, whatever it says", worker(autoscaling={})),
+    fires("DYN113", f"{_SERVICE}.autoscaling", "the field autoscaling", worker(autoscaling={})),
     fires("DYN114", f"{_SERVICE}.labels", "labels of a service, in deployment mode", worker(labels={"tier": "gold"})),
     quiet("no labels", worker(labels={})),
     quiet("labels of a service, under Grove", worker(labels={"tier": "gold"}), **_GROVE),
@@ -275,15 +275,15 @@ COMPONENTS = [
     fires(
         "DYN115",
         f"{_SERVICE}.resources.requests.gpuType",
-        "a request for a kind of GPU",
+        "a request with a gpuType",
         worker(resources={"requests": {"gpuType": "amd.com/gpu"}}),
     ),
     quiet("a limit of GPUs", worker(resources={"limits": {"gpu": "1", "gpuType": "amd.com/gpu"}, "requests": {"cpu": "1", "gpu": ""}})),
     fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory without a size", worker(sharedMemory={})),
-    fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory of no size", worker(sharedMemory={"size": "0Mi"})),
-    fires("DYN226", f"{_SERVICE}.sharedMemory.size", "shared memory of less than nothing", worker(sharedMemory={"size": "-1Mi"})),
-    quiet("shared memory of a size", worker(sharedMemory={"size": "1Mi", "disabled": False})),
-    quiet("no shared memory", worker(sharedMemory={"disabled": True})),
+    fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory of size 0", worker(sharedMemory={"size": "0Mi"})),
+    fires("DYN226", f"{_SERVICE}.sharedMemory.size", "shared memory of a negative size", worker(sharedMemory={"size": "-1Mi"})),
+    quiet("shared memory with a size", worker(sharedMemory={"size": "1Mi", "disabled": False})),
+    quiet("disabled shared memory", worker(sharedMemory={"disabled": True})),
     fires(
         "DYN121",
         f"{_MAIN}.args",
@@ -294,7 +294,9 @@ COMPONENTS = [
         "a command of the same engine",
         given.graph({"Worker": given.service("worker", main={"args": ["python3 -m dynamo.vllm"]})}, backendFramework="vllm"),
     ),
-    quiet("a command of no engine", given.graph({"Worker": given.service("worker", main={"args": ["./run"]})}, backendFramework="vllm")),
+    quiet(
+        "a command without an engine", given.graph({"Worker": given.service("worker", main={"args": ["./run"]})}, backendFramework="vllm")
+    ),
     quiet(
         "a frontend with the command of an engine",
         given.graph({"Worker": given.service("frontend", main={"args": ["python3 -m dynamo.vllm"]})}, backendFramework="sglang"),
@@ -303,21 +305,21 @@ COMPONENTS = [
         "DYN122", f"{_MAIN}.args", "a command of two engines", worker(main={"args": ["python3 -m dynamo.vllm; python3 -m dynamo.sglang"]})
     ),
     quiet(
-        "a command of two engines and a word that decides",
+        "a command of two engines and backendFramework",
         given.graph(
             {"Worker": given.service("worker", main={"args": ["python3 -m dynamo.vllm; python3 -m dynamo.sglang"]})},
             backendFramework="vllm",
         ),
     ),
-    fires("DYN123", f"{_SERVICE}.resources.limits.cpu", "an amount that is none", worker(resources={"limits": {"cpu": "many"}})),
+    fires("DYN123", f"{_SERVICE}.resources.limits.cpu", "an invalid amount", worker(resources={"limits": {"cpu": "many"}})),
     fires(
         "DYN123",
         f"{_SERVICE}.resources.requests.custom['rdma/ib']",
-        "an amount of one's own that is none",
+        "an invalid amount of a custom resource",
         worker(resources={"requests": {"custom": {"rdma/ib": "x"}}}),
     ),
-    fires("DYN124", "spec.dynamoNamespace", "a component alone without a Dynamo namespace", lone(dynamoNamespace=None)),
-    quiet("a component alone", lone()),
+    fires("DYN124", "spec.dynamoNamespace", "a component without a graph and without a Dynamo namespace", lone(dynamoNamespace=None)),
+    quiet("a component without a graph", lone()),
     fires(
         "DYN130",
         f"{_SERVICE}.multinode",
@@ -358,7 +360,7 @@ COMPONENTS = [
     fires("DYN142", "metadata.name", "a Dynamo namespace of 64 characters", given.graph(namespace="n" * 59)),
     quiet("a Dynamo namespace of 63 characters", given.graph(namespace="n" * 58)),
     quiet(
-        "the shared Dynamo namespace, however long the others are",
+        "the global Dynamo namespace beside a long name",
         given.graph({"Worker": given.service("worker", globalDynamoNamespace=True)}, namespace="n" * 58),
     ),
     fires(
@@ -367,15 +369,15 @@ COMPONENTS = [
         "a mount whose name is empty",
         worker(sharedMemory={"disabled": True}, volumeMounts=[{"name": "", "mountPoint": "/a"}]),
     ),
-    fires("DYN146", f"{_SERVICE}.volumeMounts[0].mountPoint", "a mount without a place", worker(volumeMounts=[{"name": "weights"}])),
+    fires("DYN146", f"{_SERVICE}.volumeMounts[0].mountPoint", "a mount without a path", worker(volumeMounts=[{"name": "weights"}])),
     fires(
         "DYN147",
         f"{_SERVICE}.volumeMounts[0].mountPoint",
-        "a cache that the engine has no place for",
+        "a compilation cache without a path of the engine",
         worker(main={"args": ["python3 -m dynamo.sglang"]}, volumeMounts=[{"name": "cache", "useAsCompilationCache": True}]),
     ),
     quiet(
-        "a cache that the engine has a place for",
+        "a compilation cache at the engine's path",
         worker(main={"args": ["python3 -m dynamo.vllm"]}, volumeMounts=[{"name": "cache", "useAsCompilationCache": True}]),
     ),
     fires(
@@ -399,7 +401,7 @@ COMPONENTS = [
     fires(
         "DYN206",
         f"{_SERVICE}.volumeMounts[0].name",
-        "a claim whose name no volume can have",
+        "a claim whose name is not valid for a volume",
         worker(volumeMounts=[{"name": "a.b", "mountPoint": "/a"}]),
     ),
     fires(
@@ -437,7 +439,7 @@ COMPONENTS = [
         worker(extraPodMetadata={"labels": {labels.COMPONENT_TYPE: "x"}}),
     ),
     quiet(
-        "the same values, and labels of one's own",
+        "the same values, and other labels",
         worker(extraPodMetadata={"labels": {labels.SELECTOR: "chat-worker", labels.COMPONENT_TYPE: "worker", "a": "b"}}),
     ),
     fires(
@@ -454,29 +456,35 @@ COMPONENTS = [
     fires(
         "DYN155",
         f"{_SERVICE}.annotations['{labels.DISCOVERY_BACKEND}']",
-        "discovery through Kubernetes on a service alone",
+        "Kubernetes discovery on one service only",
         worker(annotations={labels.DISCOVERY_BACKEND: "kubernetes"}),
         discovery_backend="etcd",
     ),
     quiet(
-        "with an account of its own",
+        "Kubernetes discovery on one service with an account",
         worker(pod={"serviceAccountName": "mine"}, annotations={labels.DISCOVERY_BACKEND: "kubernetes"}),
         discovery_backend="etcd",
     ),
     quiet(
-        "with the account among the items",
+        "Kubernetes discovery on one service, with the account among the items",
         given.item("ServiceAccount", "chat-k8s-service-discovery"),
         worker(annotations={labels.DISCOVERY_BACKEND: "kubernetes"}),
         discovery_backend="etcd",
     ),
-    quiet("on the whole graph", given.graph(annotations={labels.DISCOVERY_BACKEND: "kubernetes"}), discovery_backend="etcd"),
+    quiet(
+        "Kubernetes discovery on the whole graph",
+        given.graph(annotations={labels.DISCOVERY_BACKEND: "kubernetes"}),
+        discovery_backend="etcd",
+    ),
     fires(
         "DYN156",
         "spec.extraPodSpec.serviceAccountName",
-        "a component alone, found through Kubernetes, without an account",
+        "a component without a graph, with Kubernetes discovery and without an account",
         lone(annotations={}),
     ),
-    quiet("a component alone, found through Kubernetes, with an account", lone(annotations={}, pod={"serviceAccountName": "mine"})),
+    quiet(
+        "a component without a graph, with Kubernetes discovery and an account", lone(annotations={}, pod={"serviceAccountName": "mine"})
+    ),
     fires(
         "DYN157",
         f"{_SERVICE}.ingress.hostSuffix",
@@ -484,17 +492,17 @@ COMPONENTS = [
         _opened(ingressControllerClassName="nginx", hostSuffix=""),
     ),
     fires("DYN157", f"{_SERVICE}.ingress.host", "a host with an underscore", _opened(ingressControllerClassName="nginx", host="my_chat")),
-    fires("DYN150", f"{_SERVICE}.ingress", "a class that is empty", _opened(ingressControllerClassName="")),
+    fires("DYN150", f"{_SERVICE}.ingress", "an empty class", _opened(ingressControllerClassName="")),
     fires(
         "DYN158",
         f"{_SERVICE}.ingress.ingressControllerClassName",
-        "a class that no class can be called",
+        "an invalid name of an ingress class",
         _opened(ingressControllerClassName="A b"),
     ),
     fires(
         "DYN158",
         f"{_SERVICE}.ingress.tls.secretName",
-        "a certificate that no Secret can be called",
+        "an invalid name of a certificate's Secret",
         _opened(ingressControllerClassName="nginx", tls={"secretName": "A b"}),
     ),
     *(
@@ -506,18 +514,18 @@ COMPONENTS = [
     fires(
         "DYN159",
         f"{_SERVICE}.extraPodMetadata.annotations['{labels.MAX_SURGE}']",
-        "a surge among the pods' annotations",
+        "an invalid surge in the pods' annotations",
         worker(extraPodMetadata={"annotations": {labels.MAX_SURGE: "x"}}),
     ),
     fires(
         "DYN159",
         f"{_SERVICE}.annotations['{labels.MAX_UNAVAILABLE}']",
-        "an update that cannot begin",
+        "maxSurge and maxUnavailable of 0",
         worker(annotations={labels.MAX_SURGE: "0", labels.MAX_UNAVAILABLE: "0%"}),
     ),
-    quiet("an update pod by pod", worker(annotations={labels.MAX_SURGE: "0", labels.MAX_UNAVAILABLE: "1"})),
+    quiet("maxSurge of 0 and maxUnavailable of 1", worker(annotations={labels.MAX_SURGE: "0", labels.MAX_UNAVAILABLE: "1"})),
     quiet("steps of an update that does not roll", worker(annotations={labels.STRATEGY: "Recreate", labels.MAX_SURGE: "x"})),
-    quiet("a host for all of a domain", _opened(ingressControllerClassName="nginx", host="*", hostSuffix="example.org")),
+    quiet("a wildcard host with a suffix", _opened(ingressControllerClassName="nginx", host="*", hostSuffix="example.org")),
 ]
 
 SEVERAL_NODES = [
@@ -541,7 +549,7 @@ SEVERAL_NODES = [
     quiet("a main container of that name on one node", worker(main={"name": "engine"})),
     fires("DYN161", f"{_MAIN}.args", "several nodes without arguments", nodes(main={"args": []})),
     fires("DYN162", f"{_SERVICE}.resources.limits.gpu", "several nodes without GPUs", nodes(resources={})),
-    quiet("no groups at all", nodes(main={"args": [], "name": "engine"}, resources={}, replicas=0)),
+    quiet("0 replicas of a multinode service", nodes(main={"args": [], "name": "engine"}, resources={}, replicas=0)),
     fires(
         "DYN163",
         f"spec.services.{'w' * 42}",
@@ -560,24 +568,27 @@ SEVERAL_NODES = [
     quiet("a group whose names just fit Grove", given.graph({"w" * 18: nodes()["spec"]["services"]["Worker"]}), **_GROVE),
     fires("DYN164", f"{_SERVICE}.replicas", "0 replicas under Grove", worker(replicas=0), **_GROVE),
     fires("DYN164", f"{_SERVICE}.replicas", "0 replicas of a multinode service under Grove", nodes(replicas=0), **_GROVE),
-    quiet("no replicas in a Deployment", worker(replicas=0)),
-    quiet("a rank that the shell computes, on a LeaderWorkerSet", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]})),
+    quiet("0 replicas in a Deployment", worker(replicas=0)),
+    quiet("a rank that the shell computes, in a LeaderWorkerSet", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]})),
     quiet("a rank that the shell computes, under Grove", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]}), **_GROVE),
     fires(
         "DYN166",
         f"{_MAIN}.args[2]",
-        "a word with blanks that goes through a shell",
+        "an argument with blanks in a shell command",
         nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "a b"]}),
     ),
-    quiet("words that no shell changes", nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "ab", '{"a": "b c"}']})),
+    quiet(
+        "arguments that a shell does not change",
+        nodes(main={"command": ["python3"], "args": ["-m", "dynamo.sglang", "ab", '{"a": "b c"}']}),
+    ),
     fires(
         "DYN172",
         f"{_MAIN}.securityContext.runAsUser",
-        "root without the home of root",
+        "user 0 without HOME",
         nodes(main={"args": ["python3 -m dynamo.trtllm"], "securityContext": {"runAsUser": 0}}),
     ),
     quiet(
-        "root with the home of root",
+        "user 0 with HOME",
         nodes(main={"args": ["python3 -m dynamo.trtllm"], "securityContext": {"runAsUser": 0}}, envs=[{"name": "HOME", "value": "/root"}]),
     ),
     fires("DYN173", f"{_MAIN}.image", "a runtime before 1.0 without a store", worker(main={"image": "example.org/dynamo:0.9.1"})),
@@ -602,13 +613,13 @@ SEVERAL_NODES = [
     fires(
         "DYN168",
         f"{_POD}.topologySpreadConstraints",
-        "an empty list",
+        "an empty topologySpreadConstraints, under Grove",
         worker(pod={"topologySpreadConstraints": []}),
         **_GROVE,
     ),
     fires("DYN190", "spec.services.Worker-0", "a service with the name of a LeaderWorkerSet", _beside(nodes(replicas=3), "Worker-0")),
     fires("DYN190", "spec.services.Worker-2", "a service with the name of the last replica", _beside(nodes(replicas=3), "Worker-2")),
-    quiet("a service with the name of a replica that is not there", _beside(nodes(replicas=3), "Worker-3")),
+    quiet("a service with the name of a replica above the count", _beside(nodes(replicas=3), "Worker-3")),
     quiet("a service with a name like that beside a service on one node", _beside(worker(replicas=3), "Worker-0")),
     fires("DYN190", "spec.services.Worker-ldr", "a service with the name of a clique", _beside(nodes(), "Worker-ldr"), **_GROVE),
     fires("DYN190", "spec.services.Worker-wkr", "a service with the name of the workers", _beside(nodes(), "Worker-wkr"), **_GROVE),
@@ -617,11 +628,11 @@ SEVERAL_NODES = [
     fires(
         "DYN190",
         "spec.services.7-worker-wkr",
-        "a clique that Grove takes for one of the eighth replica",
+        "a clique with the name of a clique in the eighth replica",
         _beside(nodes(), "7-worker-wkr"),
         **_GROVE,
     ),
-    quiet("cliques that the order keeps apart", _beside(worker(), "my-worker"), **_GROVE),
+    quiet("cliques whose names Grove can tell apart", _beside(worker(), "my-worker"), **_GROVE),
     fires("DYN190", "spec.services.0", "a service with the name of the Service of all pods", _beside(worker(), "0"), **_GROVE),
     fires("DYN191", f"{_POD}.schedulerName", "a scheduler that Grove does not know", worker(pod={"schedulerName": "volcano"}), **_GROVE),
     quiet("a scheduler that Grove does not know, on a Deployment", worker(pod={"schedulerName": "volcano"})),
@@ -631,7 +642,12 @@ SEVERAL_NODES = [
         grove=config.Grove(schedulers=("volcano",)),
         **_GROVE,
     ),
-    quiet("any scheduler", worker(pod={"schedulerName": "volcano"}), grove=config.Grove(schedulers=()), **_GROVE),
+    quiet(
+        "any scheduler, with an empty list of schedulers",
+        worker(pod={"schedulerName": "volcano"}),
+        grove=config.Grove(schedulers=()),
+        **_GROVE,
+    ),
     fires("DYN192", f"{_POD}.schedulerName", "the KAI scheduler without a queue", worker(pod={"schedulerName": "kai-scheduler"}), **_GROVE),
     quiet(
         "the KAI scheduler with a queue of the user's",
@@ -660,7 +676,7 @@ PODS = [
         "DYN200", f"{_POD}.ephemeralContainers", "ephemeral containers", worker(pod={"ephemeralContainers": [{"name": "a", "image": "b"}]})
     ),
     fires("DYN201", f"{_POD}.activeDeadlineSeconds", "a deadline", worker(pod={"activeDeadlineSeconds": 5})),
-    fires("DYN202", f"{_POD}.serviceAccountName", "an account that no account can be called", worker(pod={"serviceAccountName": "Mine"})),
+    fires("DYN202", f"{_POD}.serviceAccountName", "an invalid name of a ServiceAccount", worker(pod={"serviceAccountName": "Mine"})),
     quiet("an account", worker(pod={"serviceAccountName": "mine.example"})),
     fires(
         "DYN203",
@@ -679,14 +695,16 @@ PODS = [
         "DYN204", f"{_SERVICE}.extraPodMetadata.labels.a", "a label's value with a blank", worker(extraPodMetadata={"labels": {"a": "b c"}})
     ),
     fires("DYN204", f"{_SERVICE}.subComponentType", "a type that cannot be a label's value", worker(subComponentType="a b")),
-    fires("DYN204", f"{_SERVICE}.componentType", "the same of the main type", given.graph({"Worker": given.service("a b")})),
+    fires(
+        "DYN204", f"{_SERVICE}.componentType", "a main type that cannot be a label's value", given.graph({"Worker": given.service("a b")})
+    ),
     fires(
         "DYN204", f"{_SERVICE}.ingress.labels.a", "a label of an ingress", _opened(ingressControllerClassName="nginx", labels={"a": "b c"})
     ),
     fires(
         "DYN204",
         "spec.labels.a",
-        "a label of a component alone",
+        "a label of a component without a graph",
         lone(labels={"a": "b c"}),
     ),
     quiet(
@@ -696,11 +714,9 @@ PODS = [
     fires("DYN205", f"{_MAIN}.image", "no image", given.graph({"Worker": {"componentType": "worker"}})),
     fires("DYN205", f"{_POD}.containers[0].image", "a sidecar without an image", worker(pod={"containers": [{"name": "a"}]})),
     fires(
-        "DYN206", f"{_POD}.containers[0].name", "a sidecar of an impossible name", worker(pod={"containers": [{"name": "A", "image": "b"}]})
+        "DYN206", f"{_POD}.containers[0].name", "a sidecar with an invalid name", worker(pod={"containers": [{"name": "A", "image": "b"}]})
     ),
-    fires(
-        "DYN206", f"{_POD}.volumes[0].name", "a volume of an impossible name", worker(pod={"volumes": [{"name": "a_b", "emptyDir": {}}]})
-    ),
+    fires("DYN206", f"{_POD}.volumes[0].name", "a volume with an invalid name", worker(pod={"volumes": [{"name": "a_b", "emptyDir": {}}]})),
     fires(
         "DYN207",
         f"{_MAIN}.name",
@@ -719,7 +735,10 @@ PODS = [
         worker(pod={"containers": [{"name": "a", "image": "b"}], "volumes": [{"name": "a", "emptyDir": {}}]}),
     ),
     fires(
-        "DYN208", f"{_MAIN}.volumeMounts[0].name", "a mount of no volume", worker(main={"volumeMounts": [{"name": "a", "mountPath": "/a"}]})
+        "DYN208",
+        f"{_MAIN}.volumeMounts[0].name",
+        "a mount without a volume",
+        worker(main={"volumeMounts": [{"name": "a", "mountPath": "/a"}]}),
     ),
     fires(
         "DYN208",
@@ -740,29 +759,34 @@ PODS = [
     fires(
         "DYN209",
         f"{_SERVICE}.volumeMounts[0].mountPoint",
-        "a claim at the place of the shared memory",
+        "a claim at the path of the shared memory",
         worker(volumeMounts=[{"name": "a", "mountPoint": _SHARED}]),
     ),
     fires(
         "DYN209",
         f"{_MAIN}.volumeMounts[0].mountPath",
-        "a second mount at the place of the shared memory",
+        "a second mount at the path of the shared memory",
         worker(main={"volumeMounts": [{"name": "a", "mountPath": _SHARED}]}, pod={"volumes": [{"name": "a", "emptyDir": {}}]}),
     ),
     quiet(
-        "the only mount at that place",
+        "the only mount at that path",
         worker(
             main={"volumeMounts": [{"name": "a", "mountPath": _SHARED}]},
             pod={"volumes": [{"name": "a", "emptyDir": {}}]},
             sharedMemory={"disabled": True},
         ),
     ),
-    fires("DYN210", f"{_MAIN}.resources.limits['nvidia.com/gpu']", "a device that is requested only", _asking({}, {"nvidia.com/gpu": "1"})),
-    fires("DYN211", f"{_MAIN}.resources.requests.cpu", "more requested than allowed", _asking({"cpu": "500m"}, {"cpu": "1"})),
+    fires(
+        "DYN210",
+        f"{_MAIN}.resources.limits['nvidia.com/gpu']",
+        "a device with a request but no limit",
+        _asking({}, {"nvidia.com/gpu": "1"}),
+    ),
+    fires("DYN211", f"{_MAIN}.resources.requests.cpu", "a request above the limit", _asking({"cpu": "500m"}, {"cpu": "1"})),
     fires(
         "DYN211",
         f"{_MAIN}.resources.requests['nvidia.com/gpu']",
-        "fewer devices requested than allowed",
+        "a request for devices below the limit",
         _asking({"nvidia.com/gpu": "2"}, {"nvidia.com/gpu": "1"}),
     ),
     fires(
@@ -772,9 +796,10 @@ PODS = [
         worker(resources={"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}),
     ),
     quiet(
-        "less requested than allowed", _asking({"cpu": "1", "nvidia.com/gpu": "1"}, {"cpu": "500m", "nvidia.com/gpu": "1", "memory": "1Gi"})
+        "requests below and at the limits",
+        _asking({"cpu": "1", "nvidia.com/gpu": "1"}, {"cpu": "500m", "nvidia.com/gpu": "1", "memory": "1Gi"}),
     ),
-    fires("DYN212", f"{_MAIN}.resources.limits.cpu", "an amount below zero", _asking({"cpu": "-1"}, {})),
+    fires("DYN212", f"{_MAIN}.resources.limits.cpu", "a negative amount", _asking({"cpu": "-1"}, {})),
     fires("DYN212", f"{_MAIN}.resources.limits['nvidia.com/gpu']", "half a device", _asking({"nvidia.com/gpu": "500m"}, {})),
     quiet("half a processor", _asking({"cpu": "500m"}, {})),
     fires(
@@ -787,8 +812,8 @@ PODS = [
         "a resource claim that the pod has",
         worker(resources={"claims": [{"name": "gpu"}]}, pod={"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}),
     ),
-    fires("DYN214", f"{_SERVICE}.readinessProbe", "a probe that does nothing", _probed({}, "readinessProbe", on="service")),
-    fires("DYN214", f"{_MAIN}.startupProbe", "a start-up probe that does nothing", _probed({"periodSeconds": 5}, "startupProbe")),
+    fires("DYN214", f"{_SERVICE}.readinessProbe", "a probe without a handler", _probed({}, "readinessProbe", on="service")),
+    fires("DYN214", f"{_MAIN}.startupProbe", "a start-up probe without a handler", _probed({"periodSeconds": 5}, "startupProbe")),
     quiet("a probe that takes its handler from the default", _probed({"periodSeconds": 5})),
     fires(
         "DYN215",
@@ -796,20 +821,20 @@ PODS = [
         "a probe with two handlers",
         _probed({"exec": {"command": ["true"]}, "tcpSocket": {"port": 1}}, "startupProbe"),
     ),
-    fires("DYN216", f"{_MAIN}.livenessProbe.periodSeconds", "a period below zero", _probed({"periodSeconds": -1})),
-    quiet("a period of zero, which is the default's", _probed({"periodSeconds": 0})),
+    fires("DYN216", f"{_MAIN}.livenessProbe.periodSeconds", "a negative period", _probed({"periodSeconds": -1})),
+    quiet("a period of 0, which selects the default", _probed({"periodSeconds": 0})),
     fires("DYN217", f"{_MAIN}.livenessProbe.successThreshold", "two successes for a liveness probe", _probed({"successThreshold": 2})),
     fires(
         "DYN217",
         f"{_MAIN}.readinessProbe.terminationGracePeriodSeconds",
-        "a readiness probe that ends pods",
+        "a readiness probe with a termination grace period",
         _probed({"terminationGracePeriodSeconds": 2}, "readinessProbe"),
     ),
     quiet("two successes for a readiness probe", _probed({"successThreshold": 2}, "readinessProbe")),
     fires(
         "DYN218",
         f"{_MAIN}.ports[0].containerPort",
-        "a port beyond all ports",
+        "a port above 65535",
         worker(main={"ports": [{"name": "system", "containerPort": 70000}]}),
     ),
     fires(
@@ -828,7 +853,7 @@ PODS = [
         "ports with and without names",
         worker(main={"ports": [{"name": "system", "containerPort": 9090}, {"containerPort": 1}, {"containerPort": 2}]}),
     ),
-    fires("DYN220", f"{_SERVICE}.envs", "a variable with an impossible name", worker(envs=[{"name": "a=b"}])),
+    fires("DYN220", f"{_SERVICE}.envs", "a variable with an invalid name", worker(envs=[{"name": "a=b"}])),
     fires(
         "DYN221",
         f"{_SERVICE}.envs",
@@ -859,29 +884,31 @@ PODS = [
         "a volume of two kinds",
         worker(pod={"volumes": [{"name": "a", "emptyDir": {}, "hostPath": {"path": "/a"}}]}),
     ),
-    fires("DYN225", f"{_MAIN}.startupProbe.exec.command", "a probe that runs nothing", _probed({"exec": {}}, "startupProbe")),
-    fires("DYN226", f"{_POD}.securityContext.runAsUser", "a user below zero", worker(pod={"securityContext": {"runAsUser": -1}})),
-    fires("DYN227", f"{_POD}.tolerations[0].operator", "a toleration of nothing", worker(pod={"tolerations": [{"value": "a"}]})),
-    quiet("a toleration of everything", worker(pod={"tolerations": [{"operator": "Exists"}]})),
+    fires("DYN225", f"{_MAIN}.startupProbe.exec.command", "a probe without a command", _probed({"exec": {}}, "startupProbe")),
+    fires("DYN226", f"{_POD}.securityContext.runAsUser", "a negative user ID", worker(pod={"securityContext": {"runAsUser": -1}})),
+    fires(
+        "DYN227", f"{_POD}.tolerations[0].operator", "a toleration with a value but no key", worker(pod={"tolerations": [{"value": "a"}]})
+    ),
+    quiet("a toleration of all taints", worker(pod={"tolerations": [{"operator": "Exists"}]})),
     fires(
         "DYN228",
         f"{_MAIN}.volumeMounts[0].subPath",
-        "a mount that leaves its volume",
+        "a subPath outside the volume",
         worker(
             main={"volumeMounts": [{"name": "a", "mountPath": "/a", "subPath": "../b"}]}, pod={"volumes": [{"name": "a", "emptyDir": {}}]}
         ),
     ),
-    fires("DYN229", f"{_MAIN}.resources.limits.gpu", "a resource that is none", _asking({"gpu": "1"}, {})),
+    fires("DYN229", f"{_MAIN}.resources.limits.gpu", "an invalid resource name", _asking({"gpu": "1"}, {})),
     fires(
         "DYN230",
         f"{_POD}.containers[0].env[0].valueFrom.fieldRef.fieldPath",
-        "a variable that shows a field it cannot",
+        "a variable from an unsupported field",
         worker(
             pod={"containers": [{"name": "a", "image": "b", "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]}]}
         ),
     ),
-    fires("DYN223", f"{_POD}.restartPolicy", "pods that are to run once", worker(pod={"restartPolicy": "Never"})),
-    quiet("pods under Grove that are to run once", worker(pod={"restartPolicy": "Never"}), **_GROVE),
+    fires("DYN223", f"{_POD}.restartPolicy", "restartPolicy Never in a Deployment", worker(pod={"restartPolicy": "Never"})),
+    quiet("restartPolicy Never under Grove", worker(pod={"restartPolicy": "Never"}), **_GROVE),
 ]
 
 ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *PODS]
