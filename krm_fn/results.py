@@ -1,4 +1,4 @@
-"""Findings about the input: each has a code, the address of a field, and a message that says how to fix it.
+"""Findings about the input: each has a code, the address of a field, and a message with the fix.
 
 The form in a ResourceList follows the KRM Functions Specification, section `ResourceList.results`.
 """
@@ -130,7 +130,7 @@ def failed(results: list[Result]) -> bool:
 def wire(result: Result) -> dict[str, Any]:
     """Returns the finding as an entry of `ResourceList.results`.
 
-    KRM Functions Specification, Result: `severity` is always written, since readers disagree about its default.
+    KRM Functions Specification, Result: `severity` is always written, because readers have different defaults for it.
     """
     out: dict[str, Any] = {"message": line(result), "severity": result.severity}
     if result.ref:

@@ -36,7 +36,7 @@ _WRITTEN: tuple[Path, ...] = tuple(
     )
 )
 _WRITTEN_LABELS: tuple[Path, ...] = tuple((*at, *place) for at in _SERVICES for place in (("labels",), ("extraPodMetadata", "labels")))
-"""Where users set variables, flags and labels of pods by hand, in a graph and in a component without a graph."""
+"""The places of the user's own labels of pods. `_WRITTEN` holds those of variables and flags. Both are for graphs and components."""
 
 
 def check_source(source: Resource, there: Build) -> Iterator[Mismatch]:

@@ -35,7 +35,7 @@ def around(value: Any) -> Iterator[Result]:
         what = f"{address.kind or '(no kind)'} of {address.api_version or '(no apiVersion)'}"
         yield results.error("DYN012", f"the input is {what}, not a {KIND} of {API_VERSIONS[0]}; {_PLAIN_FILES}")
     elif not isinstance(value.get("items"), list):
-        what = "the value is not a list" if value.get("items") is not None else "the list is missing"
+        what = "items is not a list" if value.get("items") is not None else "items is missing"
         yield results.error("DYN013", f"{what}; write `items: []` if there are no resources", path=("items",))
 
 
@@ -54,7 +54,8 @@ def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
     seen: dict[identity.ObjectKey, _Item] = {}
     for number, value in enumerate(fields["items"]):
         if not isinstance(value, dict):
-            yield results.error("DYN014", "the item is not a mapping; every item is a resource", path=("items", number))
+            message = "the item is not a mapping; write a resource with apiVersion, kind and metadata"
+            yield results.error("DYN014", message, path=("items", number))
             continue
         item = _Item(number, value, lines.get(id(value), 0))
         address = results.ref(value)

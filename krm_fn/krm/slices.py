@@ -1,4 +1,4 @@
-"""Divides the lines of a ResourceList's text among its parts. A comment right above an item or a key belongs to it."""
+"""Divides the text of a ResourceList into the lines of its parts. A comment directly above an item or a key belongs to it."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def for_component(plan: ComponentPlan, face: Face) -> Iterator[Resource]:
 
 
 def debuggable(plan: ComponentPlan) -> dict[str, Labels]:
-    """The component's Service. In stealing-traffic debug mode, there is also a Service for production pods and one for debug pods.
+    """The component's Service. In stealing-traffic debug mode, production pods and debug pods each get one more Service.
 
     The reference always makes all three Services.
     """

@@ -68,7 +68,7 @@ class ComponentPlan(NamedTuple):
 
 
 class RolePlan(NamedTuple):
-    """One pod template to write. `target` is the name that its selector label carries."""
+    """One pod template of a component. `target` is the value of its selector label."""
 
     component: ComponentPlan
     target: str

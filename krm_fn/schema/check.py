@@ -225,7 +225,7 @@ class _Walk:
             self._add("error", values.Violation("DYN023", f"unknown field; {mend}"), path)
 
     def _add_null(self, path: Path) -> None:
-        text = "null means absent, and the field is left out of the output; remove the line"
+        text = "the field is null, which means absent, and is not in the output; remove the line"
         self._add("warning", values.Violation("DYN028", text), path)
 
     def _add(self, severity: Severity, found: values.Violation, path: Path, current: Any = None) -> None:

@@ -19,7 +19,7 @@ _OVERWRITTEN = (("engine", "backend"), ("deployment", "model"))
 
 
 def check_request(spec: dict[str, Any], ref: Ref, config: Config) -> Iterator[Result]:
-    """Warns of overwritten profiler settings. GPU discovery needs a ClusterRole for profiling."""
+    """Warns of overwritten profiler settings, and refuses GPU discovery without a ClusterRole for profiling."""
     at: Path = ("spec", "profilingConfig", "config")
     settings = (spec.get("profilingConfig") or {}).get("config") or {}
     for group, field in _OVERWRITTEN:

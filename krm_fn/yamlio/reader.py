@@ -45,7 +45,7 @@ def decode(data: bytes, file: str = "") -> tuple[str, list[Result]]:
     except UnicodeDecodeError as problem:
         start = data.rfind(b"\n", 0, problem.start) + 1
         line, column = data.count(b"\n", 0, start) + 1, len(data[start : problem.start].decode()) + 1
-        known = "; it looks like UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+        known = ", and the text looks like UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
         message = f"the byte 0x{data[problem.start]:02x} is not UTF-8{known}; save the text as UTF-8"
         return "", [results.error("DYN002", message, file=file, line=line, column=column)]
 

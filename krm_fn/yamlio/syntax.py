@@ -1,4 +1,4 @@
-"""Turns errors of the YAML parser into findings that say how to fix the text."""
+"""Turns errors of the YAML parser into findings with a fix."""
 
 from __future__ import annotations
 

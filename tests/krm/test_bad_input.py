@@ -96,8 +96,8 @@ def test_without_a_list_nothing_is_written(text, code, place, words):
 
 
 WRONG = [
-    # reason, input, code, field or place, words in the message
-    ("an item that is a string", HEAD + MINE + "- hello\n" + GRAPH, "DYN014", "items[1]", "every item is a resource"),
+    # reason, input, code, field or place, words that help
+    ("an item that is a text", HEAD + MINE + "- hello\n" + GRAPH, "DYN014", "items[1]", "write a resource"),
     ("an item without kind", HEAD + MINE + GRAPH + MINE.replace("kind: ConfigMap", "kin: ConfigMap"), "DYN015", ":21:", "has no kind"),
     ("an item without name", HEAD + MINE.replace("name: mine, ", "") + GRAPH, "DYN015", ":4:", "has no metadata.name"),
     ("duplicate keys", graph("        replicas: 1\n", "        replicas: 1\n        replicas: 2\n"), "DYN007", ":18:9", "remove one"),

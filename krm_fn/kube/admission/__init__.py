@@ -1,4 +1,4 @@
-"""Pod fields that an API server refuses. Wrong types and unknown fields are found by `krm_fn.schema`.
+"""Pod fields that an API server refuses. `krm_fn.schema` finds wrong types and unknown fields.
 
 The rules are the part of Kubernetes' `pkg/apis/core/validation/validation.go` that handwritten pods can break. Paths begin at the pod
 spec; `krm_fn.validation.field_origin` maps them to the user's fields.

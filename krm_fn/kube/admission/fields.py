@@ -186,13 +186,13 @@ _CONTAINER = _map(
     _rule("DYN226", _ID, _between(0), "securityContext.runAsUser", "securityContext.runAsGroup"),
     _rule(
         "DYN230",
-        "a variable cannot show this field; write for example metadata.name, metadata.labels['a'], spec.nodeName or status.podIP",
+        "a variable cannot refer to this field; write for example metadata.name, metadata.labels['a'], spec.nodeName or status.podIP",
         _matches(_POD_FIELD),
         "env[].valueFrom.fieldRef.fieldPath",
     ),
     _rule(
         "DYN230",
-        "a variable cannot show this resource; write for example limits.cpu or requests.memory",
+        "a variable cannot refer to this resource; write for example limits.cpu or requests.memory",
         _matches(_CONTAINER_FIELD),
         "env[].valueFrom.resourceFieldRef.resource",
     ),

@@ -31,7 +31,7 @@ def refusals(spec: PodSpec, field: str = "spec") -> Iterator[Refusal]:
     if spec.get("ephemeralContainers"):
         yield Refusal("DYN200", ("ephemeralContainers",), "a pod template cannot have ephemeral containers; remove them")
     if spec.get("activeDeadlineSeconds") is not None:
-        yield Refusal("DYN201", ("activeDeadlineSeconds",), "pods that run for good cannot have a deadline; remove it")
+        yield Refusal("DYN201", ("activeDeadlineSeconds",), "activeDeadlineSeconds would end pods that must keep running; remove it")
     if spec.get("dnsPolicy") == "None" and not (spec.get("dnsConfig") or {}).get("nameservers"):
         message = "a name server is required with dnsPolicy: None; name a server, or remove the policy"
         yield Refusal("DYN225", ("dnsConfig", "nameservers"), message)

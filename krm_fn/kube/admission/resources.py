@@ -28,7 +28,7 @@ def refusals(resources: Resources, claims: set[Any], field: str) -> Iterator[Ref
         yield from _one(name, amount, ("requests", name))
     asked = {*limits, *requests}
     if any(name.startswith(_PAGES) for name in asked) and not asked & {"cpu", "memory"}:
-        yield Refusal("DYN229", ("limits",), "the container asks for huge pages only; ask for cpu or memory too")
+        yield Refusal("DYN229", ("limits",), "the container requests only huge pages; request cpu or memory too")
     for index, claim in enumerate(resources.get("claims") or ()):
         if claim.get("name") not in claims:
             message = f"the pod has no resource claim {claim.get('name')}; add it under {field}.resourceClaims"
@@ -39,7 +39,7 @@ def _one(name: str, amount: Quantity, at: Path) -> Iterator[Refusal]:
     """Checks the name of a resource and its amount."""
     size = quantity.value(amount)
     if not _is_resource(name):
-        message = f"{name} is not a resource that a container can ask for; write cpu, memory, ephemeral-storage, or domain/name"
+        message = f"{name} is not a resource that a container can request; write cpu, memory, ephemeral-storage, or domain/name"
         yield Refusal("DYN229", at, message)
     if size < 0:
         yield Refusal("DYN212", at, f"the amount {amount} is below zero; write 0 or a larger amount")
