@@ -77,9 +77,9 @@ def _is_local(resource: Resource) -> bool:
 
 def _for_the_cluster(resource: Resource) -> Resource:
     """The resource without the annotations that kustomize and kpt write for themselves."""
-    notes = labels.notes(resource)
-    kept = {key: value for key, value in notes.items() if key not in _OURS_TO_DROP and not key.startswith(_INTERNAL)}
-    if len(kept) == len(notes):
+    annotations = labels.notes(resource)
+    kept = {key: value for key, value in annotations.items() if key not in _OURS_TO_DROP and not key.startswith(_INTERNAL)}
+    if len(kept) == len(annotations):
         return resource
     metadata = {key: value for key, value in resource["metadata"].items() if key != "annotations"}
     return {**resource, "metadata": {**metadata, "annotations": kept} if kept else metadata}
