@@ -1,4 +1,4 @@
-"""The whole expansion: which items change, which do not, what is said of them, and what a second run makes of the first one's output."""
+"""The whole expansion: changed and unchanged items, findings, and a second run on the output of the first."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def test_a_copy_without_our_mark_is_a_collision():
     assert given.findings(given.expanded(given.graph(), copied).results) == [("DYN052", "metadata.name")]
 
 
-# what becomes of the graph
+# the graph in the output
 
 
 SOURCES = [
@@ -304,7 +304,7 @@ def test_a_graph_with_an_error_is_kept_whatever_the_mode():
     assert given.expanded(item, source="drop").resources[0] is item
 
 
-# a component on its own
+# a component without a graph
 
 
 def test_a_component_alone_is_a_graph_of_one():

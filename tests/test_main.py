@@ -1,4 +1,4 @@
-"""Without arguments the command is the function and imports nothing that it does not need; with arguments it is for people."""
+"""Without arguments the command is the function, and imports only the modules it needs; with arguments it is the command line."""
 
 import os
 import pty

@@ -16,7 +16,7 @@ from krm_fn.manifests.workloads import Workload
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A package with two entries, one private module and a file that is none."""
+    """A package with two entries, one private module and a file that is not a module."""
     folder = tmp_path / "fruits"
     folder.mkdir()
     for name, text in (("__init__", ""), ("pear", "TASTE = 'sweet'"), ("apple", "TASTE = 'sour'"), ("_peel", "")):

@@ -1,4 +1,4 @@
-"""The commands as a user starts them: within this process for tables, as a program for what only a process shows."""
+"""Runs the commands as a user does: inside this process, or as a program if a test needs a real process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`krm-fn check`: its exit codes, how findings read, and where they are said to be (real lines in files)."""
+"""`krm-fn check`: exit codes, the text of findings, and their places (real lines in files)."""
 
 import json
 import subprocess
@@ -306,7 +306,7 @@ NOTES = [
 
 @pytest.mark.parametrize(("reason", "notes"), NOTES, ids=[row[0] for row in NOTES])
 def test_what_comes_from_an_orchestrator_is_of_the_file_that_it_notes(reason, notes, tmp_path):
-    """Without its lines, which only the source has; `--root` reads that."""
+    """The finding has no line, which only the source file has; with `--root` the command reads that file."""
     write(tmp_path, sub__graph=f"# the second document\n{SERVICE}---\n{MISSPELT}")
     stdin = listed(MISSPELT, **notes)
     alone = console.run("check", "-", stdin=stdin)
@@ -401,7 +401,7 @@ CONFIGURED = RENDER.replace("spec: {", "spec: {namespace: team, restart: sync, "
 
 
 def mistakes(text):
-    """The lines that say in a comment what is wrong with them."""
+    """The lines with a comment that names their mistake."""
     return sorted((number, line.partition("# ")[2].split()[0]) for number, line in enumerate(text.splitlines(), 1) if "# DYN" in line)
 
 
@@ -462,7 +462,7 @@ def test_a_render_never_lacks_what_a_check_with_its_configuration_passed(tmp_pat
 
 @pytest.fixture
 def readings(monkeypatch):
-    """The texts that are read again to find places in them."""
+    """Records the texts that the check reads again to find places."""
     texts = []
     read = positions.positions
 
@@ -475,7 +475,7 @@ def readings(monkeypatch):
 
 
 def test_many_findings_in_one_list_cost_one_reading_of_it(tmp_path, readings):
-    """Each finding would otherwise read the text up to its place again."""
+    """The check does not read the text again for each finding."""
     items = [MISSPELT.replace("name: chat", f"name: chat-{number}") for number in range(50)]
     listed = "".join(f"- {textwrap.indent(item, '  ').lstrip()}" for item in items)
     file = tmp_path / "list.yaml"
@@ -495,7 +495,7 @@ def test_many_of_one_identity_cost_few_readings(tmp_path, readings):
 
 
 def build():
-    """What a layer below has rendered."""
+    """The output of an inner layer."""
     return list(yaml.safe_load_all(console.run("render", "-", stdin=GRAPH).out))
 
 
@@ -512,7 +512,7 @@ def test_a_finished_build_passes():
 
 
 def test_a_finished_build_with_objects_that_only_its_configuration_asks_for(tmp_path):
-    """Without that configuration nobody knows that they are wanted; with another one they are not."""
+    """Without a configuration the check accepts these objects. With another one it reports that a render would remove them."""
     write(tmp_path, hosts=RENDER.replace("spec: {", "spec: {ingress: {className: nginx, hostSuffix: example.com}, "), bare=RENDER)
     built = console.run("render", "--config", tmp_path / "hosts.yaml", "-", stdin=GRAPH).out
     assert "kind: Ingress" in built
@@ -539,7 +539,7 @@ def test_a_finished_build_over_which_something_was_laid(code, metadata, tmp_path
 
 
 def test_objects_whose_graph_is_gone_are_a_warning():
-    """The same warning as in a render, where nothing was laid over."""
+    """The same warning as in a render."""
     done = console.run("check", "-", stdin=yaml.safe_dump_all(item for item in build() if item["kind"] != "DynamoGraphDeployment"))
     assert done.code == 0
     assert "warning DYN053" in done.out

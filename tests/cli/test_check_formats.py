@@ -1,4 +1,4 @@
-"""`krm-fn check --format`: what other programs read, in the shape that they ask for, whatever the findings hold."""
+"""`krm-fn check --format`: output for other programs is valid in each format, for findings with any text."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def test_a_github_command_reads_as_documented():
 
 
 def test_github_escapes_what_moves_the_cursor_everywhere():
-    """A log shows what is printed, and a name of a file or resource may hold anything."""
+    """Names of files and resources may hold any characters, and a log shows them."""
     ref = REF._replace(name="cha\x1bt")
     out = write("github", results.error("DYN021", "is \x1b[31mred\x7f", ref, ("a\x9b",), file="\x1b]0;a\x07\nb.yaml", line=3))
     assert out.startswith("::error file=\\x1b]0;a\\x07%0Ab.yaml,line=3,title=")

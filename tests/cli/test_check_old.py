@@ -1,4 +1,4 @@
-"""`krm-fn check --old`: changes against what was there before, in files, folders and git, at the lines of what is there now."""
+"""`krm-fn check --old`: compares with an earlier state in files, folders or git, and reports changes at lines of the new state."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_without_a_change_there_is_nothing_to_say(tmp_path):
 
 
 def test_finished_builds_compare_too(tmp_path):
-    """Objects that the function has written are the same resources to nobody but the API server; the graph among them is ours."""
+    """The check compares the graph in a finished build, and not the generated objects."""
     before, after = (console.run("render", "-", stdin=text).out for text in (GRAPH, GRAPH.replace("Worker", "Decode")))
     write(tmp_path, before=before)
     done = console.run("check", "--format", "json", "--old", tmp_path / "before.yaml", "-", stdin=after)
@@ -227,7 +227,7 @@ def test_in_a_hook_the_paths_say_which_repository_it_is(clone, tmp_path, monkeyp
 
 
 WRONG = [
-    # reason, revision, what is said
+    # reason, revision, words in the message
     ("no such revision", "no-such-branch", "no-such-branch is not a file or folder, and git cannot read that revision"),
     ("an option of git's", "--all", "--all is not a file or folder"),
     ("a file of a revision", "HEAD:graph.yaml", "HEAD:graph.yaml is not a file"),

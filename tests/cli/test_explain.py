@@ -1,4 +1,4 @@
-"""`krm-fn explain`: the page of a code, and what is no code."""
+"""`krm-fn explain`: the page of a code, and unknown codes."""
 
 import pytest
 

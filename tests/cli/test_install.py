@@ -1,4 +1,4 @@
-"""`krm-fn install`: what it writes runs where there is no Python, wherever it is moved, and can be made again out of itself."""
+"""`krm-fn install`: its copy runs without Python and in any folder, and can install itself again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def install(folder, program=builds.COMMAND, **settings):
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """What the command of this environment wrote, moved to another place afterwards."""
+    """A copy that the command of this environment wrote, moved to another folder."""
     folder = tmp_path_factory.mktemp("install")
     done = install(folder / "first")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"krm-fn in {folder / 'first'}\n")
@@ -36,7 +36,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture
 def copy(installed, tmp_path):
-    """The same to change."""
+    """A copy that the test may change."""
     return shutil.copytree(installed, tmp_path / "copy", symlinks=True)
 
 
@@ -48,7 +48,7 @@ def run(command, text="", environment=None, **settings):
 
 
 def same(left, right):
-    """Whether two folders hold the same files, byte by byte."""
+    """True if two folders hold the same files, byte by byte."""
     names = {str(file.relative_to(folder)) for folder in (left, right) for file in folder.rglob("*") if file.is_file()}
     return sorted(filecmp.cmpfiles(left, right, names, shallow=False)[0]) == sorted(names)
 
@@ -77,7 +77,7 @@ def test_kustomize_finds_it_on_path(installed, kustomize):
 
 
 def test_every_verb_is_there(installed):
-    """All of them, with what they import."""
+    """Every verb starts, with all its imports."""
     verbs = re.findall(r"^  (\w+) ", run([installed / "krm-fn", "--help"]).stdout.partition("Commands:")[2], re.MULTILINE)
     assert "install" in verbs
     for verb in verbs:
@@ -144,7 +144,7 @@ def test_a_shell_and_its_library_are_all_it_needs(installed, user, tmp_path):
 
 
 def test_the_copy_makes_itself_again(installed, tmp_path):
-    """As an init container does, whose image holds such a copy."""
+    """As in an init container whose image holds such a copy."""
     assert install(tmp_path / "again", installed / "krm-fn", env={}).returncode == 0
     assert same(tmp_path / "again", installed)
 

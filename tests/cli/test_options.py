@@ -80,7 +80,7 @@ def test_the_finding_about_the_namespace_names_the_option():
 
 
 WRONG = [
-    # reason, arguments, what is said
+    # reason, arguments, words in the message
     ("an empty namespace", ["render", "-n", "", "-"], "is not a namespace"),
     ("a namespace that none can be", ["check", "-n", "My_Space", "-"], "'My_Space' is not a namespace"),
     ("an empty format", ["render", "-o", "", "-"], "'' is not one of"),

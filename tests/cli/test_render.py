@@ -1,4 +1,4 @@
-"""`krm-fn render`: what is printed or written, in which order, and that an error prints and writes nothing."""
+"""`krm-fn render`: its output and the order of objects; on an error it prints and writes no object."""
 
 import itertools
 import json

@@ -54,7 +54,7 @@ def test_the_wrong_example_has_the_finding_and_the_right_one_has_not(code, which
 
 
 def whole(text):
-    """The example with what a reader has around it."""
+    """The example inside a complete resource."""
     fields = {"services", "pvcs", "restart", "envs", "backendFramework", "dynamoComponent"}
     if text.split(":")[0] not in fields:
         return text
@@ -63,7 +63,7 @@ def whole(text):
 
 
 def test_changes_have_no_examples_of_one_state():
-    """A change is between two."""
+    """A change needs two states, so the page has no example."""
     assert [code for code, _, _ in EXAMPLES if code >= "DYN400"] == []
     assert updates.SERVICES in pages.every()
 

@@ -219,7 +219,7 @@ def test_two_folders_are_compared_file_by_file(tmp_path):
 
 @pytest.fixture
 def outside(tmp_path):
-    """A file that nobody named; its content must not be shown."""
+    """A file that is not part of the input; no message may show its content."""
     (tmp_path / "secret.yaml").write_text("kind: DynamoModel\nhush: [\n")
     return tmp_path / "secret.yaml"
 

@@ -146,7 +146,7 @@ def lose_target(clone):
 
 
 LOST = [
-    # reason, what is done to the repository, what is said
+    # reason, damage to the repository, words in the message
     ("the content of a file", lambda clone: lose(clone, "graphs/chat.yaml"), "the content of graphs/chat.yaml is missing"),
     ("a folder", lambda clone: lose(clone, "graphs"), "git cannot read that revision"),
     ("the commit", lose_commit, "git cannot read that revision"),
@@ -156,7 +156,7 @@ LOST = [
 
 @pytest.mark.parametrize(("reason", "damage", "said"), LOST, ids=[row[0] for row in LOST])
 def test_an_object_that_is_missing_is_an_error(reason, damage, said, clone):
-    """Otherwise a change would pass because its old form cannot be read."""
+    """Without the error a change would pass, because its old state cannot be read."""
     damage(clone)
     done = console.program("check", "--old", "HEAD", str(clone / "graphs"))
     assert (done.code, done.out) == (2, "")

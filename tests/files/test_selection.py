@@ -81,7 +81,7 @@ def test_what_is_skipped(files, kept, skipped):
 
 
 GLOBS = [
-    # glob, name, whether it is excluded
+    # glob, name, True if it is excluded
     ("a.yaml", "a.yaml", True),
     ("a.yaml", "x/y/a.yaml", True),
     ("a.yaml", "ba.yaml", False),

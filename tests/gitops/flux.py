@@ -68,7 +68,7 @@ class Flux(NamedTuple):
         return self.ready(name)
 
     def says(self, name: str, status: str, revision: str) -> bool:
-        """Whether the Ready condition has that status for that revision."""
+        """True if the Ready condition has that status for that revision."""
         condition = self.ready(name)
         return (condition.get("status"), condition.get("revision")) == (status, revision)
 

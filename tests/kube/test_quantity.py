@@ -1,4 +1,4 @@
-"""Quantities are printed as an API server prints them (apimachinery `pkg/api/resource`), and whatever is no quantity is refused."""
+"""Quantities are printed as by an API server (apimachinery `pkg/api/resource`), and invalid quantities are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be read although something is wrong: one mistake hides no other, and is said once."""
+"""Invalid fields are removed so that other rules still run: a mistake hides no other, and is reported once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_list_in_which_everything_is_broken_is_empty():
 
 
 def paths(value):
-    """Every place in a value."""
+    """Every path in a value."""
     steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in steps:
         yield (step,)

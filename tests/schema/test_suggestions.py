@@ -1,4 +1,4 @@
-"""Every hint leads somewhere."""
+"""Every suggestion is about a definition that exists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from krm_fn.schema import suggestions, table
 
 
 def test_hints_are_about_definitions_that_are_there():
-    """A renamed model would silence its hints without anybody noticing."""
+    """Without this test, a renamed model would lose its suggestions unnoticed."""
     definitions = table.load().definitions
     named = (
         {name for name, _ in suggestions._SYNONYMS}

@@ -1,4 +1,4 @@
-"""Quantities, and the words in which values are shown."""
+"""Quantities, and the text of values in messages."""
 
 from __future__ import annotations
 

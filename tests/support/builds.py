@@ -1,7 +1,4 @@
-"""Runs the real kustomize and kpt, and edits their input; shared by the tests of the layouts.
-
-Not its business: what is right in a build, which is `tests.support.truth`.
-"""
+"""Runs the real kustomize and kpt, and edits their input; shared by the tests of the layouts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Pod templates and workloads of Deployments, LeaderWorkerSets and PodCliqueSets, read without the product's own code.
-
-Not its business: what is right in them (`tests/support/truth.py`).
-"""
+"""Pod templates and workloads of Deployments, LeaderWorkerSets and PodCliqueSets, read without the product's own code."""
 
 from __future__ import annotations
 

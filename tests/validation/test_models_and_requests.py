@@ -1,4 +1,4 @@
-"""Models say from where adapters are loaded; requests say nothing twice, and ask for nothing that profiling may not do."""
+"""Rules over DynamoModels and DynamoGraphDeploymentRequests."""
 
 import pytest
 
@@ -78,6 +78,6 @@ def test_looking_at_nodes_takes_a_role():
 
 
 def said(resource, **settings):
-    """What is said about a resource, but for requests not being expanded."""
+    """The findings about a resource, without the one that requests are not expanded."""
     found = given.expanded(resource, **settings).results
     return sorted((each.severity, each.code, results.field(each.path)) for each in found if each.code != "DYN055")

@@ -15,7 +15,7 @@ def graph(text, name="chat"):
 
 
 TEXTS = [
-    # reason, annotation, whether DYN114 stays
+    # reason, annotation, True if DYN114 stays
     ("no annotation", None, True),
     ("the code", "DYN114", False),
     ("among others", "DYN153,DYN114", False),

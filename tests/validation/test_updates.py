@@ -122,7 +122,7 @@ def test_graphs(before, after, found):
 
 
 HELD = [
-    # reason, orchestrator, annotations before, annotations after, whether one set holds the graph before and after
+    # reason, orchestrator, annotations before, annotations after, True if one set holds the graph before and after
     ("under Grove", "grove", {}, {}, True),
     ("in deployment mode", "deployment", {}, {}, False),
     ("a graph that opts out", "grove", {labels.ENABLE_GROVE: "false"}, {labels.ENABLE_GROVE: "False"}, False),
@@ -177,7 +177,7 @@ def test_other_kinds(kind, before, after, found):
 
 
 MET = [
-    # reason, namespace before, namespace after, name after, apiVersion after, whether the two are one resource
+    # reason, namespace before, namespace after, name after, apiVersion after, True if both are the same resource
     ("the same", "team", "team", "chat", "nvidia.com/v1alpha1", True),
     ("a namespace that was only implied", "", "team", "chat", "nvidia.com/v1alpha1", True),
     ("a namespace that is only implied", "team", "", "chat", "nvidia.com/v1alpha1", True),

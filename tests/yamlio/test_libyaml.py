@@ -26,7 +26,7 @@ TEXTS = ["a: [1, x]\n", "a: [1\nb: 2\n", "a: @b\n", "a: x\nb: \x07\n", 'a: "\\ud
 
 
 def outcome(before=""):
-    """What a new process prints about texts, and whether it loaded all of PyYAML."""
+    """The output of a new process about texts, and True if the process loaded all of PyYAML."""
     program = LOADED.format(before=textwrap.dedent(before))
     done = subprocess.run([sys.executable, "-c", program, *TEXTS], capture_output=True, text=True, check=True, timeout=60)
     return done.stdout, done.stderr.strip() == "True"

@@ -1,4 +1,4 @@
-"""Where readers of YAML disagree, we read what kubectl and the API server do, and write what nobody can take for anything else."""
+"""If YAML readers disagree, our reader agrees with kubectl and the API server, and our writer avoids ambiguous text."""
 
 import pytest
 import yaml
@@ -31,7 +31,7 @@ def test_read_as_kubectl_does(written, value):
 
 
 def test_keys_are_what_was_written():
-    """Here kubectl, which takes the key `y` for `"true"`, is not followed: nobody means that."""
+    """The exception: kubectl reads the key `y` as `"true"`; our reader keeps `y`."""
     assert reader.read("y: 1\n")[0][0].value == {"y": 1}
 
 

@@ -1,4 +1,4 @@
-"""A field's place is where its key stands, or where the nearest thing above it does."""
+"""The position of a field is that of its key, or of the nearest existing parent if the field is missing."""
 
 import pytest
 from hypothesis import given
@@ -47,7 +47,7 @@ def test_position(path, line, column):
 
 
 def test_several_fields_are_found_where_each_is_found_alone():
-    """In whatever order they are asked for, one below the other, and one twice."""
+    """The order of the paths does not matter; paths may be nested or repeated."""
     asked = [path for _, path, _, _ in FIELDS]
     assert positions.positions(TEXT, [*reversed(asked), asked[1]]) == {path: (line, column) for _, path, line, column in FIELDS}
 
@@ -61,7 +61,7 @@ def test_of_a_key_that_stands_twice_the_first_one_counts():
 
 
 def test_nothing_is_read_behind_the_last_field_that_is_asked_for():
-    """What is broken there does not count."""
+    """Broken YAML after that field does not matter."""
     assert positions.positions("a: 1\nb: 2\nc: [\n", [("b",), ("a",)]) == {("b",): (2, 1), ("a",): (1, 1)}
 
 

@@ -84,7 +84,7 @@ def test_what_only_looks_like_it_is_text(text):
 
 
 PLAIN = [
-    # reason, text, whether it may stand unquoted
+    # reason, text, True if it may be unquoted
     ("an image", "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.8.1", True),
     ("a flag", "--model", True),
     ("a short flag", "-c", True),

@@ -1,4 +1,4 @@
-"""What an API server refuses in pods is told beforehand, with the field; each row is sent to a real one, which must be of the same mind."""
+"""The rules for pods refuse the same specs as an API server, with the field; a real API server checks each row."""
 
 from __future__ import annotations
 
