@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.schema import table, values
+from krm_fn.schema import table, values, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,14 +90,14 @@ def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Res
         text = f"{version} is not supported by this version of krm-fn yet; see {_PAGE}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version)
     elif versions is not None:
-        text = f"{values.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
+        text = f"{words.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
         from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
 
         meant = suggestions.nearest(kind, tuple(table.load().kinds), cutoff=0.9)
         if meant:
-            text = f"{values.shown(kind)} is not a kind of Dynamo; write {meant}"
+            text = f"{words.shown(kind)} is not a kind of Dynamo; write {meant}"
             yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=meant)
 
 
@@ -200,7 +200,7 @@ class _Walk:
             if mark is not None and first.setdefault(mark, index) != index:
                 text = f"is in entry {first[mark]} too; keep one of the two"
                 where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
-                self._add("error", values.Violation("DYN080", f"{values.shown(mark[-1] if len(mark) == 1 else list(mark))} {text}"), where)
+                self._add("error", values.Violation("DYN080", f"{words.shown(mark[-1] if len(mark) == 1 else list(mark))} {text}"), where)
 
     def _is_native(self, name: str) -> bool:
         return name.startswith("io.k8s.") or "x-native" in self._definitions[name]

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.schema.values import expected, shown
+from krm_fn.schema.words import expected, shown
 
 if TYPE_CHECKING:
     from krm_fn.results import Path

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.records import NamedTuple
+from krm_fn.schema import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
     from krm_fn.schema.table import Schema
 
-_WANTED = {
-    "integer": "an integer",
-    "number": "a number",
-    "string": "a string",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "quantity": "a quantity",
-    "int-or-string": "an integer or a string",
-}
 _FORMS = {
     "quantity": ("a quantity", "a number with a unit, for example 16Gi or 500m"),
     "date-time": ("a time", "it like 2026-01-31T12:00:00Z"),
@@ -55,10 +45,10 @@ def find(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema])
         private = is_private(path)
         from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
 
-        wanted = expected(schema)
+        wanted = words.expected(schema)
         fix, proposed = (fixes.without_value(value, wanted), None) if private else fixes.fix(value, schema, path, definitions)
-        said = _kind(value) if private else described(value)
-        yield Violation("DYN021", f"the field takes {_WANTED[wanted]}, not {said}; {fix}", proposed)
+        said = words.kind(value) if private else words.described(value)
+        yield Violation("DYN021", f"the field takes {words.TYPES[wanted]}, not {said}; {fix}", proposed)
     elif isinstance(value, str):
         yield from _string(value, schema, path)
     elif not isinstance(value, bool):
@@ -79,41 +69,8 @@ def is_quantity(text: str) -> bool:
     return _is_decimal(number) and (suffix in _SUFFIXES or (suffix[0] in "eE" and _is_decimal(exponent)))
 
 
-def shown(value: Any) -> str:
-    """Returns a scalar in YAML, shortened."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
-
-
-def described(value: Any) -> str:
-    """Describes a value in words.
-
-    >>> described("2"), described(True), described([1])
-    ('the string "2"', 'the boolean true', 'a list')
-    """
-    if value is None or isinstance(value, (dict, list)):
-        return _kind(value)
-    return f"the {_kind(value).partition(' ')[2]} {shown(value)}"
-
-
-def expected(schema: Schema) -> str:
-    """Returns the type that a schema requires, as a key of `_WANTED`."""
-    if "x-kubernetes-int-or-string" in schema:
-        return "quantity" if schema["format"] == "quantity" else "int-or-string"
-    wanted: str = schema["type"]
-    return wanted
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else "a list"
-    return "a string" if isinstance(value, str) else "a boolean" if isinstance(value, bool) else "a number"
-
-
 def _is_of_type(value: Any, schema: Schema) -> bool:
-    wanted = expected(schema)
+    wanted = words.expected(schema)
     if isinstance(value, str):
         return wanted in ("string", "quantity", "int-or-string")
     if isinstance(value, bool):
@@ -125,15 +82,15 @@ def _is_of_type(value: Any, schema: Schema) -> bool:
 
 def _named(value: Any, path: Path) -> str:
     """The value for a message, or `the value` if it is private."""
-    return "the value" if is_private(path) else shown(value)
+    return "the value" if is_private(path) else words.shown(value)
 
 
 def _string(value: str, schema: Schema, path: Path) -> Iterator[Violation]:
-    words = schema.get("enum")
-    if words and value not in words:
+    allowed = schema.get("enum")
+    if allowed and value not in allowed:
         from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
 
-        known = [word for word in words if word]
+        known = [word for word in allowed if word]
         meant = suggestions.nearest(value, tuple(known)) or (known[0] if len(known) == 1 else "")
         yield Violation("DYN024", f"{_named(value, path)} is not one of {', '.join(known)}; write {meant or 'one of them'}", meant or None)
     if len(value) < schema.get("minLength", 0):

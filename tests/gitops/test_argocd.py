@@ -112,7 +112,7 @@ def test_a_mistake_reaches_the_condition_and_nothing_is_deleted(running):
     running.push()
     status = running.wait(lambda status: bool(status.get("conditions")))
     (condition,) = [each for each in status["conditions"] if each["type"] == "ComparisonError"]
-    assert "DYN205 spec.services.Processor.extraPodSpec.mainContainer.image: is required" in condition["message"]
+    assert "DYN205 spec.services.Processor.extraPodSpec.mainContainer.image: the image is required" in condition["message"]
     assert cluster.changed(before, running.versions()) == set()
     running.change(lambda spec: spec["services"]["Processor"]["extraPodSpec"]["mainContainer"].update(image="processor:3"))
     assert not running.sync().get("conditions")

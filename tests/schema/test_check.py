@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn import codes, results
-from krm_fn.schema import check, table, values
+from krm_fn.schema import check, table, words
 from tests.support import slips
 
 
@@ -201,4 +201,4 @@ def test_numbers_that_may_be_secret_are_never_quoted(value):
     for written in (slips.worker(envs=[{"name": "A", "value": value}]), slips.container(args=[value]), slips.container(command=[value])):
         (found,) = check.resource(written)
         assert (found.current, found.proposed) == (None, None)
-        assert values.shown(value) not in found.message
+        assert words.shown(value) not in found.message

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_fn.schema import values
+from krm_fn.schema import values, words
 
 # The pattern that API servers put on quantities in resource definitions.
 NUMBER = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
@@ -33,5 +33,5 @@ def test_quantities_are_what_the_pattern_says(text):
 
 
 def test_long_values_are_shortened():
-    assert values.shown("x" * 1000) == '"' + "x" * 55 + '…"'
-    assert values.shown("x" * 58) == '"' + "x" * 58 + '"'
+    assert words.shown("x" * 1000) == '"' + "x" * 55 + '…"'
+    assert words.shown("x" * 58) == '"' + "x" * 58 + '"'
