@@ -57,5 +57,5 @@ def program(*arguments: str | Path, stdin: str = "", folder: Path | None = None,
     if through:
         command = ["sh", "-c", f"{shlex.join(command)} | {through}"]
     settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(programs.ROOT), **environment}
-    done = subprocess.run(command, input=stdin.encode(), capture_output=True, check=False, timeout=60, cwd=folder, env=settings)
+    done = subprocess.run(command, input=stdin.encode(), capture_output=True, check=False, timeout=300, cwd=folder, env=settings)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -31,7 +31,7 @@ def terminal(*arguments, **environment):
         except OSError:  # Linux: the program has closed the terminal
             pass
         os.close(reading)
-        running.wait(timeout=20)
+        running.wait(timeout=300)
     return shown.decode().replace("\r\n", "\n")
 
 

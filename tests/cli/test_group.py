@@ -24,7 +24,7 @@ def test_help_comes_before_stdin_is_read(option):
     ) as running:
         assert running.stdout
         text = running.stdout.read()
-        assert running.wait(timeout=20) == 0
+        assert running.wait(timeout=300) == 0
     for said in (
         "kustomize build --enable-alpha-plugins --enable-exec",
         "kind: DynamoRender",

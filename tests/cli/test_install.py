@@ -43,7 +43,7 @@ def copy(installed, tmp_path):
 def run(command, text="", environment=None, **settings):
     environment = environment or {}
     return subprocess.run(
-        list(map(str, command)), input=text, capture_output=True, text=True, check=False, timeout=60, env=environment, **settings
+        list(map(str, command)), input=text, capture_output=True, text=True, check=False, timeout=300, env=environment, **settings
     )
 
 

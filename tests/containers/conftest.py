@@ -80,7 +80,7 @@ def files(image: Image) -> Iterator[tarfile.TarFile]:
     container = image.engine.run("create", image.name).stdout.strip()
     try:
         command, environment = [image.engine.name, "export", container], os.environ | image.engine.variables
-        exported = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=120).stdout
+        exported = subprocess.run(command, env=environment, capture_output=True, check=True, timeout=300).stdout
     finally:
         image.engine.run("rm", container)
     with tarfile.open(fileobj=BytesIO(exported)) as archive:

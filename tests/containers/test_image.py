@@ -150,7 +150,7 @@ def test_an_init_container_installs_what_then_runs_alone(image, tmp_path):
         folder.chmod(0o755)
     tmp_path.chmod(0o777)
     image.run(*STRICT, "--user=999:999", f"--volume={tmp_path}:/opt/krm-fn", arguments=["install", "/opt/krm-fn"])
-    here = subprocess.run([tmp_path / "krm-fn"], input=GRAPH, env={}, capture_output=True, text=True, check=True, timeout=60)
+    here = subprocess.run([tmp_path / "krm-fn"], input=GRAPH, env={}, capture_output=True, text=True, check=True, timeout=300)
     assert here.stdout == image.run(text=GRAPH).stdout
 
 

@@ -16,7 +16,7 @@ PAGES = [LAYOUT / "README.md", golden.EXAMPLES.parent / "docs" / "image.md"]
 def run(image, *command, folder=None):
     tool = command[0]
     environment = image.environment(tool)
-    return subprocess.run(list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.parametrize("command", [("kustomize", "build"), ("kubectl", "kustomize")], ids=["kustomize", "kubectl"])

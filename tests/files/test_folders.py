@@ -313,7 +313,7 @@ def test_the_output_of_a_command_is_read_like_a_file(tmp_path):
     """A shell passes `<(command)` as a pipe that is open already."""
     write(tmp_path, {"graph.yaml": console.MISSPELT})
     command = f"{sys.executable} -m krm_fn check <(cat graph.yaml)"
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 1
     assert ":14:7: error DYN023" in done.stdout
 

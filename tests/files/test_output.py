@@ -132,7 +132,7 @@ def test_a_disk_that_is_full_changes_nothing(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 1
     assert "cannot write to out: File too large" in done.stderr

@@ -95,12 +95,12 @@ class Repository(NamedTuple):
         return self._git("rev-parse", "HEAD").strip()
 
     def _git(self, *arguments: str) -> str:
-        return subprocess.run(["git", "-C", self.folder, *arguments], check=True, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(["git", "-C", self.folder, *arguments], check=True, capture_output=True, text=True, timeout=300).stdout
 
 
 def repository(folder: Path) -> Repository:
     """A new repository in a folder."""
-    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", folder], check=True, capture_output=True, timeout=60)
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", folder], check=True, capture_output=True, timeout=300)
     return Repository(folder)
 
 

@@ -125,7 +125,7 @@ def test_health(reason, kind, spec, status, health, message, settings, tmp_path)
     file.write_text(json.dumps(resource if status is None else resource | {"status": status}))
     command = [programs.path("argocd"), "admin", "settings", "resource-overrides", "health", file, "--argocd-cm-path", settings]
     environment = {**os.environ, "ARGOCD_BINARY_NAME": "argocd", "HOME": str(tmp_path)}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
     assert ran.returncode == 0, ran.stderr
     told = dict(re.findall(r"^(STATUS|MESSAGE): ?(.*)$", ran.stdout, re.MULTILINE))
     assert told["STATUS"] == health

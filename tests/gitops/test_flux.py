@@ -37,7 +37,7 @@ class App(NamedTuple):
         """Render and publish as CI does; returns the revision."""
         rendered = self.folder / "rendered"
         command = [str(EXAMPLE / "render.sh"), str(self.folder / "llm-agg"), str(rendered)]
-        subprocess.run(command, env=golden.environment("kustomize"), check=True, capture_output=True, text=True, timeout=60)
+        subprocess.run(command, env=golden.environment("kustomize"), check=True, capture_output=True, text=True, timeout=300)
         return self.controller.publish(self.namespace, rendered)
 
     def deploy(self, **settings: object) -> None:
@@ -71,7 +71,7 @@ class App(NamedTuple):
             return self.controller.says(self.namespace, "True", revision)
 
         try:
-            server.eventually(done, 90)
+            server.eventually(done)
         except TimeoutError:
             raise TimeoutError(f"Flux does not succeed with {revision}: {self.controller.ready(self.namespace)}") from None
 
@@ -181,7 +181,7 @@ def test_a_graph_taken_over_from_the_operator(app):
     moved = [str(MIGRATION), "take-over", app.namespace, "llm-agg", str(app.folder / "rendered" / "manifests.yaml")]
     command = [sys.executable, *moved, "--flux", f"{flux.NAMESPACE}/{app.namespace}"]
     tools = {**os.environ, "KUBECONFIG": str(plane.kubeconfig), "PATH": f"{plane.kubectl_program.parent}:{os.environ['PATH']}"}
-    subprocess.run(command, env=tools, check=True, capture_output=True, text=True, timeout=120)
+    subprocess.run(command, env=tools, check=True, capture_output=True, text=True, timeout=300)
     adapter = app.objects()[ADAPTER]
     assert reference.HASH not in adapter["metadata"].get("annotations", {})
     taken = app.versions()
@@ -193,7 +193,7 @@ def test_a_graph_taken_over_from_the_operator(app):
 
     app.change(lambda spec: spec["services"].pop("VllmWorker"))
     app.release()
-    server.eventually(lambda: {ADAPTER, WORKER} & app.objects().keys() == set(), 60)
+    server.eventually(lambda: {ADAPTER, WORKER} & app.objects().keys() == set())
 
 
 WITH_GENERATION = {"Deployment", "DynamoGraphDeployment", "DynamoGraphDeploymentScalingAdapter"}

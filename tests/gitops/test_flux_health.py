@@ -110,7 +110,7 @@ def names(controller, tmp_path_factory):
 def test_health(reason, kind, health, names, controller):
     """A graph without a status is in progress, too: no expression is an error."""
     status = READY if health == READY else FAILED
-    server.eventually(lambda: controller.ready(names[reason]).get("status") == status, 60)
+    server.eventually(lambda: controller.ready(names[reason]).get("status") == status)
     said = controller.ready(names[reason])["message"]
     assert re.findall(rf"{kind}/\S+ status: '(\w+)'", said) == {READY: [], FAILED: ["Failed"], WAITS: ["InProgress"]}[health], said
 

@@ -106,7 +106,7 @@ def test_all_errors_are_said_at_once(tmp_path):
 
 def command(*arguments, text="", folder=None):
     asks = [sys.executable, "-m", "krm_fn", *map(str, arguments)]
-    return subprocess.run(asks, input=text, capture_output=True, text=True, check=False, timeout=20, cwd=folder)
+    return subprocess.run(asks, input=text, capture_output=True, text=True, check=False, timeout=300, cwd=folder)
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_a_person_who_names_a_file_is_told_of_the_commands(settings):
     theirs, ours = pty.openpty()
     try:
         asks = [sys.executable, "-m", "krm_fn", str(settings)]
-        done = subprocess.run(asks, stdin=ours, capture_output=True, text=True, check=False, timeout=20)
+        done = subprocess.run(asks, stdin=ours, capture_output=True, text=True, check=False, timeout=300)
     finally:
         os.close(ours)
         os.close(theirs)
@@ -153,7 +153,7 @@ def test_a_person_who_names_a_file_is_told_of_the_commands(settings):
 
 def test_a_plugin_imports_no_more_than_the_function(settings):
     asks = [sys.executable, "-X", "importtime", "-m", "krm_fn", str(settings)]
-    said = subprocess.run(asks, input=yaml.safe_dump(GRAPH), capture_output=True, text=True, check=True, timeout=20).stderr
+    said = subprocess.run(asks, input=yaml.safe_dump(GRAPH), capture_output=True, text=True, check=True, timeout=300).stderr
     modules = {line.rpartition("|")[2].strip() for line in said.splitlines()}
     assert "krm_fn.krm.exec_plugin" in modules
     assert not {"click", "pydantic", "pathlib", "subprocess", "tempfile", "dataclasses", "inspect"} & modules
@@ -171,7 +171,7 @@ def layout(tmp_path):
 def kustomize(kubectl, folder, *flags):
     environment = {**os.environ, "KUSTOMIZE_PLUGIN_HOME": str(folder.parents[1] / "plugins")}
     asks = [kubectl, "kustomize", *flags, str(folder)]
-    return subprocess.run(asks, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(asks, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.parametrize("overlay", ["prod", "generator"])

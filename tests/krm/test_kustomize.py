@@ -26,6 +26,6 @@ def test_the_string_that_looks_like_a_merge_key_passes(tmp_path, kustomize):
     (tmp_path / "function.yaml").write_text(yaml.safe_dump(FUNCTION))
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({"resources": ["config.yaml"], "transformers": ["function.yaml"]}))
     command = ["kustomize", "build", *builds.FLAGS, str(tmp_path)]
-    built = subprocess.run(command, env=golden.environment("kustomize"), capture_output=True, text=True, check=True, timeout=60).stdout
+    built = subprocess.run(command, env=golden.environment("kustomize"), capture_output=True, text=True, check=True, timeout=300).stdout
     documents, found = reader.read(built)  # PyYAML cannot read the value << without quotes
     assert ([document.value for document in documents], found) == ([written], [])

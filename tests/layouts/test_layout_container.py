@@ -25,7 +25,7 @@ def run(tmp_path):
     def started(tool, *arguments):
         environment = {**golden.environment(tool), "KRM_FN_SHIM_LOG": str(calls)}
         command = [tool, *map(str, arguments)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
         return done, [call.split() for call in calls.read_text().splitlines() if call.startswith("run ")]
 
     return started

@@ -108,6 +108,6 @@ def test_paths_of_kpt(reason, path, works, tmp_path, kpt):
         place.symlink_to(builds.COMMAND)
     builds.edit(package / "Kptfile", lambda file: file["pipeline"]["mutators"][0].update(exec=path.format(bin=tmp_path / "bin")))
     command = [kpt, "fn", "render", "package", "--allow-exec"]
-    ran = subprocess.run(command, cwd=tmp_path, env=golden.environment(), capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run(command, cwd=tmp_path, env=golden.environment(), capture_output=True, text=True, check=False, timeout=300)
     assert (ran.returncode == 0) is works, ran.stderr
     assert (package / "deployment_chat-worker.yaml").exists() is works

@@ -19,7 +19,7 @@ PLUGIN = ARGO / "plugin"
 
 def run(*command, folder, **variables):
     environment = {**golden.environment("kustomize"), **variables}
-    return subprocess.run([*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 # The graph of the walk-through

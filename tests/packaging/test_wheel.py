@@ -19,10 +19,10 @@ def test_the_wheel_renders_outside_the_clone(tmp_path, kustomize):
         [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)], check=True, capture_output=True, timeout=300
     )
     (wheel,) = tmp_path.glob("*.whl")
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=300)
     subprocess.run([str(tmp_path / "venv" / "bin" / "python"), "-m", "pip", "install", "--quiet", str(wheel)], check=True, timeout=300)
     folder = shutil.copytree(golden.EXAMPLES / "layout-a-overlays", tmp_path / "layout")
     environment = {"PATH": f"{tmp_path / 'venv' / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
     command = [kustomize, "build", *builds.FLAGS, str(folder / "prod")]
-    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=300)
     assert ran.stdout == (golden.EXAMPLES / "layout-a-overlays" / "expected-prod.yaml").read_text()

@@ -120,7 +120,7 @@ def collected(plane: ControlPlane, canary: dict[str, Any], namespace: str) -> No
     gone = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment", "name": "gone", "uid": NOBODY}
     canary = {**canary, "metadata": {"name": "canary", "namespace": namespace, "ownerReferences": [gone]}}
     admission.keep(plane.client, canary)
-    server.eventually(lambda: plane.client.request("GET", plane.client.path(canary)).status == 404, 90)
+    server.eventually(lambda: plane.client.request("GET", plane.client.path(canary)).status == 404)
 
 
 def depart(cluster: ControlPlane, folder: Path, namespace: str, services: dict[str, Any], settings: dict[str, Any], **spec: Any) -> Journey:
@@ -169,7 +169,7 @@ def remove_the_graph(reader: Journey) -> None:
     for name in reader.objects("dgd", "dcd"):
         reader.plane.kubectl("patch", name, "-n", reader.namespace, "--type=merge", '-p={"metadata": {"finalizers": null}}')
     reader.plane.kubectl("delete", "dgd", "chat", "-n", reader.namespace)
-    server.eventually(lambda: owned(reader.everything()) == [] and reader.objects("pods") == {}, 60)
+    server.eventually(lambda: owned(reader.everything()) == [] and reader.objects("pods") == {})
 
 
 def made_by_grove(kind: str) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def run(script: str, folder: Path, plane: ControlPlane) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert ran.returncode == 0, f"{script}\nexit code {ran.returncode}\n{ran.stdout}"

@@ -127,7 +127,7 @@ def test_nats_starts_with_its_settings(tmp_path):
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             path = container[probe]["httpGet"]["path"]
             nats.wait(lambda: answers(f"http://127.0.0.1:{monitor}{path}"))  # noqa: B023 - called at once
-        with socket.create_connection(("127.0.0.1", client), timeout=5) as connection:
+        with socket.create_connection(("127.0.0.1", client), timeout=60) as connection:
             offered = json.loads(connection.makefile().readline().removeprefix("INFO "))
     assert (offered["jetstream"], offered["max_payload"]) == (True, 15 * 1024 * 1024)
 
@@ -140,7 +140,7 @@ def changed(text, replacements):
 
 def answers(url):
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - of our own
+        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310 - of our own
             return answer.status == 200
     except OSError:
         return False
@@ -304,7 +304,7 @@ def test_a_server_of_ones_own_lets_in_nobody_elses_pods(apart):
 
 def test_a_quota_counts_graphs(apart):
     first, second = (admission.graph(name, "team-a", 1) for name in ("first", "second"))
-    server.eventually(lambda: apart.client.apply(first, dry_run=False).ok, 120)  # the controller looks for new kinds every half minute
+    server.eventually(lambda: apart.client.apply(first, dry_run=False).ok)  # the controller looks for new kinds every half minute
     path = "/api/v1/namespaces/team-a/resourcequotas/inference"
     server.eventually(lambda: "1" in apart.client.get(path)["status"]["used"].values())
     assert "exceeded quota" in apart.client.apply(second, dry_run=False).message

@@ -23,19 +23,19 @@ def kustomize(folder: Path, flags: Sequence[str] = FLAGS) -> list[truth.Object]:
     """The objects that `kustomize build` prints. Raises CalledProcessError with the reason in `stderr`."""
     command = ["kustomize", "build", *flags, str(folder)]
     environment = golden.environment("kustomize")
-    return truth.read(subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60).stdout)
+    return truth.read(subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300).stdout)
 
 
 def evaluate(package: Path, *settings: str) -> None:
     """Run `kpt fn eval` with our command as an executable. Raises CalledProcessError."""
     command = ["kpt", "fn", "eval", str(package), "--exec", "krm-fn", "--", *settings]
-    subprocess.run(command, env=golden.environment("kpt"), capture_output=True, text=True, check=True, timeout=60)
+    subprocess.run(command, env=golden.environment("kpt"), capture_output=True, text=True, check=True, timeout=300)
 
 
 def check(objects: Sequence[truth.Object]) -> subprocess.CompletedProcess[str]:
     """Run `krm-fn check` on a finished build."""
     text = yaml.safe_dump_all(objects)
-    return subprocess.run([COMMAND, "check", "-"], input=text, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([COMMAND, "check", "-"], input=text, capture_output=True, text=True, check=False, timeout=300)
 
 
 def layer(folder: Path, around: str, **settings: Any) -> Path:

@@ -66,14 +66,14 @@ def output(recording: Recording, root: Path = programs.ROOT, **variables: str) -
     """The stdout of a recorded command. Raises CalledProcessError with the reason in `stderr`."""
     needed = {**environment(*(name for name in ("kustomize", "kubectl") if f"{name} " in recording.command)), **variables}
     return subprocess.run(
-        ["bash", "-c", recording.command], cwd=root, env=needed, capture_output=True, text=True, check=True, timeout=60
+        ["bash", "-c", recording.command], cwd=root, env=needed, capture_output=True, text=True, check=True, timeout=300
     ).stdout
 
 
 def render(package: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `kpt fn render` on a package, with our command on PATH. Raises CalledProcessError."""
     command = [str(programs.path("kpt")), "fn", "render", str(package), "--allow-exec"]
-    return subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, check=True, timeout=60)
+    return subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, check=True, timeout=300)
 
 
 def helped(page: str) -> str:
@@ -81,7 +81,7 @@ def helped(page: str) -> str:
     shell = {**environment(), "COLUMNS": "80"}
 
     def said(block: re.Match[str]) -> str:
-        ran = subprocess.run(block[1].split(), env=shell, capture_output=True, text=True, check=True, timeout=60)
+        ran = subprocess.run(block[1].split(), env=shell, capture_output=True, text=True, check=True, timeout=300)
         return "\n".join([f"$ {block[1]}", *map(str.rstrip, ran.stdout.splitlines()), "```"])
 
     return _HELP.sub(said, page)

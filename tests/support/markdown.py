@@ -65,7 +65,7 @@ def run(typed: str, folder: Path, environment: dict[str, str], before: int = 0) 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     return Answer(ran.returncode, ran.stdout)

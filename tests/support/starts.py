@@ -54,7 +54,13 @@ def start(container: Container, programs: Path, variables: Mapping[str, str], pl
     words = [expanded(word, variables) for word in words]
     path = os.pathsep.join([str(programs), "/usr/bin", "/bin"])
     ran = subprocess.run(
-        words, env={"PATH": path, "HOME": str(programs), **variables}, cwd=programs, capture_output=True, text=True, check=False, timeout=60
+        words,
+        env={"PATH": path, "HOME": str(programs), **variables},
+        cwd=programs,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     return Start(ran.returncode, _calls(programs / "calls"), ran.stdout + ran.stderr)
 

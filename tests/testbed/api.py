@@ -37,7 +37,7 @@ class Client:
     """Requests to one API server. Not for use by several threads at once."""
 
     def __init__(self, port: int, authority: Path, token: str) -> None:
-        self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl.create_default_context(cafile=authority), timeout=60)
+        self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=ssl.create_default_context(cafile=authority), timeout=300)
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._kinds: dict[tuple[str, str], dict[str, Any]] = {}
 

@@ -41,7 +41,7 @@ class ControlPlane(NamedTuple):
     def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
         """Run kubectl; returns its stdout. Raises CalledProcessError with the reason in `stderr`."""
         command = [str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), *arguments]
-        return subprocess.run(command, input=input, capture_output=True, text=True, check=True, timeout=60).stdout
+        return subprocess.run(command, input=input, capture_output=True, text=True, check=True, timeout=300).stdout
 
     def apply(self, resource: dict[str, Any], *, dry_run: bool = True) -> api.Answer:
         """See `api.Client.apply`."""

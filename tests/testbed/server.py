@@ -27,7 +27,7 @@ class Server(NamedTuple):
     process: subprocess.Popen[bytes]
     log: Path
 
-    def wait(self, ready: Callable[[], bool], seconds: float = 60) -> None:
+    def wait(self, ready: Callable[[], bool], seconds: float = 180) -> None:
         """Return as soon as `ready()` is true. Raises StartError if the server ends or the time is over."""
         try:
             eventually(lambda: self.process.poll() is not None or ready(), seconds)
@@ -72,7 +72,7 @@ def free_ports(count: int) -> list[int]:
         return [each.getsockname()[1] for each in sockets]
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
+def eventually(holds: Callable[[], bool], seconds: float = 180) -> None:
     """Return as soon as `holds()` is true; calls it 20 times a second. Raises TimeoutError."""
     deadline = time.monotonic() + seconds
     while not holds():

@@ -24,7 +24,7 @@ def bare(tmp_path, monkeypatch):
 def pytest_of(bare, **variables):
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", TEST]
     environment = {**os.environ, "PATH": str(bare), **variables}
-    return subprocess.run(command, cwd=programs.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=programs.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_without_an_engine_the_tests_are_skipped_with_a_remedy(bare):

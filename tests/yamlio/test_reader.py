@@ -114,13 +114,13 @@ BROKEN = [
 
 @pytest.mark.parametrize(("text", "code", "line", "column", "words"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
 def test_broken(text, code, line, column, words):
-    began = time.monotonic()
+    began = time.process_time()  # of this process alone, whatever else the machine does
     _, found = reader.read(text, "a.yaml")
     assert [(result.severity, result.code, result.file, result.line, result.column) for result in found] == [
         ("error", code, "a.yaml", line, column)
     ]
     assert words in found[0].message
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(("text", "code"), [(row[1], row[2]) for row in BROKEN], ids=[row[0] for row in BROKEN])

@@ -32,7 +32,7 @@ def arrived(shell, line, folder):
     """The words that a program gets from a line in a shell; None if the shell refuses the line."""
     variables = {"HOME": str(folder), "PATH": "/nonexistent", "LC_ALL": "C.UTF-8"}
     text = f"printf '%s\\0' first {line} last"
-    ran = subprocess.run([*shell, "-c", text], cwd=folder, env=variables, capture_output=True, check=False, timeout=60)
+    ran = subprocess.run([*shell, "-c", text], cwd=folder, env=variables, capture_output=True, check=False, timeout=300)
     return None if ran.returncode else ran.stdout.decode(errors="surrogateescape").split("\0")[:-1]
 
 
