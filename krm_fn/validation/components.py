@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kube import labels, merge, names
 from krm_fn.kube.admission import fields
-from krm_fn.manifests import backends, components, ingress, workloads
+from krm_fn.manifests import backends, components, ingress, volumes, workloads
 from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check_volumes(plan: ComponentPlan) -> Iterator[Result]:
     """Reports two volumes with the same name, because an API server refuses the pod."""
     seen = {volume.get("name") for volume in plan.pod.spec.get("volumes") or components.get(plan.who.type).pod(plan).get("volumes") or ()}
     if plan.pod.shared_memory:
-        seen.add("shared-memory")
+        seen.add(volumes.SHARED_MEMORY)
     for index, mount in enumerate(plan.pod.mounts):
         if mount.name in seen:
             message = f"the pod would have two volumes named {mount.name}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.config import DYNAMO_GROUP
 from krm_fn.kube import identity, labels, quantity
+from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.schema import check as schema
@@ -106,21 +107,21 @@ def _services(was: Any, now: Any) -> Iterator[Result]:
 
 def _workload_rules(kind: str, old: Resource, new: Resource, orchestrator: str) -> tuple[_Rule, ...]:
     """The rules of the workload kind of a graph, if the workload kind does not change."""
-    grove = kind == "DynamoGraphDeployment" and orchestrator == "grove"
-    if not grove or any(str(labels.notes(each).get(labels.ENABLE_GROVE, "")).lower() == "false" for each in (old, new)):
+    holder = workloads.get(orchestrator).fixed_services if kind == "DynamoGraphDeployment" else ""
+    if not holder or any(str(labels.notes(each).get(labels.ENABLE_GROVE, "")).lower() == "false" for each in (old, new)):
         return ()
-    return (_cliques,)
+    return (partial(_fixed_services, holder),)
 
 
-def _cliques(was: Any, now: Any) -> Iterator[Result]:
-    """Grove refuses to add cliques to a PodCliqueSet, and to remove cliques."""
+def _fixed_services(holder: str, was: Any, now: Any) -> Iterator[Result]:
+    """An object that holds all services of a graph, such as Grove's PodCliqueSet, refuses to add or remove one."""
     before, after = _fields(was.get("services")), _fields(now.get("services"))
-    mend = "delete the PodCliqueSet before you apply the change, or make a graph with another name"
+    mend = f"delete the {holder} before you apply the change, or make a graph with another name"
     for name in sorted(after.keys() - before.keys()):
-        message = f"Grove refuses to add service {name} to the PodCliqueSet of a running graph; {mend}"
+        message = f"service {name} cannot be added to the {holder} of a running graph; {mend}"
         yield results.warning("DYN408", message, path=("spec", "services", name))
     for name in sorted(before.keys() - after.keys()):
-        message = f"Grove refuses to remove service {name} from the PodCliqueSet of a running graph; {mend}"
+        message = f"service {name} cannot be removed from the {holder} of a running graph; {mend}"
         yield results.warning("DYN408", message, path=("spec", "services"))
 
 

@@ -36,6 +36,9 @@ class Workload:
     templates: tuple[Place, ...] = ()
     """The places of the pod templates in its objects."""
 
+    fixed_services = ""
+    """The kind of the object that holds all services of a graph and refuses to add or remove one; empty if services may come and go."""
+
     always_restarts = True
     """True if its pods must have `restartPolicy: Always`."""
 

@@ -28,6 +28,7 @@ class Grove(Workload):
 
     kinds = names.GROVE_KINDS
     objects = (("grove.io", "PodCliqueSet"),)
+    fixed_services = "PodCliqueSet"
     templates = pod_templates.CLIQUES
     always_restarts = False
     per_component = False
