@@ -90,7 +90,7 @@ $(VENV)/runtime: setup.cfg pyproject.toml | $(BIN)/python
 
 $(VENV)/dev: setup.cfg pyproject.toml | $(BIN)/python
 	@echo "installing the development packages into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,sync]'
 	@touch $@ $(VENV)/runtime
 
 $(BIN)/python:

@@ -1,0 +1,18 @@
+"""What this syncer may do beside writing a status. Each feature has rights of its own."""
+
+from __future__ import annotations
+
+from krm_fn.records import NamedTuple
+
+
+class Features(NamedTuple):
+    """The features that are on."""
+
+    pods: bool = False
+    """Reads pods, so that a message can name the reason of a pod."""
+    restarts: bool = False
+    """Stamps the pod templates of a graph in the order of its restart."""
+    scaling: bool = True
+    """Scales the workloads of scaling adapters."""
+    grove_counts: bool = True
+    """Scales the objects that Grove made to the counts in the annotation `workloads`."""

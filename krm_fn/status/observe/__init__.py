@@ -1,0 +1,110 @@
+"""What the workloads of a graph say about themselves: each file reads one Kubernetes kind, and its `OBSERVER` makes the observations.
+
+An observation is all that the syncer keeps of an object. Every kind in the annotation `workloads` has a file here.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from krm_fn import registry
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krm_fn.kube.types import Resource
+
+
+class Counts(NamedTuple):
+    """Replica counts from a workload's status. None: the kind has no such number."""
+
+    replicas: int = 0
+    updated: int = 0
+    ready: int | None = None
+    available: int | None = None
+
+
+class Failure(NamedTuple):
+    """A state that does not end by waiting. `reason` is one word in the style of Kubernetes."""
+
+    reason: str
+    message: str
+
+
+class Template(NamedTuple):
+    """One pod template. `path` leads to its metadata, `restarted` is its annotation `nvidia.com/restartAt`, or empty.
+
+    `service` is set where the templates of one object belong to several services (PodCliqueSet). `annotated` is true if the template has
+    annotations.
+    """
+
+    path: tuple[str | int, ...]
+    restarted: str = ""
+    service: str = ""
+    annotated: bool = False
+
+
+class Observation(NamedTuple):
+    """One workload, or one pod, as its spec and status describe it.
+
+    `family` is the name of the PodCliqueSet of Grove's objects, and the name of the graph of a pod. `member` is the scaling group of a
+    PodClique, and the service of a pod.
+    """
+
+    key: ObjectKey
+    generation: int = 0
+    desired: int = 1
+    """`spec.replicas`; 1 if absent."""
+    counts: Counts | None = None
+    """None: the object has no status yet."""
+    ready: bool = False
+    why: str = ""
+    """Why it is not ready, for people; empty if it is ready."""
+    updating: bool = False
+    """True while an update of its pods is under way or not yet seen by its controller."""
+    failure: Failure | None = None
+    since: str = ""
+    """RFC 3339 time since when it is in this state; empty if unknown."""
+    selector: str = ""
+    """The label selector of its pods, if its status has one."""
+    templates: tuple[Template, ...] = ()
+    family: str = ""
+    member: str = ""
+    revision: str = ""
+    """Grove: the hash of the PodCliqueSet's templates that the object follows, or that the set has now."""
+    observed: int | None = None
+    """`status.observedGeneration`."""
+
+
+class Observer:
+    """The hooks of one Kubernetes kind."""
+
+    group = ""
+    version = "v1"
+    kind = ""
+    resource = ""
+    """The plural name in API paths."""
+    label_selector = ""
+    """Limits what the syncer watches."""
+
+    def observe(self, resource: Resource) -> Observation:
+        """Reads one object. Missing and absurd values never raise: they make the object not ready."""
+        raise NotImplementedError
+
+    def judge(self, own: Observation, family: Sequence[Observation]) -> Observation:
+        """Adds what other objects of the same PodCliqueSet say about this one. By default: nothing."""
+        return own
+
+
+def names() -> tuple[str, ...]:
+    """The file names of all observers."""
+    return registry.entries(sys.modules[__name__])
+
+
+def get(kind: str) -> Observer:
+    """The observer of a Kubernetes kind. Raises KeyError for a kind without one."""
+    observer: Observer = registry.get(sys.modules[__name__], kind.lower()).OBSERVER
+    return observer
