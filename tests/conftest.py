@@ -9,6 +9,7 @@ import pytest
 
 from tests.support import definitions
 from tests.testbed import control_plane as planes
+from tests.testbed import kubelet as kubelets
 from tests.testbed import programs, server
 
 if TYPE_CHECKING:
@@ -62,6 +63,13 @@ def controllers(control_plane: planes.ControlPlane) -> Iterator[server.Server]:
     """The real kube-controller-manager for the control plane; it works in all namespaces."""
     with planes.controllers(control_plane, programs.path("kube-controller-manager")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def kubelet(control_plane: planes.ControlPlane) -> Iterator[None]:
+    """A fake kubelet for all pods of the control plane while the tests of one module run: see `tests.testbed.kubelet`."""
+    with kubelets.running(control_plane):
+        yield
 
 
 @pytest.fixture(scope="session")

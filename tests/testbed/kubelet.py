@@ -1,0 +1,185 @@
+"""A fake kubelet and volume controller: every pod starts and is ready, every claim is bound. The image of a container says what goes wrong.
+
+A container whose image has one of these tags does not start: `ImagePullBackOff`, `ErrImagePull`, `CrashLoopBackOff`, `Unschedulable`. For
+example, a pod with the image `worker:ImagePullBackOff` waits with that reason, as it would for an image that does not exist. A container
+with the tag `NotReady` runs and is never ready. The kubelet does nothing more to a pod that has a status, so tests can change the status.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import ssl
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+
+from tests.testbed import api
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+
+    from tests.testbed.control_plane import ControlPlane
+
+Object = dict[str, Any]
+
+_INITIAL = {"watch": "1", "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
+_ADDRESS = "10.244.0.1"
+_WAITING = {
+    "ImagePullBackOff": 'Back-off pulling image "{image}": ErrImagePull: {image}: not found',
+    "ErrImagePull": "rpc error: code = NotFound desc = failed to pull and unpack image {image}: not found",
+    "CrashLoopBackOff": "back-off 5m0s restarting failed container={name}",
+}
+_UNSCHEDULABLE = (
+    "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 No preemption victims found."
+)
+_NOT_READY = "NotReady"
+
+
+@contextlib.contextmanager
+def running(plane: ControlPlane, seconds: float = 0) -> Iterator[None]:
+    """Act as kubelet for all pods of a control plane. A pod is ready `seconds` after it was created, and runs from the beginning."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="kubelet")
+    thread.start()
+    work = asyncio.run_coroutine_threadsafe(_Kubelet(plane, seconds).work(), loop)
+    try:
+        yield
+    finally:
+        work.cancel()
+        loop.call_soon_threadsafe(loop.create_task, _ended(loop))
+        thread.join()
+        loop.close()
+
+
+async def _ended(loop: asyncio.AbstractEventLoop) -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for each in others:
+        each.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    loop.stop()
+
+
+class _Kubelet:
+    def __init__(self, plane: ControlPlane, seconds: float) -> None:
+        config = json.loads(plane.kubeconfig.read_text())
+        cluster = config["clusters"][0]["cluster"]
+        self._server: str = cluster["server"]
+        self._ssl = ssl.create_default_context(cafile=cluster["certificate-authority"])
+        self._headers = {"Authorization": f"Bearer {config['users'][0]['user']['token']}"}
+        self._seconds = seconds
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def work(self) -> None:
+        """Work until the task is cancelled. An API server that does not answer is asked again."""
+        connector = aiohttp.TCPConnector(ssl=self._ssl)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=5)
+        async with aiohttp.ClientSession(self._server, headers=self._headers, connector=connector, timeout=timeout) as self._session:
+            await asyncio.gather(self._follow("pods", self._pod), self._follow("persistentvolumeclaims", self._claim))
+
+    async def _follow(self, resource: str, act: Callable[[Object], Awaitable[None]]) -> None:
+        while True:
+            with contextlib.suppress(aiohttp.ClientError, OSError, TimeoutError):
+                async for each in self._changes(f"/api/v1/{resource}"):
+                    self._begin(each, act)
+            await asyncio.sleep(0.2)
+
+    async def _changes(self, path: str) -> AsyncIterator[Object]:
+        quiet = aiohttp.ClientTimeout(total=None, sock_read=90)
+        async with self._session.get(path, params=_INITIAL, timeout=quiet, read_bufsize=2**22) as response:
+            response.raise_for_status()
+            async for line in response.content:
+                event = json.loads(line)
+                if event["type"] in ("ADDED", "MODIFIED"):
+                    yield event["object"]
+                elif event["type"] == "ERROR":
+                    return
+
+    def _begin(self, resource: Object, act: Callable[[Object], Awaitable[None]]) -> None:
+        """Act once at a time on an object: the events that our own writes cause find nothing more to do."""
+        uid = resource["metadata"]["uid"]
+        if uid not in self._tasks or resource["metadata"].get("deletionTimestamp"):
+            task = asyncio.ensure_future(self._insist(resource, act))
+            self._tasks[uid] = task
+            task.add_done_callback(lambda done: self._tasks.pop(uid, None) if self._tasks.get(uid) is done else None)
+
+    async def _insist(self, resource: Object, act: Callable[[Object], Awaitable[None]]) -> None:
+        while True:
+            with contextlib.suppress(aiohttp.ClientConnectionError, OSError, TimeoutError):
+                return await act(resource)
+            await asyncio.sleep(0.2)
+
+    async def _pod(self, pod: Object) -> None:
+        path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
+        if "deletionTimestamp" in pod["metadata"]:
+            await self._request("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}})
+        elif "containerStatuses" not in pod["status"] and not _scheduled_false(pod):
+            if self._seconds:
+                await self._report(path, pod, _status(pod, held=True))
+                await asyncio.sleep(self._seconds)
+            await self._report(path, pod, _status(pod))
+
+    async def _claim(self, claim: Object) -> None:
+        if claim["status"].get("phase") != "Bound":
+            path = f"/api/v1/namespaces/{claim['metadata']['namespace']}/persistentvolumeclaims/{claim['metadata']['name']}"
+            await self._report(path, claim, {"phase": "Bound"})
+
+    async def _report(self, path: str, resource: Object, status: Object) -> None:
+        """Write a status, unless the object is gone or is another one of the same name."""
+        await self._request("PATCH", f"{path}/status", {"metadata": {"uid": resource["metadata"]["uid"]}, "status": status})
+
+    async def _request(self, method: str, path: str, body: Object) -> None:
+        kind = {"Content-Type": api.MERGE if method == "PATCH" else "application/json"}
+        limit = aiohttp.ClientTimeout(total=30)
+        async with self._session.request(method, path, data=json.dumps(body), headers=kind, timeout=limit) as response:
+            if response.status == 429 or response.status >= 500:
+                raise TimeoutError(await response.text())
+
+
+def _scheduled_false(pod: Object) -> bool:
+    return any(each["type"] == "PodScheduled" and each["status"] == "False" for each in pod["status"].get("conditions", ()))
+
+
+def _status(pod: Object, *, held: bool = False) -> Object:
+    """The status of a new pod. If `held`, its containers run and are not ready yet."""
+    containers = pod["spec"]["containers"]
+    tags = [each["image"].rpartition(":")[2] for each in containers]
+    if "Unschedulable" in tags:
+        refused = _condition("PodScheduled", "False", "Unschedulable", _UNSCHEDULABLE)
+        return {"phase": "Pending", "conditions": [refused]}
+    statuses = [_container(each, tag, ready=not held and tag != _NOT_READY) for each, tag in zip(containers, tags, strict=True)]
+    unready = [each["name"] for each in statuses if not each["ready"]]
+    said = ("False", "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]") if unready else ("True",)
+    return {
+        "phase": "Pending" if {"ImagePullBackOff", "ErrImagePull"}.intersection(tags) else "Running",
+        "podIP": _ADDRESS,
+        "podIPs": [{"ip": _ADDRESS}],
+        "startTime": _now(),
+        "conditions": [
+            *(_condition(name, "True") for name in ("PodScheduled", "Initialized")),
+            *(_condition(name, *said) for name in ("ContainersReady", "Ready")),
+        ],
+        "containerStatuses": statuses,
+    }
+
+
+def _container(container: Object, tag: str, *, ready: bool) -> Object:
+    own = {"name": container["name"], "image": container["image"], "imageID": "", "restartCount": 0}
+    if tag not in _WAITING:
+        return {**own, "ready": ready, "started": True, "state": {"running": {"startedAt": _now()}}}
+    state = {"waiting": {"reason": tag, "message": _WAITING[tag].format_map(container)}}
+    if tag == "CrashLoopBackOff":
+        own |= {"restartCount": 5, "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}}}
+    return {**own, "ready": False, "started": False, "state": state}
+
+
+def _condition(name: str, status: str, reason: str = "", message: str = "") -> Object:
+    said = {"type": name, "status": status, "lastTransitionTime": _now()}
+    return said | {key: value for key, value in (("reason", reason), ("message", message)) if value}
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

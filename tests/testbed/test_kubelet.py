@@ -1,0 +1,106 @@
+"""The fake kubelet makes pods of real controllers ready, and reports what goes wrong as a kubelet does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.testbed import server
+
+COUNT = 20
+
+
+def deployment(namespace, name, image="worker:1"):
+    labels = {"app": name}
+    spec = {"containers": [{"name": "main", "image": image}], "terminationGracePeriodSeconds": 30}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}},
+    }
+
+
+def listed(plane, namespace, plural, root="/api/v1"):
+    return plane.client.get(f"{root}/namespaces/{namespace}/{plural}")["items"]
+
+
+@pytest.fixture
+def place(control_plane, request):
+    return control_plane.namespace("kubelet-" + request.node.originalname.removeprefix("test_").replace("_", "-")[:40])
+
+
+def test_deployments_become_available(control_plane, controllers, kubelet, place):
+    for number in range(COUNT):
+        assert control_plane.apply(deployment(place, f"worker-{number}"), dry_run=False).ok
+
+    def available():
+        found = listed(control_plane, place, "deployments", "/apis/apps/v1")
+        return [each["status"].get("availableReplicas") for each in found] == [1] * COUNT
+
+    server.eventually(available)
+
+
+BROKEN = [
+    ("ImagePullBackOff", "Pending", "not found"),
+    ("ErrImagePull", "Pending", "not found"),
+    ("CrashLoopBackOff", "Running", "back-off 5m0s restarting failed container=main"),
+]
+
+
+@pytest.mark.parametrize(("tag", "phase", "message"), BROKEN, ids=[row[0] for row in BROKEN])
+def test_a_broken_image_is_reported(tag, phase, message, control_plane, kubelet, place):
+    status = started(control_plane, place, tag)
+    assert status["phase"] == phase
+    waiting = status["containerStatuses"][0]["state"]["waiting"]
+    assert waiting["reason"] == tag
+    assert message in waiting["message"]
+    assert conditions(status)["Ready"]["status"] == "False"
+
+
+def test_a_pod_that_fits_no_node_is_reported(control_plane, kubelet, place):
+    status = started(control_plane, place, "Unschedulable")
+    assert status["phase"] == "Pending"
+    refused = conditions(status)["PodScheduled"]
+    assert (refused["status"], refused["reason"]) == ("False", "Unschedulable")
+    assert "Insufficient nvidia.com/gpu" in refused["message"]
+
+
+def test_a_pod_that_runs_and_is_not_ready(control_plane, kubelet, place):
+    status = started(control_plane, place, "NotReady")
+    assert status["phase"] == "Running"
+    assert conditions(status)["Ready"]["status"] == "False"
+
+
+def conditions(status):
+    return {each["type"]: each for each in status["conditions"]}
+
+
+def pod(namespace, tag, **spec):
+    containers = [{"name": "main", "image": f"worker:{tag}"}]
+    metadata = {"name": tag.lower(), "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers, **spec}}
+
+
+def started(plane, namespace, tag):
+    """The status of a pod whose image has that tag, as soon as the kubelet has written it."""
+    wanted = pod(namespace, tag)
+    assert plane.apply(wanted, dry_run=False).ok
+    path = plane.client.path(wanted)
+    server.eventually(lambda: bool(plane.client.get(path)["status"].get("conditions")))
+    return plane.client.get(path)["status"]
+
+
+def test_a_terminating_pod_ends(control_plane, kubelet, place):
+    """A pod on a node stays until its kubelet deletes it."""
+    wanted = pod(place, "one", nodeName="somewhere")
+    assert control_plane.apply(wanted, dry_run=False).ok
+    path = control_plane.client.path(wanted)
+    assert control_plane.client.request("DELETE", path).ok
+    server.eventually(lambda: control_plane.client.request("GET", path).status == 404)
+
+
+def test_claims_are_bound(control_plane, kubelet, place):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": place}, "spec": spec}
+    assert control_plane.apply(claim, dry_run=False).ok
+    server.eventually(lambda: control_plane.client.get(control_plane.client.path(claim))["status"].get("phase") == "Bound")
