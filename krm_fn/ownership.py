@@ -187,14 +187,16 @@ def _annotated(resource: Resource, annotations: dict[str, Any]) -> Resource:
 def source(resource: Resource, annotations: dict[str, str], mode: str) -> Iterator[Resource]:
     """Yields the Dynamo resource with the annotations of the render. `mode` is the setting `source`: keep, local or drop.
 
-    A graph that is its own kustomize generator loses the annotations of a generator. In all modes except `keep`, the resource is marked as
-    local. In mode `drop`, nothing is yielded, except under kpt, where that would delete the user's file.
+    A graph that is its own kustomize generator loses the annotations of a generator. A graph that an earlier render wrote loses the request
+    to the syncer if this render makes none. In all modes except `keep`, the resource is marked as local. In mode `drop`, nothing is
+    yielded, except under kpt, where that would delete the user's file.
     """
     written = labels.notes(resource)
     under_kpt = labels.PATH in written or labels.LEGACY_PATH in written
     if mode == "drop" and not under_kpt:
         return
     dropped = {labels.FUNCTION, labels.LOCAL_CONFIG} if labels.FUNCTION in written else set()
+    dropped |= {labels.RESTART} - annotations.keys()
     local = {labels.LOCAL_CONFIG: "true"} if mode != "keep" else {}
     kept = {key: value for key, value in written.items() if key not in dropped}
     new = {**kept, **annotations, **local}

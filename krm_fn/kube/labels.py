@@ -54,6 +54,7 @@ SUMMARY = PREFIX + "summary"
 SPEC_HASH = PREFIX + "spec-hash"
 ORCHESTRATOR = PREFIX + "orchestrator"
 RENDERED_BY = PREFIX + "rendered-by"
+RESTART = PREFIX + "restart"  # its only value is `sync`: the syncer restarts the services
 IGNORE = PREFIX + "ignore"  # written by users: codes of findings to leave out
 SETTINGS = "config." + PREFIX  # written by users: a key of the configuration, on a graph that is its own functionConfig
 MANAGER = "krm-fn"

@@ -56,6 +56,7 @@ def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
         labels.SPEC_HASH: digest.hexadecimal(_canonical(spec)),
         labels.ORCHESTRATOR: plan.orchestrator,
         labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
+        **({labels.RESTART: plan.config.restart} if plan.restart and plan.restart.id and plan.config.restart == "sync" else {}),
     }
 
 

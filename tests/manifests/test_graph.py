@@ -130,6 +130,21 @@ def test_the_notes_are_a_function_of_the_input():
     assert notes(given.graph(), orchestrator="grove")[labels.ORCHESTRATOR] == "grove"
 
 
+RESTARTS = [
+    ("the syncer restarts", "sync", {"restart": {"id": "r1"}}, {labels.RESTART: "sync"}),
+    ("the render restarts", "render", {"restart": {"id": "r1"}}, {}),
+    ("no restart is requested", "sync", {}, {}),
+]
+
+
+@pytest.mark.parametrize(("mode", "spec", "written"), [row[1:] for row in RESTARTS], ids=[row[0] for row in RESTARTS])
+def test_a_render_asks_the_syncer_for_a_restart(mode, spec, written):
+    """The request is an annotation, because the syncer does not know the configuration. A stale request of an earlier render goes away."""
+    for before in ({}, {labels.RESTART: "sync"}):
+        found = notes(given.graph(annotations=before, **spec), restart=mode)
+        assert {key: value for key, value in found.items() if key == labels.RESTART} == written
+
+
 def test_the_order_of_keys_does_not_change_the_hash():
     graph = given.graph({"A": given.service("worker", replicas=1), "B": given.service("frontend")})
     turned = copy.deepcopy(graph)
