@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tests.testbed.control_plane import ControlPlane
     from tests.testbed.server import Server
 
-_KEPT: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-
 
 @pytest.fixture(scope="session")
 def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
@@ -24,16 +22,8 @@ def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
     for file in sorted((programs.ROOT / "platform" / "crds").glob("dynamo*.yaml")):
         cluster.put(control_plane, *cluster.read(file))
     for name in ("leaderworkerset", "podcliqueset", "podgroup"):
-        cluster.put(control_plane, *map(_with_status, cluster.read(programs.ROOT / "tests" / "crds" / f"{name}.yaml")))
+        cluster.put(control_plane, *cluster.read(programs.ROOT / "tests" / "crds" / f"{name}.yaml"))
     return control_plane
-
-
-def _with_status(definition: cluster.Object) -> cluster.Object:
-    """A definition with a status subresource of any shape."""
-    for version in definition["spec"]["versions"]:
-        version["subresources"] = {"status": {}}
-        version["schema"]["openAPIV3Schema"]["properties"]["status"] = _KEPT
-    return definition
 
 
 @pytest.fixture(scope="session")
