@@ -1,0 +1,232 @@
+"""Requests to one API server. It knows HTTP and the API's error format, and no kind.
+
+Errors are `ApiError` (the server answered with an error) or `TransportError` (no usable answer). `ClusterError` means credentials that
+cannot be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any, Self
+
+import aiohttp
+
+import krm_fn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator, Mapping
+
+    from krm_fn.sync.cluster import Access, Cluster
+
+MERGE_PATCH = "application/merge-patch+json"
+LINE_LIMIT = 16 * 2**20
+"""The longest line of a stream, in bytes. etcd stores objects of 1.5 MiB at most."""
+
+
+class ApiError(Exception):
+    """An error that the API server returned. `reason` is the field of its Status, `retry_after` is in seconds."""
+
+    def __init__(self, status: int, reason: str = "", message: str = "", retry_after: float | None = None) -> None:
+        super().__init__(f"{status} {reason}: {message}")
+        self.status = status
+        self.reason = reason
+        self.message = message
+        self.retry_after = retry_after
+
+    @classmethod
+    def read(cls, body: Any, status: int = 0, header: str = "") -> ApiError:
+        """The error in a Status object. `status` and `header` are the HTTP status and its Retry-After."""
+        found = body if isinstance(body, dict) else {}
+        details = found.get("details")
+        wait = header or (details.get("retryAfterSeconds") if isinstance(details, dict) else None)
+        code = found.get("code")
+        message = found.get("message") if found else str(body)
+        return cls(code if isinstance(code, int) else status, str(found.get("reason") or ""), str(message or "")[:1024], _seconds(wait))
+
+
+class TransportError(ConnectionError):
+    """The server did not answer, or the connection broke."""
+
+
+class StalledError(TransportError):
+    """The server sent nothing for too long."""
+
+
+class GarbledError(TransportError):
+    """The answer is not JSON."""
+
+
+class Client:
+    """A client of one cluster, used as `async with Client(cluster) as client`.
+
+    `timeout` limits a whole request, and `stall` the silence in a stream, both in seconds.
+    """
+
+    def __init__(self, cluster: Cluster, *, timeout: float = 30, stall: float = 90) -> None:
+        self.cluster = cluster
+        self.stall = stall
+        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=10)
+        self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=stall)
+        self._requests: aiohttp.ClientSession | None = None
+        self._streams: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._requests, self._streams = _session(), _session()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes all connections. Requests that still run end with TransportError."""
+        for session in (self._requests, self._streams):
+            if session is not None:
+                await session.close()
+        self._requests = self._streams = None
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = "application/json",
+    ) -> dict[str, Any]:
+        """Sends one request and returns the object in the answer. `body` is any JSON value.
+
+        Raises ApiError, TransportError or ClusterError. On 401 it reads the credentials again and repeats the request once.
+        """
+        data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        headers = {} if data is None else {"Content-Type": content_type}
+        session = self._open(self._requests)
+        try:
+            with _transport(f"{method} {path}"):
+                response = await self._send(session, method, path, params=params, data=data, headers=headers, timeout=self._timeout)
+                async with response:
+                    return _decoded(await response.read())
+        except StalledError:
+            await self._reconnect(session)
+            raise
+
+    async def stream(self, path: str, params: Mapping[str, str]) -> AsyncGenerator[dict[str, Any]]:
+        """Sends a GET and yields the JSON object in each line of the answer. Ends when the server ends the answer.
+
+        Raises ApiError, TransportError or ClusterError; StalledError if the server sends nothing for `stall` seconds. Close the iterator
+        (`contextlib.aclosing`) if you leave it early.
+        """
+        session = self._open(self._streams)
+        with _transport(f"GET {path}"):
+            response = await self._send(session, "GET", path, params=params, timeout=self._stream_timeout)
+        try:
+            with _transport(f"GET {path}"):
+                async for line in _lines(response.content):
+                    yield _decoded(line)
+        finally:
+            response.close()
+
+    async def _reconnect(self, stalled: aiohttp.ClientSession) -> None:
+        """Drops all connections of requests: a network that swallowed one request swallows the next one on the same connection too."""
+        if stalled is self._requests:
+            self._requests = _session()
+            await stalled.close()
+
+    async def _send(self, session: aiohttp.ClientSession, method: str, path: str, **options: Any) -> aiohttp.ClientResponse:
+        access = await self.cluster.access()
+        response = await self._once(session, access, method, path, **options)
+        if response.status == 401:
+            newer = await self.cluster.access(refused=access)
+            if newer is not access:
+                response.release()
+                response = await self._once(session, newer, method, path, **options)
+        if not 200 <= response.status < 300:
+            async with response:
+                raise ApiError.read(_loaded(await response.read()), response.status, response.headers.get("Retry-After", ""))
+        return response
+
+    async def _once(
+        self,
+        session: aiohttp.ClientSession,
+        access: Access,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> aiohttp.ClientResponse:
+        return await session.request(
+            method,
+            self.cluster.server + path,
+            headers={**access.headers, **(headers or {})},
+            ssl=access.tls or True,
+            server_hostname=self.cluster.server_name or None,
+            allow_redirects=False,  # the credentials are for this server only
+            **options,
+        )
+
+    @staticmethod
+    def _open(session: aiohttp.ClientSession | None) -> aiohttp.ClientSession:
+        if session is None:
+            raise TransportError("the client is closed")
+        return session
+
+
+def _session() -> aiohttp.ClientSession:
+    # Without "identity" the API server would spend CPU time on compression.
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": f"krm-fn-sync/{krm_fn.__version__}"}
+    # The API server closes idle connections after 90 seconds.
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60), headers=headers)
+
+
+async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
+    """Splits a stream into lines. The reader of aiohttp refuses lines that are longer than its buffer."""
+    rest = bytearray()
+    async for chunk in content.iter_any():
+        start = len(rest)
+        rest += chunk
+        if rest.find(b"\n", start) < 0:
+            if len(rest) > LINE_LIMIT:
+                raise GarbledError(f"a line of the answer is longer than {LINE_LIMIT} bytes")
+            continue
+        *lines, last = bytes(rest).split(b"\n")
+        rest = bytearray(last)
+        for line in lines:
+            if line.strip():
+                yield line
+    if rest.strip():
+        raise TransportError("the answer ends in the middle of a line")
+
+
+@contextlib.contextmanager
+def _transport(what: str) -> Iterator[None]:
+    """Turns the errors of aiohttp and of the network into ours."""
+    try:
+        yield
+    except TransportError:
+        raise
+    except TimeoutError as error:
+        raise StalledError(f"{what}: no answer in time") from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise TransportError(f"{what}: {str(error) or type(error).__name__}") from error
+
+
+def _decoded(text: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise GarbledError(f"the answer is not JSON: {text[:80]!r}") from error
+    if not isinstance(value, dict):
+        raise GarbledError(f"the answer is not an object: {text[:80]!r}")
+    return value
+
+
+def _loaded(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.decode(errors="replace")
+
+
+def _seconds(value: object) -> float | None:
+    """A delay in seconds; None for an HTTP date and other texts."""
+    text = str(value if value is not None else "")
+    return min(float(text), 600.0) if text.isascii() and text.isdigit() else None

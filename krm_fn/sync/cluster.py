@@ -1,0 +1,174 @@
+"""How to reach one API server: its address, the authority behind its certificate, and the credentials of the client.
+
+`krm_fn.sync.kubeconfig` and `krm_fn.sync.incluster` make clusters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+
+class ClusterError(Exception):
+    """The configuration of a cluster or of its credentials cannot be used. The message names the problem and the fix."""
+
+
+class Certificate(NamedTuple):
+    """A client certificate and its private key, both in PEM."""
+
+    chain: bytes
+    key: bytes
+
+
+class Identity(NamedTuple):
+    """What proves to the API server who the client is: the value of the header `Authorization`, a certificate, both, or neither."""
+
+    authorization: str = ""
+    certificate: Certificate | None = None
+
+
+class Credentials(Protocol):
+    """A source of identities."""
+
+    async def identity(self, *, refresh: bool) -> Identity:
+        """The identity of now. `refresh` is true if the server refused the last one. Raises ClusterError."""
+
+
+class Anonymous:
+    """No credentials."""
+
+    async def identity(self, *, refresh: bool) -> Identity:
+        """An empty identity."""
+        return Identity()
+
+
+class Access(NamedTuple):
+    """What one request needs. `tls` is None for a server without TLS."""
+
+    headers: dict[str, str]
+    tls: ssl.SSLContext | None
+
+
+class Pem:
+    """Text from the configuration, or from a file that is read again when it changes on disk."""
+
+    def __init__(self, data: bytes = b"", path: Path | None = None) -> None:
+        self._data = data
+        self._path = path
+        self._version: Hashable = None
+
+    def read(self) -> bytes:
+        """The text of now; empty if nothing is configured. A file that disappears keeps its last text.
+
+        Raises ClusterError if the file never could be read.
+        """
+        if self._path is None:
+            return self._data
+        try:
+            found = self._path.stat()  # follows the symbolic links that kubelet swaps
+            version = (found.st_ino, found.st_mtime_ns, found.st_size)
+            if version != self._version:
+                self._data, self._version = self._path.read_bytes(), version
+        except OSError as error:
+            if self._version is None:
+                raise ClusterError(f"{self._path} cannot be read: {error.strerror}; correct the path or the file's permissions") from error
+        return self._data
+
+    def __bool__(self) -> bool:
+        return bool(self._data or self._path)
+
+
+class Trust(NamedTuple):
+    """How the client checks the certificate of the server. An empty `authority` means the authorities of the system.
+
+    `server_name` is the name that the certificate must carry, where it is not the host of the address.
+    """
+
+    authority: Pem
+    verify: bool = True
+    server_name: str = ""
+
+
+class Cluster:
+    """An API server, and the way to its credentials. `namespace` is the default namespace; `in_cluster` is true inside a pod."""
+
+    def __init__(
+        self, server: str, trust: Trust, credentials: Credentials, *, namespace: str = "default", in_cluster: bool = False
+    ) -> None:
+        self.server = server.rstrip("/")
+        self.server_name = trust.server_name
+        self.namespace = namespace
+        self.in_cluster = in_cluster
+        self._trust = trust
+        self._credentials = credentials
+        self._made_of: tuple[Certificate | None, bytes] | None = None
+        self._access = Access({}, None)
+        self._lock = asyncio.Lock()
+
+    async def access(self, refused: Access | None = None) -> Access:
+        """Credentials and TLS for the next request. Raises ClusterError.
+
+        `refused` is an access that the server answered with 401. The result is the same object as `refused` if no other credentials
+        exist. The TLS context is a new one as soon as a certificate changed on disk, so the next connection presents it.
+        """
+        async with self._lock:
+            identity = await self._credentials.identity(refresh=refused is not None and refused is self._access)
+            headers = {"Authorization": identity.authorization} if identity.authorization else {}
+            tls = self._tls(identity.certificate)
+            if (headers, tls) != tuple(self._access):
+                self._access = Access(headers, tls)
+            return self._access
+
+    def _tls(self, certificate: Certificate | None) -> ssl.SSLContext | None:
+        if not self.server.startswith("https:"):
+            return None
+        made_of = (certificate, self._trust.authority.read())
+        if made_of == self._made_of:
+            return self._access.tls
+        context = _context(self._trust, made_of[1], certificate)
+        self._made_of = made_of
+        return context
+
+
+def _context(trust: Trust, authority: bytes, certificate: Certificate | None) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cadata=authority.decode("ascii", "replace") or None)
+    except ssl.SSLError as error:
+        raise ClusterError(
+            f"the certificate authority of the cluster is not valid PEM ({error.reason}); correct certificate-authority"
+        ) from error
+    # Go's client accepts authorities without key identifiers, and an intermediate certificate as authority. Many clusters have such.
+    context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    if not trust.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if certificate is not None:
+        _present(context, certificate)
+    return context
+
+
+def _present(context: ssl.SSLContext, certificate: Certificate) -> None:
+    """Adds a client certificate. Python loads it from files only; the folder is readable by this user alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        chain, key = Path(folder, "chain"), Path(folder, "key")
+        chain.write_bytes(certificate.chain)
+        key.write_bytes(certificate.key)
+        try:
+            context.load_cert_chain(chain, key)
+        except ssl.SSLError as error:
+            raise ClusterError(f"the client certificate and its key do not fit together ({error.reason}); write both again") from error
+
+
+def decoded(text: bytes) -> str:
+    """A token as text, without the line end that editors add."""
+    with contextlib.suppress(UnicodeDecodeError):
+        return text.decode("ascii").strip()
+    raise ClusterError("the token has characters outside ASCII; write the token again")
