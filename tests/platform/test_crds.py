@@ -77,7 +77,7 @@ TABLES = [
     ("a graph", slips.worker(), "NAME READY BACKEND AGE", "STATE SUMMARY", "shown"),
     ("a component", COMPONENT, "NAME DYNAMOCOMPONENT AVAILABLE BACKEND AGE", "TYPE PODS", "shown Worker"),
     ("a request", slips.request(), "NAME MODEL BACKEND STATE DGD-STATE AGE", "", "shown m"),
-    ("an adapter", ADAPTER, "NAME DGD SERVICE REPLICAS AGE", "WANTED", "shown llm Worker"),
+    ("an adapter", ADAPTER, "NAME DGD SERVICE REPLICAS AGE", "WANTED READY", "shown llm Worker"),
     ("a model", slips.model(), "NAME BASEMODEL TYPE READY TOTAL AGE", "", "shown b base"),
     ("metadata of a worker", METADATA, "NAME AGE", "", "shown"),
 ]

@@ -39,6 +39,8 @@ class ScalingAdapterStatus(base.Model):
     """The label selector of the service's pods, as a string for autoscalers."""
     last_scale_time: native.Time | None = None
     """The time of the last change of the replicas."""
+    conditions: base.Conditions | None = None
+    """Conditions of the adapter. `Ready` is true when the workload of the service has the desired number of replicas."""
 
 
 class DynamoGraphDeploymentScalingAdapter(base.Kind):
@@ -55,6 +57,7 @@ class DynamoGraphDeploymentScalingAdapter(base.Kind):
             base.Column("SERVICE", ".spec.dgdRef.serviceName"),
             base.Column("REPLICAS", ".status.replicas", "integer"),
             base.Column("WANTED", ".spec.replicas", "integer", wide=True),
+            base.Column("Ready", '.status.conditions[?(@.type=="Ready")].status', wide=True),
         ),
         scale=True,
     )
