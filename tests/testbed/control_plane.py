@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import secrets
 import shutil
@@ -31,12 +32,21 @@ class Programs(NamedTuple):
 
 
 class ControlPlane(NamedTuple):
-    """A running control plane. `folder` holds its logs; `client` is in system:masters."""
+    """A running control plane. `folder` holds its logs; `client` is in system:masters.
+
+    After `apiserver.kill()`, `etcd.pause()` and the like, call `start` or `resume`, and `wait`.
+    """
 
     folder: Path
     kubeconfig: Path
     kubectl_program: Path
     client: api.Client
+    etcd: server.Server
+    apiserver: server.Server
+
+    def wait(self) -> None:
+        """Wait until the API server is ready."""
+        self.apiserver.wait(lambda: _answers(self.client))
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
         """Run kubectl; returns its stdout. Raises CalledProcessError with the reason in `stderr`."""
@@ -64,21 +74,25 @@ class ControlPlane(NamedTuple):
 
 
 @contextlib.contextmanager
-def running(folder: Path, programs: Programs) -> Iterator[ControlPlane]:
-    """Start a control plane with its files in an empty `folder`, and wait until it is ready. Its data is deleted when it stops."""
+def running(folder: Path, programs: Programs, *flags: str) -> Iterator[ControlPlane]:
+    """Start a control plane with its files in an empty `folder`, and wait until it is ready. Its data is deleted when it stops.
+
+    `flags` are further flags of kube-apiserver.
+    """
     etcd_port, peer_port, port = server.free_ports(3)
     token = secrets.token_hex(16)
     (folder / "tokens.csv").write_text(f'{token},tests,tests,"system:masters"\n')
     kubeconfig = _kubeconfig(folder, port, token)
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, folder / "etcd", ignore_errors=True)
-        stack.enter_context(server.running(_etcd(folder, programs.etcd, etcd_port, peer_port), folder / "etcd.log"))
+        etcd = stack.enter_context(server.running(_etcd(folder, programs.etcd, etcd_port, peer_port), folder / "etcd.log"))
         command = _apiserver(folder, programs.apiserver, etcd_port, port)
-        apiserver = stack.enter_context(server.running(command, folder / "kube-apiserver.log"))
+        apiserver = stack.enter_context(server.running([*command, *flags], folder / "kube-apiserver.log"))
         apiserver.wait((folder / "certs" / "apiserver.key").exists)  # written after the certificate
         connection = stack.enter_context(contextlib.closing(api.Client(port, folder / "certs" / "apiserver.crt", token)))
-        apiserver.wait(lambda: _answers(connection))
-        yield ControlPlane(folder, kubeconfig, programs.kubectl, connection)
+        plane = ControlPlane(folder, kubeconfig, programs.kubectl, connection, etcd, apiserver)
+        plane.wait()
+        yield plane
 
 
 @contextlib.contextmanager
@@ -156,6 +170,6 @@ def _kubeconfig(folder: Path, port: int, token: str) -> Path:
 def _answers(connection: api.Client) -> bool:
     try:
         return connection.request("GET", "/readyz").ok
-    except OSError:
+    except (OSError, http.client.HTTPException):
         connection.close()
         return False

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,20 +22,54 @@ class StartError(Exception):
     """A server ended or did not become ready. The message ends with the last lines of its log."""
 
 
-class Server(NamedTuple):
-    """A running server."""
+class Server:
+    """A running server. Tests may kill it, pause it, and start it again with the same command; `log` has the output of all its lives."""
 
-    process: subprocess.Popen[bytes]
-    log: Path
+    def __init__(self, command: Sequence[str | Path], log: Path) -> None:
+        self.log = log
+        self._command = command
+        log.unlink(missing_ok=True)
+        self.start()
+
+    def start(self) -> None:
+        """Start the server again, after `kill`."""
+        with self.log.open("ab") as sink:
+            bound = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *self._command]
+            self._process = subprocess.Popen(bound, stdin=subprocess.PIPE, stdout=sink, stderr=subprocess.STDOUT)
 
     def wait(self, ready: Callable[[], bool], seconds: float = 180) -> None:
         """Return as soon as `ready()` is true. Raises StartError if the server ends or the time is over."""
         try:
-            eventually(lambda: self.process.poll() is not None or ready(), seconds)
+            eventually(lambda: self._process.poll() is not None or ready(), seconds)
         except TimeoutError:
             raise StartError(self._story(f"not ready after {seconds:.0f} s")) from None
-        if self.process.poll() is not None:
-            raise StartError(self._story(f"exit code {self.process.returncode}"))
+        if self._process.poll() is not None:
+            raise StartError(self._story(f"exit code {self._process.returncode}"))
+
+    def kill(self) -> None:
+        """SIGKILL: the server closes nothing and saves nothing."""
+        self._process.kill()
+        self.stop()
+
+    def pause(self) -> None:
+        """SIGSTOP: connections stay open, and nothing answers."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT, after `pause`."""
+        self._process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        """SIGTERM, and SIGKILL after 10 seconds."""
+        self._process.terminate()
+        self.resume()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdin:
+            self._process.stdin.close()
 
     def _story(self, what: str) -> str:
         return "\n".join([f"{self.log.stem}: {what}", *self.log.read_text(errors="replace").splitlines()[-20:]])
@@ -42,25 +77,12 @@ class Server(NamedTuple):
 
 @contextlib.contextmanager
 def running(command: Sequence[str | Path], log: Path) -> Iterator[Server]:
-    """Start a server with its output in `log`. At the end it gets SIGTERM, and SIGKILL after 10 seconds."""
-    with log.open("wb") as sink:
-        bound = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *command]
-        process = subprocess.Popen(bound, stdin=subprocess.PIPE, stdout=sink, stderr=subprocess.STDOUT)
+    """Start a server with its output in `log`, and stop it at the end."""
+    server = Server(command, log)
     try:
-        yield Server(process, log)
+        yield server
     finally:
-        _stop(process)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    if process.stdin:
-        process.stdin.close()
+        server.stop()
 
 
 def free_ports(count: int) -> list[int]:

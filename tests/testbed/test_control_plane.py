@@ -6,6 +6,7 @@ import copy
 import signal
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -131,6 +132,27 @@ def test_controllers_make_pods_of_a_deployment(control_plane, controllers):
     assert control_plane.apply(changed(DEPLOYMENT, (("metadata", "namespace"), namespace)), dry_run=False).ok
     pods = f"/api/v1/namespaces/{namespace}/pods"
     server.eventually(lambda: len(control_plane.client.get(pods)["items"]) == 1)
+
+
+def test_a_killed_server_starts_again_and_a_paused_one_goes_on(tmp_path):
+    """The log has the output of both lives."""
+    script = tmp_path / "serve.sh"
+    script.write_text("echo there\nwhile :; do echo alive >>" + str(tmp_path / "alive") + "; sleep 0.05; done\n")
+    alive = tmp_path / "alive"
+    with server.running(["/bin/sh", script], tmp_path / "log") as thing:
+        thing.wait(alive.exists)
+        thing.kill()
+        stopped = alive.read_text()
+        thing.start()
+        thing.wait(lambda: thing.log.read_text().split() == ["there", "there"])
+        thing.wait(lambda: alive.read_text() > stopped)
+        thing.pause()
+        time.sleep(0.1)
+        paused = alive.read_text()
+        time.sleep(0.3)
+        assert alive.read_text() == paused
+        thing.resume()
+        thing.wait(lambda: alive.read_text() > paused)
 
 
 def test_a_server_that_cannot_start_tells_why(tmp_path):
