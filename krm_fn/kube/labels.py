@@ -45,6 +45,11 @@ KAI_QUEUE = "kai.scheduler/queue"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 PART = "app.kubernetes.io/component"
 APP_NAME = "app.kubernetes.io/name"
+PART_OF = "app.kubernetes.io/part-of"
+
+# written by Grove on the objects that it makes
+GROVE_GROUP = "grove.io/podcliquescalinggroup"
+GROVE_MANAGER = "grove-operator"
 
 # written by this function
 PREFIX = "dynamo.krm-fn.io/"

@@ -1,9 +1,10 @@
-"""The observations of all workloads and pods, found by key, by PodCliqueSet and by graph."""
+"""The observations of all workloads and pods, found by key, by PodCliqueSet and by graph, and the graphs that list them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krm_fn import results
 from krm_fn.status import observe
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.status.observe import Observation
+    from krm_fn.status.subject import Subject
 
 
 class Children:
@@ -20,13 +22,15 @@ class Children:
     def __init__(self, observations: Iterable[Observation] = ()) -> None:
         self._all: dict[ObjectKey, Observation] = {}
         self._families: dict[tuple[str, str], dict[ObjectKey, Observation]] = {}
+        self._lists: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
+        self._listing: dict[ObjectKey, dict[ObjectKey, None]] = {}
         for each in observations:
             self.put(each)
 
     @classmethod
-    def of(cls, resources: Iterable[Resource]) -> Children:
-        """The observations of those resources whose kind has an observer."""
-        raise NotImplementedError
+    def of(cls, resources: Iterable[Resource], home: str = "") -> Children:
+        """The observations of those resources whose kind has an observer. `home` is the namespace of resources without one."""
+        return cls(each for resource in resources if (each := _observation(resource, home)))
 
     def put(self, observation: Observation) -> Observation | None:
         """Adds or replaces an observation; returns the one that it replaces."""
@@ -56,3 +60,31 @@ class Children:
         if own is None or not own.family:
             return own
         return observe.get(key.kind).judge(own, self.family(key.namespace, own.family))
+
+    def enlist(self, subject: Subject) -> None:
+        """Remembers which workloads a graph lists, in place of those that it listed before."""
+        self.delist(subject.key)
+        if workloads := subject.workloads:
+            self._lists[subject.key] = workloads
+            for key in workloads:
+                self._listing.setdefault(key, {})[subject.key] = None
+
+    def delist(self, subject: ObjectKey) -> None:
+        """Forgets the workloads of a graph."""
+        for key in self._lists.pop(subject, ()):
+            self._listing[key].pop(subject, None)
+            if not self._listing[key]:
+                del self._listing[key]
+
+    def listed_by(self, workload: ObjectKey) -> tuple[ObjectKey, ...]:
+        """The graphs whose annotation names a workload. Two of them would be a mistake."""
+        return tuple(self._listing.get(workload, ()))
+
+
+def _observation(resource: Resource, home: str) -> Observation | None:
+    address = results.ref(resource)
+    observer = observe.find(address.api_version.rpartition("/")[0], address.kind)
+    if observer is None:
+        return None
+    found = observer.observe(resource)
+    return found if found.key.namespace else found._replace(key=found.key._replace(namespace=home))

@@ -16,3 +16,6 @@ class Features(NamedTuple):
     """Scales the workloads of scaling adapters."""
     grove_counts: bool = True
     """Scales the objects that Grove made to the counts in the annotation `workloads`."""
+
+
+DEFAULT = Features()

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import workload_list
+from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
+from krm_fn.status import fields
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.workload_list import Entry
 
+GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
+_BY_SYNCER = "sync"
+
 
 class Subject(NamedTuple):
     """One graph, component or scaling adapter.
 
-    `entries` is None if the resource has no annotation `workloads`; `wrong` says why the annotation cannot be read. `restart` is
-    `spec.restart` and `restart_by_syncer` is true if the syncer stamps the pod templates (annotation `dynamo.krm-fn.io/restart: sync`).
-    `graph` and `service` are the graph and the service that a component or an adapter belongs to. `replicas` is an adapter's
-    `spec.replicas`. `status` is the status as it is stored now.
+    `services` holds the services of a graph, `idle` those of them that have 0 replicas. `entries` is None if the resource has no annotation
+    `workloads`; `wrong` says why the annotation cannot be read. `restart` is `spec.restart` and `restart_by_syncer` is true if the syncer
+    stamps the pod templates (annotation `dynamo.krm-fn.io/restart: sync`). `graph` and `service` are the graph and the service that a
+    component or an adapter belongs to. `replicas` is an adapter's `spec.replicas`. `status` is the status as it is stored now.
     """
 
     key: ObjectKey
     generation: int
     services: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     entries: tuple[Entry, ...] | None = None
     wrong: str = ""
     restart: dict[str, Any] | None = None
@@ -34,7 +41,63 @@ class Subject(NamedTuple):
     deleted: bool = False
     status: dict[str, Any] = {}
 
+    @property
+    def workloads(self) -> tuple[ObjectKey, ...]:
+        """The keys of the workloads in the annotation."""
+        return tuple(workload(entry, self.key.namespace) for entry in self.entries or ())
+
 
 def read(resource: Resource, home: str = "") -> Subject:
     """Reads one Dynamo resource. `home` is the namespace of a resource without one. Never raises for what a user wrote."""
-    raise NotImplementedError
+    spec, metadata = fields.mapping(resource, "spec"), fields.mapping(resource, "metadata")
+    services = {str(name): service for name, service in fields.mapping(spec, "services").items()}
+    annotations = labels.notes(resource)
+    entries, wrong = _entries(annotations.get(labels.WORKLOADS))
+    graph, service = _place(resource, spec)
+    restart = spec.get("restart")
+    return Subject(
+        identity.key(resource, home),
+        fields.number(metadata.get("generation")) or 0,
+        tuple(services),
+        tuple(name for name, service in services.items() if fields.mapping(service).get("replicas") == 0),
+        entries,
+        wrong,
+        restart if isinstance(restart, dict) else None,
+        annotations.get(labels.RESTART) == _BY_SYNCER,
+        graph,
+        service,
+        fields.number(spec.get("replicas")),
+        "deletionTimestamp" in metadata,
+        fields.mapping(resource, "status"),
+    )
+
+
+def workload(entry: Entry, namespace: str) -> ObjectKey:
+    """The key of a workload. An entry names no namespace: its object is always in the namespace of the graph."""
+    return ObjectKey(entry.api_version.rpartition("/")[0], entry.kind, namespace, entry.name)
+
+
+def _entries(annotation: Any) -> tuple[tuple[Entry, ...] | None, str]:
+    """The entries of the annotation `workloads`, each once, and why they cannot be read."""
+    if annotation is None:
+        return None, ""
+    try:
+        found = workload_list.read(fields.text(annotation))
+    except ValueError as problem:
+        return None, str(problem)
+    return tuple(dict.fromkeys(_shared(entry) for entry in found)), ""
+
+
+def _shared(entry: Entry) -> Entry:
+    """An entry whose version and kind are in memory once."""
+    return entry._replace(api_version=fields.shared(entry.api_version), kind=fields.shared(entry.kind))
+
+
+def _place(resource: Resource, spec: dict[str, Any]) -> tuple[str, str]:
+    """The graph and the service of an adapter, from its spec, or of a component, from its labels."""
+    target = fields.mapping(spec, "dgdRef")
+    if target:
+        return fields.text(target.get("name")), fields.text(target.get("serviceName"))
+    if resource.get("kind") == GRAPH:
+        return "", ""
+    return fields.label(resource, labels.GRAPH), fields.label(resource, labels.COMPONENT) or fields.text(spec.get("serviceName"))

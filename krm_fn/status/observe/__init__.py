@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from krm_fn import registry
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
+from krm_fn.status import fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ class Observation(NamedTuple):
     desired: int = 1
     """`spec.replicas`; 1 if absent."""
     counts: Counts | None = None
-    """None: the object has no status yet."""
+    """None for a pod. Zeros if the object has no status yet."""
     ready: bool = False
     why: str = ""
     """Why it is not ready, for people; empty if it is ready."""
@@ -89,6 +90,10 @@ class Observer:
     """The plural name in API paths."""
     label_selector = ""
     """Limits what the syncer watches."""
+    has_deadline = False
+    """True if its controller reports an update that does not end. For other kinds, the pods tell it."""
+    scaled_by_syncer = False
+    """True if a changed `replicas` in the rendered object does not reach the object that runs."""
 
     def observe(self, resource: Resource) -> Observation:
         """Reads one object. Missing and absurd values never raise: they make the object not ready."""
@@ -97,6 +102,22 @@ class Observer:
     def judge(self, own: Observation, family: Sequence[Observation]) -> Observation:
         """Adds what other objects of the same PodCliqueSet say about this one. By default: nothing."""
         return own
+
+    def reported(self, graph: str, name: str) -> tuple[str, str]:
+        """The resource that a message of the graph names, and the part of it. By default: the object itself, as a whole."""
+        return name, ""
+
+    def available(self, *, ready: bool) -> tuple[str, str]:
+        """Reason and message of the condition `Available` of a component with such workloads."""
+        return (f"{self.kind}Ready", f"{self.kind} is ready") if ready else (f"{self.kind}NotReady", f"{self.kind} is not ready")
+
+    def start(self, resource: Resource) -> Observation:
+        """An observation with the fields that are the same for all kinds. `observe` completes it."""
+        place = fields.mapping(resource, "metadata")
+        key = ObjectKey(self.group, self.kind, fields.shared(place.get("namespace")), fields.text(place.get("name")))
+        observed = fields.number(fields.mapping(resource, "status").get("observedGeneration"))
+        wanted = fields.replicas(fields.mapping(resource, "spec"))
+        return Observation(key, fields.number(place.get("generation")) or 0, wanted, observed=observed)
 
 
 def names() -> tuple[str, ...]:
@@ -108,3 +129,18 @@ def get(kind: str) -> Observer:
     """The observer of a Kubernetes kind. Raises KeyError for a kind without one."""
     observer: Observer = registry.get(sys.modules[__name__], kind.lower()).OBSERVER
     return observer
+
+
+def find(group: str, kind: str) -> Observer | None:
+    """The observer of a kind in a group; None if no file here observes it."""
+    if kind.lower() not in names():
+        return None
+    found = get(kind)
+    return found if (found.group, found.kind) == (group, kind) else None
+
+
+def behind(own: Observation) -> str:
+    """Says that a controller has not seen the newest spec; empty if it has, or if its status does not tell."""
+    if own.observed is None or own.observed >= own.generation:
+        return ""
+    return f"spec not yet processed: generation={own.generation}, observedGeneration={own.observed}"

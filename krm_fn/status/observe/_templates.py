@@ -1,0 +1,24 @@
+"""Pod templates in observations. Most objects share one value, because few carry a restart."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels
+from krm_fn.status import fields
+from krm_fn.status.observe import Template
+
+if TYPE_CHECKING:
+    from krm_fn.results import Path
+
+
+def read(metadata: dict[str, Any], path: Path, service: str = "") -> Template:
+    """The template whose metadata is at a path of an object."""
+    annotations = fields.mapping(metadata, "annotations")
+    return _template(path, fields.text(annotations.get(labels.RESTART_AT)), service, bool(annotations))
+
+
+@lru_cache(maxsize=4096)
+def _template(path: Path, restarted: str, service: str, annotated: bool) -> Template:
+    return Template(path, restarted, service, annotated)

@@ -1,0 +1,80 @@
+"""Deployments.
+
+Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` IsDeploymentReady.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels
+from krm_fn.status import fields, observe
+from krm_fn.status.observe import Counts, Failure, Observation, Observer, _templates
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+_TEMPLATE = ("spec", "template", "metadata")
+_DEADLINE = "ProgressDeadlineExceeded"
+
+
+class Deployment(Observer):
+    """Its controller gives up an update after `spec.progressDeadlineSeconds`."""
+
+    group = "apps"
+    kind = "Deployment"
+    resource = "deployments"
+    label_selector = labels.NAMESPACE
+    has_deadline = True
+
+    def observe(self, resource: Resource) -> Observation:
+        """Ready if all replicas are of the newest template and available, and no older replica remains."""
+        spec, status = fields.mapping(resource, "spec"), fields.mapping(resource, "status")
+        own = self.start(resource)
+        counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")))
+        available = fields.condition(status, "Available")
+        late = observe.behind(own._replace(observed=own.observed or 0))
+        why = "the Deployment is paused" if spec.get("paused") is True else (late or _why(own, counts, available)) if own.desired else ""
+        return own._replace(
+            counts=counts,
+            ready=not why,
+            why=why if late or not why else _refused(status) or why,
+            updating=bool(late) or counts.updated < own.desired or counts.replicas > counts.updated,
+            failure=_failure(status) if why and not late else None,
+            since=fields.since(available) if (available.get("status") == "True") is not bool(why) else "",
+            selector=_selector(fields.mapping(spec, "selector", "matchLabels")),
+            templates=(_templates.read(fields.mapping(resource, *_TEMPLATE), _TEMPLATE),),
+        )
+
+
+def _why(own: Observation, counts: Counts, available: dict[str, Any]) -> str:
+    """The first check that fails, in the order of the reference."""
+    if counts.updated < own.desired:
+        return f"desired={own.desired}, updated={counts.updated}"
+    if (counts.available or 0) < own.desired:
+        return f"desired={own.desired}, available={counts.available}"
+    if counts.replicas != own.desired:
+        return f"performing rolling update: desired={own.desired}, replicas={counts.replicas}"
+    return "" if available.get("status") == "True" else "condition Available is not True"
+
+
+def _refused(status: dict[str, Any]) -> str:
+    """Why the controller cannot create pods, such as an exceeded quota; empty if it can."""
+    condition = fields.condition(status, "ReplicaFailure")
+    return fields.text(condition.get("message")) if condition.get("status") == "True" else ""
+
+
+def _failure(status: dict[str, Any]) -> Failure | None:
+    """An update that made no progress in time."""
+    progressing = fields.condition(status, "Progressing")
+    if progressing.get("status") != "False" or progressing.get("reason") != _DEADLINE:
+        return None
+    return Failure(_DEADLINE, _refused(status) or fields.text(progressing.get("message")))
+
+
+def _selector(labels: dict[str, Any]) -> str:
+    """The text of a selector."""
+    return ",".join(sorted(f"{key}={value}" for key, value in labels.items()))
+
+
+OBSERVER = Deployment()

@@ -1,0 +1,96 @@
+"""Pods, for the reason in a message. Only a syncer with the feature `pods` reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels
+from krm_fn.status import fields
+from krm_fn.status.observe import Failure, Observation, Observer
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+_LASTING = {
+    "ErrImagePull": "ImagePullBackOff",
+    "ImagePullBackOff": "ImagePullBackOff",
+    "InvalidImageName": "InvalidImageName",
+    "ErrImageNeverPull": "ErrImageNeverPull",
+    "CreateContainerConfigError": "CreateContainerConfigError",
+    "CreateContainerError": "CreateContainerError",
+    "RunContainerError": "RunContainerError",
+    "CrashLoopBackOff": "CrashLoopBackOff",
+}
+"""Reasons of a waiting container that rarely end by themselves. The kubelet alternates between the first two."""
+_CRASHES = 3
+"""From this number of restarts on, a container that is not ready is in a crash loop, also while it runs again."""
+
+
+class Pod(Observer):
+    """One pod of a graph."""
+
+    kind = "Pod"
+    resource = "pods"
+    label_selector = labels.GRAPH
+
+    def observe(self, resource: Resource) -> Observation:
+        """Ready as its condition says. A pod that is being deleted has no reason."""
+        status = fields.mapping(resource, "status")
+        ready = fields.condition(status, "Ready")
+        metadata = fields.mapping(resource, "metadata")
+        failure = None if ready.get("status") == "True" or "deletionTimestamp" in metadata else _failure(status)
+        why = f"{failure.reason}: {failure.message}" if failure else ""
+        if not why and ready.get("status") != "True" and "deletionTimestamp" not in metadata:
+            why = _delayed(status)
+        return self.start(resource)._replace(
+            ready=ready.get("status") == "True",
+            why=why,
+            failure=failure,
+            since=fields.since(ready) or fields.text(metadata.get("creationTimestamp")),
+            family=fields.label(resource, labels.GRAPH),
+            member=fields.label(resource, labels.COMPONENT),
+        )
+
+
+def _failure(status: dict[str, Any]) -> Failure | None:
+    """The first container that cannot start, or that ends again and again. Init containers run first."""
+    for each in (*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))):
+        waiting = fields.mapping(each, "state", "waiting")
+        reason = _LASTING.get(fields.text(waiting.get("reason")), "")
+        ended = fields.mapping(each, "lastState", "terminated")
+        restarts = fields.count(each.get("restartCount"))
+        if reason == "CrashLoopBackOff" or (ended and restarts >= _CRASHES and each.get("ready") is not True):
+            return Failure("CrashLoopBackOff", f"container {fields.text(each.get('name'))} {_end(ended)}, restarts={restarts}")
+        if reason:
+            said = fields.text(waiting.get("message"))
+            return Failure(reason, f"container {fields.text(each.get('name'))}{f', {said}' if said else ''}")
+    return None
+
+
+def _end(ended: dict[str, Any]) -> str:
+    """How a container ended."""
+    reason, said = fields.text(ended.get("reason")), fields.text(ended.get("message"))
+    code = ended.get("exitCode")
+    words = f"ended{f' with exit code {code}' if type(code) is int else ''}{f' ({reason})' if reason and reason != 'Error' else ''}"
+    return f"{words}, {said}" if said else words
+
+
+def _delayed(status: dict[str, Any]) -> str:
+    """What the pod waits for, and waiting may help: a node, or a container that is started again."""
+    scheduled = fields.condition(status, "PodScheduled")
+    if scheduled.get("status") == "False":
+        return _joined(fields.text(scheduled.get("reason")) or "Unschedulable", fields.text(scheduled.get("message")))
+    if status.get("phase") == "Failed":
+        return _joined(fields.text(status.get("reason")) or "Failed", fields.text(status.get("message")))
+    for each in (*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))):
+        ended = fields.mapping(each, "state", "terminated") or fields.mapping(each, "lastState", "terminated")
+        if ended and ended.get("exitCode") != 0 and each.get("ready") is not True:
+            return _joined(fields.text(ended.get("reason")) or "Error", f"container {fields.text(each.get('name'))} {_end(ended)}")
+    return ""
+
+
+def _joined(reason: str, said: str) -> str:
+    return f"{reason}: {said}" if said else reason
+
+
+OBSERVER = Pod()
