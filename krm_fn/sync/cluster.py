@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
 import tempfile
 from pathlib import Path
@@ -41,14 +40,6 @@ class Credentials(Protocol):
         """The identity of now. `refresh` is true if the server refused the last one. Raises ClusterError."""
 
 
-class Anonymous:
-    """No credentials."""
-
-    async def identity(self, *, refresh: bool) -> Identity:
-        """An empty identity."""
-        return Identity()
-
-
 class Access(NamedTuple):
     """What one request needs. `tls` is None for a server without TLS."""
 
@@ -56,13 +47,16 @@ class Access(NamedTuple):
     tls: ssl.SSLContext | None
 
 
-class Pem:
+class Content:
     """Text from the configuration, or from a file that is read again when it changes on disk."""
 
     def __init__(self, data: bytes = b"", path: Path | None = None) -> None:
         self._data = data
         self._path = path
         self._version: Hashable = None
+
+    def __bool__(self) -> bool:
+        return bool(self._data or self._path)
 
     def read(self) -> bytes:
         """The text of now; empty if nothing is configured. A file that disappears keeps its last text.
@@ -73,16 +67,13 @@ class Pem:
             return self._data
         try:
             found = self._path.stat()  # follows the symbolic links that kubelet swaps
-            version = (found.st_ino, found.st_mtime_ns, found.st_size)
+            version = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
             if version != self._version:
                 self._data, self._version = self._path.read_bytes(), version
         except OSError as error:
             if self._version is None:
                 raise ClusterError(f"{self._path} cannot be read: {error.strerror}; correct the path or the file's permissions") from error
         return self._data
-
-    def __bool__(self) -> bool:
-        return bool(self._data or self._path)
 
 
 class Trust(NamedTuple):
@@ -91,7 +82,7 @@ class Trust(NamedTuple):
     `server_name` is the name that the certificate must carry, where it is not the host of the address.
     """
 
-    authority: Pem
+    authority: Content
     verify: bool = True
     server_name: str = ""
 
@@ -165,10 +156,3 @@ def _present(context: ssl.SSLContext, certificate: Certificate) -> None:
             context.load_cert_chain(chain, key)
         except ssl.SSLError as error:
             raise ClusterError(f"the client certificate and its key do not fit together ({error.reason}); write both again") from error
-
-
-def decoded(text: bytes) -> str:
-    """A token as text, without the line end that editors add."""
-    with contextlib.suppress(UnicodeDecodeError):
-        return text.decode("ascii").strip()
-    raise ClusterError("the token has characters outside ASCII; write the token again")

@@ -1,0 +1,168 @@
+"""Reads kubeconfig files as kubectl does ("Organizing Cluster Access Using kubeconfig Files" in the Kubernetes documentation)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.sync import incluster
+from krm_fn.sync.cluster import Cluster, ClusterError, Content, Trust
+from krm_fn.sync.credentials import Written
+from krm_fn.sync.exec_plugin import API_VERSIONS, MODES, Command, Plugin
+from krm_fn.yamlio import reader
+
+if TYPE_CHECKING:
+    from krm_fn.sync.cluster import Credentials
+
+LISTS = {"clusters": "cluster", "users": "user", "contexts": "context"}
+EXTENSION = "client.authentication.k8s.io/exec"
+UNSUPPORTED_USER = {
+    "auth-provider": "use an exec plugin",
+    "as": "write a user with the rights that krm-fn needs",
+    "as-groups": "write a user with the rights that krm-fn needs",
+}
+
+
+def find(path: Path | None = None, context: str | None = None) -> Cluster:
+    """The cluster of the arguments; without arguments that of KUBECONFIG, then that of the pod, then that of ~/.kube/config.
+
+    Raises ClusterError.
+    """
+    if path is None and context is None and not os.environ.get("KUBECONFIG") and incluster.available():
+        return incluster.load()
+    return load(path, context)
+
+
+def load(path: Path | None = None, context: str | None = None) -> Cluster:
+    """The cluster of a context: of the file `path`, or of the files in KUBECONFIG, or of ~/.kube/config. Raises ClusterError.
+
+    `context` is by default the current context. Of several files, the first that sets a value or a name wins.
+    """
+    config = _merged(_files(path))
+    name = context or config["current-context"]
+    if not name:
+        raise ClusterError(f"the kubeconfig has no current-context; pass --context with one of {_names(config['contexts'])}")
+    chosen = _entry(config, "contexts", name)[0]
+    cluster, folder = _entry(config, "clusters", _text(chosen, "cluster"))
+    user_name = _text(chosen, "user")
+    user, user_folder = _entry(config, "users", user_name) if user_name else ({}, folder)
+    if cluster.get("proxy-url"):
+        raise ClusterError("krm-fn does not know proxy-url; connect without a proxy, for example through `kubectl proxy`")
+    server = _text(cluster, "server")
+    if not server.startswith(("https://", "http://")):
+        raise ClusterError(f"the server {server!r} of the context {name} is not a URL; write https://HOST:PORT")
+    trust = Trust(
+        _content(cluster, "certificate-authority", folder), not cluster.get("insecure-skip-tls-verify"), _text(cluster, "tls-server-name")
+    )
+    return Cluster(server, trust, _credentials(user, user_folder, cluster, trust), namespace=_text(chosen, "namespace") or "default")
+
+
+def _files(path: Path | None) -> list[Path]:
+    if path is not None:
+        return [path]
+    listed = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
+    found = [each for each in listed or [Path.home() / ".kube" / "config"] if each.exists()]
+    if not found:
+        wanted = ", ".join(str(each) for each in listed) or "~/.kube/config"
+        raise ClusterError(f"{wanted} does not exist; pass --kubeconfig FILE, or set KUBECONFIG")
+    return found
+
+
+def _merged(files: list[Path]) -> dict[str, Any]:
+    """The current context, and each list as a mapping from names to pairs of an entry and the folder of its file."""
+    merged: dict[str, Any] = {"current-context": ""} | {each: {} for each in LISTS}
+    for file in files:
+        config = _read(file)
+        merged["current-context"] = merged["current-context"] or _text(config, "current-context")
+        for each, inner in LISTS.items():
+            for entry in config.get(each) or []:
+                if not isinstance(entry, dict) or not isinstance(entry.get(inner) or {}, dict):
+                    raise ClusterError(f"{file}: {each} has an entry without {inner}; correct it")
+                merged[each].setdefault(_text(entry, "name"), (entry.get(inner) or {}, file.absolute().parent))
+    return merged
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        text = file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ClusterError(f"{file} cannot be read: {error}; correct the path or the file's permissions") from error
+    documents, findings = reader.read(text, str(file))
+    if findings:
+        raise ClusterError(f"{file}: {findings[0].message}")
+    value = documents[0].value if documents else {}
+    if not isinstance(value, dict):
+        raise ClusterError(f"{file} is not a kubeconfig; pass another file")
+    return value
+
+
+def _entry(config: dict[str, Any], each: str, name: str) -> tuple[dict[str, Any], Path]:
+    if name not in config[each]:
+        raise ClusterError(f"the kubeconfig has no {LISTS[each]} {name!r}; it has {_names(config[each])}")
+    found: tuple[dict[str, Any], Path] = config[each][name]
+    return found
+
+
+def _credentials(user: dict[str, Any], folder: Path, cluster: dict[str, Any], trust: Trust) -> Credentials:
+    for field, fix in UNSUPPORTED_USER.items():
+        if user.get(field):
+            raise ClusterError(f"krm-fn does not know {field} of a user in a kubeconfig; {fix}")
+    token_file = _text(user, "tokenFile")
+    token = Content(path=folder / token_file) if token_file else Content(_text(user, "token").encode())
+    login = f"{_text(user, 'username')}:{_text(user, 'password')}" if user.get("username") else ""
+    if isinstance(user.get("exec"), dict) and not token and not login:
+        return Plugin(_command(user["exec"], folder, cluster, trust))
+    chain, key = _content(user, "client-certificate", folder), _content(user, "client-key", folder)
+    if bool(chain) != bool(key):
+        raise ClusterError("the user of the kubeconfig has a client certificate or a client key, but not both; add the other one")
+    return Written(token, login, chain, key)
+
+
+def _command(written: dict[str, Any], folder: Path, cluster: dict[str, Any], trust: Trust) -> Command:
+    version, mode = _text(written, "apiVersion"), _text(written, "interactiveMode") or "IfAvailable"
+    if version not in API_VERSIONS:
+        raise ClusterError(f"exec.apiVersion {version!r} is not known; use {' or '.join(API_VERSIONS)}")
+    if mode not in MODES:
+        raise ClusterError(f"exec.interactiveMode {mode!r} is not known; use {', '.join(MODES)}")
+    environment = {_text(each, "name"): _text(each, "value") for each in written.get("env") or [] if isinstance(each, dict)}
+    arguments = tuple(str(each) for each in written.get("args") or [])
+    told = _told(cluster, trust) if written.get("provideClusterInfo") else None
+    return Command(version, _text(written, "command"), arguments, environment, mode, _text(written, "installHint"), folder, told)
+
+
+def _told(cluster: dict[str, Any], trust: Trust) -> dict[str, Any]:
+    """What a plugin is told about the cluster: the kind `Cluster` of its API."""
+    extensions = {_text(each, "name"): each.get("extension") for each in cluster.get("extensions") or [] if isinstance(each, dict)}
+    told = {
+        "server": cluster["server"],
+        "tls-server-name": trust.server_name,
+        "insecure-skip-tls-verify": not trust.verify,
+        "certificate-authority-data": base64.b64encode(trust.authority.read()).decode(),
+        "config": extensions.get(EXTENSION),
+    }
+    return {field: value for field, value in told.items() if value}
+
+
+def _content(entry: dict[str, Any], field: str, folder: Path) -> Content:
+    """A file of the kubeconfig, or the data that overrides it."""
+    if data := _text(entry, f"{field}-data"):
+        try:
+            return Content(base64.b64decode("".join(data.split()), validate=True))
+        except binascii.Error as error:
+            raise ClusterError(f"{field}-data in the kubeconfig is not base64; write it again") from error
+    path = _text(entry, field)
+    return Content(path=folder / path) if path else Content()
+
+
+def _text(entry: dict[str, Any], field: str) -> str:
+    value = entry.get(field)
+    if value is not None and not isinstance(value, str):
+        raise ClusterError(f"{field} in the kubeconfig must be text; put it in quotes")
+    return value or ""
+
+
+def _names(entries: dict[str, Any]) -> str:
+    return ", ".join(sorted(entries)) or "none"
