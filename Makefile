@@ -32,9 +32,9 @@ test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
 
-image: ## build the container image with docker or podman: IMAGE=name BASE=image BUILD_FLAGS=...
+image: ## build the container image with docker or podman: IMAGE=name TARGET=sync BASE=image BUILD_FLAGS=...
 	$(ENGINE) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) --build-arg REVISION=$(shell git rev-parse HEAD 2>/dev/null || echo unknown) \
-		$(if $(BASE),--build-arg BASE=$(BASE)) $(BUILD_FLAGS) .
+		$(if $(TARGET),--target $(TARGET)) $(if $(BASE),--build-arg BASE=$(BASE)) $(BUILD_FLAGS) .
 
 pins: $(VENV)/runtime ## write the digests of the base images into the Dockerfile; needs access to the registries
 	@$(BIN)/python tools/image/pins.py

@@ -75,10 +75,13 @@ def apply(plane: ControlPlane, text: str, *options: str) -> str:
     return plane.kubectl("apply", "--server-side", "--validate=strict", *options, "-f", "-", input=text)
 
 
-def may(plane: ControlPlane, user: str, namespace: str, verb: str, group: str, resource: str) -> bool:
-    """True if RBAC allows a request; `resource` may end with a slash and a subresource."""
-    name, _, subresource = resource.partition("/")
-    asked = {"namespace": namespace, "verb": verb, "group": group, "resource": name, "subresource": subresource}
+def may(plane: ControlPlane, user: str, namespace: str, verb: str, group: str, resource: str, name: str = "") -> bool:
+    """True if RBAC allows a request; `resource` may end with a slash and a subresource.
+
+    A list or a watch has a `name` if its field selector has one (Kubernetes documentation, "Referring to resources" of RBAC).
+    """
+    plural, _, subresource = resource.partition("/")
+    asked = {"namespace": namespace, "verb": verb, "group": group, "resource": plural, "subresource": subresource, "name": name}
     review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {"user": user, "resourceAttributes": asked}}
     answer = plane.client.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
     assert answer.ok, answer.message

@@ -21,10 +21,11 @@ from tests.testbed import programs, server
 
 pytestmark = pytest.mark.xdist_group("platform")
 
-PAGE, UPGRADES = ((pages.DOCS / name).read_text() for name in ("platform.md", "upgrades.md"))
+PAGE, UPGRADES, SYNCER = ((pages.DOCS / name).read_text() for name in ("platform.md", "upgrades.md", "syncer.md"))
 PLATFORM = admission.PLATFORM
+STATUS_WRITTEN = {"StatefulSet", "Deployment", "Job", "ValidatingAdmissionPolicy", "ClusterRole"}
 NAMESPACES = {"ssh-key": "inference", "namespaced": "team"}
-OTHERS = ("inferencepool", "podmonitor", "queue")
+OTHERS = ("inferencepool", "podmonitor", "prometheusrule", "queue")
 
 
 def name(folder):
@@ -60,9 +61,10 @@ def test_the_page_has_commands_for_every_part():
 
 
 def at_hand():
-    """The root kustomization, and every part that it does not include."""
+    """The root kustomization, and every part that it does not include; of nested parts, the outer one."""
     top = yaml.safe_load((programs.ROOT / "kustomization.yaml").read_text())["resources"]
-    return [programs.ROOT, *(part for part in installation.parts() if f"platform/{name(part)}" not in top)]
+    found = [part for part in installation.parts() if f"platform/{name(part)}" not in top]
+    return [programs.ROOT, *(part for part in found if part.parent not in found)]
 
 
 @pytest.mark.parametrize("folder", at_hand(), ids=lambda folder: str(folder.relative_to(programs.ROOT)))
@@ -77,17 +79,23 @@ def test_a_second_time_changes_nothing(folder, installed, tmp_path):
 
 def versions(plane, text):
     """The resource version of every object of a build, except objects whose status a controller writes."""
-    still = [
-        each for each in yaml.safe_load_all(text) if each["kind"] not in {"StatefulSet", "Job", "ValidatingAdmissionPolicy", "ClusterRole"}
-    ]
+    still = [each for each in yaml.safe_load_all(text) if each["kind"] not in STATUS_WRITTEN]
     return [plane.client.get(plane.client.path(each))["metadata"]["resourceVersion"] for each in still]
 
 
-@pytest.mark.parametrize(("space", "selector"), [("dynamo-system", "nats"), ("dynamo-system", "etcd"), ("inference", "mpi-run-ssh-key")])
-def test_pods_are_fit_for_the_strictest_namespace(space, selector, installed):
+PODS = [
+    ("dynamo-system", "nats", 1),
+    ("dynamo-system", "etcd", 1),
+    ("dynamo-system", "krm-fn-sync", 2),
+    ("inference", "mpi-run-ssh-key", 1),
+]
+
+
+@pytest.mark.parametrize(("space", "selector", "count"), PODS)
+def test_pods_are_fit_for_the_strictest_namespace(space, selector, count, installed):
     """Both namespaces enforce the restricted standard and would refuse other pods."""
     asked = ("get", "pods", "-n", space, "-l", f"app.kubernetes.io/name={selector}", "-o", "name")
-    server.eventually(lambda: len(installed.kubectl(*asked).splitlines()) == 1)
+    server.eventually(lambda: len(installed.kubectl(*asked).splitlines()) == count)
     labels = installed.client.get(f"/api/v1/namespaces/{space}")["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
 
@@ -308,3 +316,14 @@ def test_a_quota_counts_graphs(apart):
     path = "/api/v1/namespaces/team-a/resourcequotas/inference"
     server.eventually(lambda: "1" in apart.client.get(path)["status"]["used"].values())
     assert "exceeded quota" in apart.client.apply(second, dry_run=False).message
+
+
+def test_the_page_of_the_syncer_installs_it(apart, tmp_path):
+    """The commands of docs/syncer.md, in their order; the restricted namespace admits a pod with the image of the page."""
+    folder = pages.clone(tmp_path, SYNCER)
+    for scripts in pages.steps(SYNCER).values():
+        for script in scripts:
+            pages.run(script.replace("kubectl create namespace team-a\n", ""), folder, apart)
+    asked = ("get", "pods", "-n", "dynamo-system", "-l", "app.kubernetes.io/name=krm-fn-sync", "-o", "jsonpath={..image}")
+    server.eventually(lambda: "registry.example.com/krm-fn:0.1.0-sync" in apart.kubectl(*asked).split())
+    assert apart.kubectl("get", "deployment", "-n", "team-a", "krm-fn-sync", "-o", "name")

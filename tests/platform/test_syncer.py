@@ -1,0 +1,222 @@
+"""platform/syncer on a real API server: every variant is accepted, and each component gives exactly the rights that its feature needs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+import krm_fn
+from tests.platform import admission, installation
+from tests.testbed import programs
+
+SYNCER = admission.PLATFORM / "syncer"
+COMPONENTS = sorted(file.parent.name for file in SYNCER.glob("*/kustomization.yaml") if "kind: Component" in file.read_text())
+GRAPHS = ("dynamocomponentdeployments", "dynamographdeployments", "dynamographdeploymentscalingadapters")
+LEASES, MARKER = "coordination.k8s.io", "dynamo-operator-namespace-scope"
+TEAM = "syncer-team"
+GROVE, LWS = "grove.io", "leaderworkerset.x-k8s.io"
+
+
+def layer(folder, *components, core=False, **settings):
+    """A layer of a user: the syncer, or its core, with components."""
+    chosen = [f"platform/syncer/{name}" for name in components]
+    return installation.overlay(folder, resources=["platform/syncer/core" if core else "platform/syncer"], components=chosen, **settings)
+
+
+def workload(objects):
+    """The Deployment or the StatefulSet."""
+    (found,) = [each for each in objects if each["kind"] in {"Deployment", "StatefulSet"}]
+    return found
+
+
+def container(objects):
+    (found,) = workload(objects)["spec"]["template"]["spec"]["containers"]
+    return found
+
+
+VARIANTS = [
+    # reason, components, the arguments that they add
+    ("the default", (), []),
+    ("reasons of pods", ("pods",), ["--pods"]),
+    ("restarts in order", ("restarts",), ["--restarts"]),
+    ("one namespace", ("namespaced",), ["--namespace=$(POD_NAMESPACE)"]),
+    ("one namespace beside an operator", ("namespaced", "hold-namespaces"), ["--namespace=$(POD_NAMESPACE)", "--hold-namespaces"]),
+    ("shards", ("shards",), ["--shard=$(POD_INDEX)/3"]),
+    ("alerts", ("alerts",), []),
+    ("the dashboard", ("dashboard",), []),
+    (
+        "everything",
+        ("shards", "pods", "restarts", "monitoring", "namespaced", "hold-namespaces"),
+        ["--shard=$(POD_INDEX)/3", "--pods", "--restarts", "--namespace=$(POD_NAMESPACE)", "--hold-namespaces"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("components", "arguments"), [row[1:] for row in VARIANTS], ids=[row[0] for row in VARIANTS])
+def test_a_strict_server_accepts_every_variant(components, arguments, tmp_path, control_plane, crds):
+    objects = installation.objects(layer(tmp_path / "layer", *components, namespace=control_plane.namespace(TEAM)))
+    refused = [answer.message for each in objects if not (answer := control_plane.judge(each)).ok]
+    assert refused == []
+    assert container(objects)["args"] == ["sync", "--scaling", "--grove-counts", *arguments]
+
+
+def test_every_component_is_in_a_variant():
+    """`scaling` and `hybrid` are in all of them: platform/syncer includes them."""
+    included = yaml.safe_load((SYNCER / "kustomization.yaml").read_text())["components"]
+    assert {name for _, components, _ in VARIANTS for name in components} | {*included} == {*COMPONENTS}
+
+
+def test_the_core_changes_no_workload(tmp_path):
+    """The core has three rules for graphs, and the arguments that turn the other features off."""
+    objects = installation.objects(layer(tmp_path / "layer", core=True))
+    (role,) = [each for each in objects if each["kind"] == "ClusterRole" and each["metadata"]["name"] == "krm-fn-sync"]
+    assert len(role["rules"]) == 3
+    assert container(objects)["args"] == ["sync", "--no-scaling", "--no-grove-counts"]
+
+
+def test_one_namespace_needs_no_right_in_the_cluster(tmp_path):
+    """All objects are in the namespace, and all bindings are for its account."""
+    components = ("pods", "restarts", "monitoring", "namespaced", "hold-namespaces")
+    objects = installation.objects(layer(tmp_path / "layer", *components, namespace=TEAM))
+    assert {each["metadata"].get("namespace") for each in objects} == {TEAM}
+    assert [each["kind"] for each in objects if each["kind"].startswith("Cluster")] == []
+    bindings = [each for each in objects if each["kind"] == "RoleBinding"]
+    assert [each["roleRef"]["kind"] for each in bindings] == ["Role"] * len(bindings)
+    subjects = [subject for each in bindings for subject in each["subjects"]]
+    assert subjects == [{"kind": "ServiceAccount", "name": "krm-fn-sync", "namespace": TEAM}] * len(bindings)
+
+
+def test_a_shard_has_its_number_and_may_hold_its_lease(tmp_path):
+    """Pods of a StatefulSet count from 1, as `--shard 1/3` does."""
+    objects = installation.objects(layer(tmp_path / "layer", "shards"))
+    found, count = workload(objects), workload(objects)["spec"]["replicas"]
+    assert (found["kind"], found["spec"]["ordinals"]) == ("StatefulSet", {"start": 1})
+    assert container(objects)["args"][-1] == f"--shard=$(POD_INDEX)/{count}"
+    (role,) = [each for each in objects if each["metadata"]["name"] == "krm-fn-sync-leases" and each["kind"] == "Role"]
+    assert role["rules"][0]["resourceNames"] == [f"krm-fn-sync-{number}-of-{count}" for number in range(1, count + 1)]
+
+
+def test_the_image_is_that_of_this_version(tmp_path):
+    assert container(installation.objects(SYNCER))["image"].endswith(f"/dynamo-krm-fn:{krm_fn.__version__}-sync")
+
+
+def test_monitor_budget_and_policy_choose_the_pods(tmp_path):
+    objects = installation.objects(layer(tmp_path / "layer", "monitoring"))
+    template = workload(objects)["spec"]["template"]
+    selectors = {
+        "PodMonitor": lambda spec: spec["selector"],
+        "PodDisruptionBudget": lambda spec: spec["selector"],
+        "NetworkPolicy": lambda spec: spec["podSelector"],
+        "Deployment": lambda spec: spec["selector"],
+    }
+    chosen = {each["kind"]: selectors[each["kind"]](each["spec"])["matchLabels"] for each in objects if each["kind"] in selectors}
+    assert chosen == dict.fromkeys(selectors, template["metadata"]["labels"])
+    assert [each["labelSelector"]["matchLabels"] for each in template["spec"]["topologySpreadConstraints"]] == [*chosen.values()][:2]
+    ports = [each["name"] for each in container(objects)["ports"]]
+    (policy,) = [each["spec"] for each in objects if each["kind"] == "NetworkPolicy"]
+    (monitor,) = [each["spec"] for each in objects if each["kind"] == "PodMonitor"]
+    assert ports == [policy["ingress"][0]["ports"][0]["port"]] == [monitor["podMetricsEndpoints"][0]["port"]]
+    assert [each["port"] for rule in policy["egress"] for each in rule["ports"]] == [443, 6443]
+
+
+def test_the_token_is_short_lived_and_the_only_one():
+    pod = workload(installation.objects(SYNCER))["spec"]["template"]["spec"]
+    assert pod["automountServiceAccountToken"] is False
+    sources = {key: value for volume in pod["volumes"] for each in volume["projected"]["sources"] for key, value in each.items()}
+    assert sources["serviceAccountToken"] == {"path": "token", "expirationSeconds": 3600}
+    assert {each["path"] for each in sources["configMap"]["items"]} == {"ca.crt"}
+    assert {each["path"] for each in sources["downwardAPI"]["items"]} == {"namespace"}
+
+
+def test_the_admission_policy_names_the_account():
+    """platform/admission lets this account write a status, in whichever namespace it is."""
+    (account,) = [each["metadata"] for each in installation.objects(SYNCER) if each["kind"] == "ServiceAccount"]
+    (principals,) = [each for each in installation.objects(admission.PLATFORM / "admission") if each["kind"] == "ConfigMap"]
+    user = f"system:serviceaccount:{account['namespace']}:{account['name']}"
+    patterns = [re.escape(line).replace(r"\*", "[^:]*") for line in principals["data"]["status"].splitlines()]
+    assert any(re.fullmatch(pattern, user) for pattern in patterns)
+
+
+WATCH = ("list", "watch")
+CORE = [
+    *((verb, "nvidia.com", kind, "") for kind in GRAPHS for verb in WATCH),
+    *(("patch", "nvidia.com", f"{kind}/status", "") for kind in GRAPHS),
+    *((verb, "apps", "deployments", "") for verb in WATCH),
+    *((verb, LWS, "leaderworkersets", "") for verb in WATCH),
+    *((verb, GROVE, kind, "") for kind in ("podcliques", "podcliquescalinggroups", "podcliquesets") for verb in WATCH),
+    *((verb, "events.k8s.io", "events", "") for verb in ("create", "patch")),
+]
+FEATURES = {
+    "scaling": [
+        ("patch", "apps", "deployments/scale", ""),
+        ("patch", GROVE, "podcliques/scale", ""),
+        ("patch", GROVE, "podcliquescalinggroups/scale", ""),
+    ],
+    "pods": [(verb, "", "pods", "") for verb in WATCH],
+    "restarts": [
+        ("patch", "apps", "deployments", ""),
+        ("patch", LWS, "leaderworkersets", ""),
+        ("patch", GROVE, "podcliquesets", ""),
+    ],
+    "hybrid": [(verb, LEASES, "leases", MARKER) for verb in WATCH],
+}
+OWN = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", "krm-fn-sync") for verb in ("get", "update"))]
+HOLDING = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", MARKER) for verb in ("get", "update"))]
+NEVER = [
+    *((verb, "", resource, "") for verb in ("get", "list", "watch", "create", "patch") for resource in ("secrets", "configmaps")),
+    *((verb, "", "pods", "") for verb in ("get", "create", "patch", "delete")),
+    ("create", "", "pods/exec", ""),
+    ("list", LEASES, "leases", ""),
+    ("delete", LEASES, "leases", "krm-fn-sync"),
+    *((verb, "nvidia.com", kind, "") for verb in ("get", "create", "update", "patch", "delete") for kind in GRAPHS),
+    *((verb, "apps", "deployments", "") for verb in ("get", "create", "update", "delete")),
+    ("impersonate", "", "serviceaccounts", ""),
+    ("create", "", "serviceaccounts/token", ""),
+    ("patch", "rbac.authorization.k8s.io", "clusterroles", ""),
+]
+
+
+@pytest.mark.parametrize("feature", ["", *FEATURES])
+def test_rights(feature, tmp_path, control_plane):
+    """The core with one component has the rights of both in every namespace, and none of another component."""
+    home = control_plane.namespace(f"syncer-{feature or 'core'}")
+    settings = {"namespace": home, "nameSuffix": f"-{feature or 'core'}"}
+    accept(control_plane, layer(tmp_path / "layer", *([feature] if feature else []), core=True, **settings))
+    user = f"system:serviceaccount:{home}:krm-fn-sync-{feature or 'core'}"
+    theirs = [right for name, rights in FEATURES.items() if name != feature for right in rights]
+    assert refused(control_plane, user, TEAM, [*CORE, *FEATURES.get(feature, [])]) == []
+    assert allowed(control_plane, user, TEAM, [*theirs, *OWN, *HOLDING, *NEVER]) == []
+    assert refused(control_plane, user, home, OWN) == []
+    assert allowed(control_plane, user, home, NEVER) == []
+
+
+def test_rights_in_one_namespace(tmp_path, control_plane, crds):
+    """The namespaced variant has all rights in its namespace, and none in another, not even to list graphs."""
+    home = control_plane.namespace("syncer-alone")
+    accept(control_plane, layer(tmp_path / "layer", "pods", "restarts", "namespaced", "hold-namespaces", namespace=home))
+    user = f"system:serviceaccount:{home}:krm-fn-sync"
+    rights = [*CORE, *OWN, *HOLDING, *(right for found in FEATURES.values() for right in found)]
+    assert refused(control_plane, user, home, rights) == []
+    assert allowed(control_plane, user, TEAM, rights) == []
+    assert allowed(control_plane, user, home, NEVER[:-1]) == []
+
+
+def accept(plane, folder):
+    for each in installation.objects(folder):
+        answer = plane.apply(each, dry_run=False)
+        assert answer.ok, answer.message
+
+
+def allowed(plane, user, namespace, rights):
+    return [right for right in rights if installation.may(plane, user, namespace, *right)]
+
+
+def refused(plane, user, namespace, rights):
+    return [right for right in rights if not installation.may(plane, user, namespace, *right)]
+
+
+def test_the_page_names_every_part():
+    page = (programs.ROOT / "docs" / "syncer.md").read_text()
+    assert [name for name in (*COMPONENTS, "core") if f"platform/syncer/{name}" not in page] == []
