@@ -42,7 +42,6 @@ Field = Literal[
     "readiness",
     "replicas",
     "resources",
-    "scaling_adapter",
     "shared_memory",
     "shared_memory.off",
     "shared_memory.size",
@@ -56,7 +55,6 @@ GraphField = Literal[
     "claim.size",
     "claim.storage_class",
     "components",
-    "restart",
     "restart.order",
     "restart.strategy",
 ]

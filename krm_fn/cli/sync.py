@@ -1,0 +1,96 @@
+"""`krm-fn sync`: keeps the status of Dynamo resources true. The syncer itself is in `krm_fn.sync`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from krm_fn.cli import _options
+
+if TYPE_CHECKING:
+    from krm_fn.sync.options import Options
+    from krm_fn.sync.shards import Shard
+
+_EXTRA = ("aiohttp", "prometheus_client")
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+def _namespaces(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """The names; a value of the environment variable may separate them with commas."""
+    names = [name for each in given for name in each.replace(",", " ").split()]
+    return tuple(dict.fromkeys(checked for name in names if (checked := _options.namespace(ctx, param, name))))
+
+
+def _shard(_ctx: click.Context, _param: click.Parameter, text: str) -> Shard:
+    from krm_fn.sync import shards  # noqa: PLC0415 - the verb alone imports the syncer
+
+    try:
+        return shards.parse(text)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from None
+
+
+def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise click.BadParameter(f"{text!r} is not ADDRESS:PORT, for example 127.0.0.1:8080")
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - as the default
+
+
+@click.command(context_settings={"auto_envvar_prefix": "KRM_FN_SYNC", "max_content_width": 120})
+@click.option("--kubeconfig", metavar="FILE", type=click.Path(), help="The kubeconfig. In a pod, its service account is the default.")
+@click.option("--context", metavar="NAME", help="The context of the kubeconfig.")
+@click.option("-n", "--namespace", metavar="NS", multiple=True, callback=_namespaces, help="Serve this namespace; can be repeated.")
+@click.option("--pods/--no-pods", default=False, show_default=True, help="Read pods, so that a message names a pod's reason.")
+@click.option("--restarts/--no-restarts", default=False, show_default=True, help="Restart services in the order of spec.restart.")
+@click.option("--scaling/--no-scaling", default=True, show_default=True, help="Scale the workloads of scaling adapters.")
+@click.option("--grove-counts/--no-grove-counts", default=True, show_default=True, help="Scale Grove's objects to the rendered counts.")
+@click.option("--events/--no-events", default=True, show_default=True, help="Write events when a resource changes its state.")
+@click.option("--hold-namespaces", is_flag=True, help="Keep a cluster-wide Dynamo operator out of each --namespace.")
+@click.option("--leader-election/--no-leader-election", default=None, help="Let one of several replicas write; on in a pod.")
+@click.option("--lease-namespace", metavar="NS", default="", help="The namespace of the leader's Lease; the pod's by default.")
+@click.option("--shard", metavar="I/N", default="1/1", callback=_shard, help="Serve the I-th share of the namespaces, of N shares.")
+@click.option("--listen", metavar="ADDRESS:PORT", default="0.0.0.0:8080", show_default=True, callback=_address, help="Health and metrics.")
+@click.option("--workers", type=click.IntRange(1, 64), default=8, show_default=True, help="Resources that are worked on at once.")
+@click.option("--log-format", type=click.Choice(("text", "json")), default="text", show_default=True, help="The form of the log.")
+@click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True, help="The least level of the log.")
+@click.pass_context
+def sync(ctx: click.Context, /, **given: Any) -> None:
+    """Keep the status of Dynamo resources true.
+
+    Watches the graphs and their workloads in a cluster and writes the status of the graphs, until SIGTERM or Ctrl-C. Only graphs with the
+    annotation dynamo.krm-fn.io/workloads, which a render writes, get a status.
+
+    Each option is also an environment variable: KRM_FN_SYNC_ and its name in capitals, for example KRM_FN_SYNC_LOG_LEVEL.
+
+    \b
+      krm-fn sync                                        # all namespaces of the kubeconfig's cluster
+      krm-fn sync --context kind-kind -n team-a --pods
+      krm-fn sync --shard 2/5
+    """  # noqa: D301 - click reads the backspace
+    if given["hold_namespaces"] and not given["namespace"]:
+        raise click.UsageError("--hold-namespaces needs --namespace")
+    try:
+        from krm_fn.sync import logs, main, options  # noqa: PLC0415 - the extra may be missing
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        click.echo("error: krm-fn sync needs more packages; run: pip install 'dynamo-krm-fn[sync]'", err=True)
+        sys.exit(2)
+    logs.configure(given["log_format"], given["log_level"])
+    known = [(parameter.name or "").upper() for parameter in ctx.command.params]
+    sys.exit(main.start(_read(given), options.unknown_variables(known)))
+
+
+def _read(given: dict[str, Any]) -> Options:
+    from krm_fn.status.features import Features  # noqa: PLC0415 - the verb alone imports the syncer
+    from krm_fn.sync.options import Options  # noqa: PLC0415 - the verb alone imports the syncer
+
+    features = Features(*(given.pop(name) for name in Features._fields))
+    host, port = given.pop("listen")
+    return Options(features=features, namespaces=given.pop("namespace"), address=host, port=port, **given)
+
+
+COMMAND = sync

@@ -1,0 +1,71 @@
+"""The HTTP server for probes and metrics: /livez, /readyz, /healthz (the same as /livez) and /metrics."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from krm_fn.sync.metrics import Metrics
+
+_TICK = 1.0
+_LAG = 5.0
+"""Seconds that the event loop may be late."""
+_TEXT = "text/plain"
+_METRICS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Health:
+    """What the probes answer. `hanging` and `missing` list problems: of a process that must restart, and of one that is not ready yet.
+
+    An API server that is down is no reason to restart.
+    """
+
+    def __init__(self, metrics: Metrics, hanging: Callable[[], Iterable[str]], missing: Callable[[], Iterable[str]]) -> None:
+        self.stopping = False
+        self._metrics = metrics
+        self._hanging = hanging
+        self._missing = missing
+        self._lag = 0.0
+        self._runner: web.AppRunner | None = None
+
+    async def serve(self, address: str, port: int) -> None:
+        """Starts to listen. Raises OSError if the address cannot be used."""
+        app = web.Application()
+        routes = {"/livez": self._live, "/healthz": self._live, "/readyz": self._ready, "/metrics": self._measured}
+        app.add_routes([web.get(path, handler) for path, handler in routes.items()])
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, address, port).start()
+
+    async def close(self) -> None:
+        """Stops listening."""
+        if self._runner:
+            await self._runner.cleanup()
+
+    async def tick(self) -> None:
+        """Measures how late the event loop is, until the task is cancelled."""
+        while True:
+            began = monotonic()
+            await asyncio.sleep(_TICK)
+            self._lag = monotonic() - began - _TICK
+
+    async def _live(self, _request: web.Request) -> web.Response:
+        late = [f"the event loop was {self._lag:.1f} s late"] if self._lag >= _LAG else []
+        return _answer([*late, *self._hanging()])
+
+    async def _ready(self, _request: web.Request) -> web.Response:
+        return _answer([*(["stopping"] if self.stopping else []), *self._missing()])
+
+    async def _measured(self, _request: web.Request) -> web.Response:
+        return web.Response(body=self._metrics.text(), headers={"Content-Type": _METRICS})
+
+
+def _answer(problems: list[str]) -> web.Response:
+    text = "".join(f"{problem}\n" for problem in problems) or "ok\n"
+    return web.Response(text=text, status=503 if problems else 200, content_type=_TEXT)

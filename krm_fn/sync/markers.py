@@ -1,0 +1,191 @@
+"""The Lease `dynamo-operator-namespace-scope`: who holds it serves its namespace alone (reference: `internal/namespace_scope`).
+
+`Markers` follows the Leases of others: the syncer leaves a namespace alone while somebody else's Lease is valid. `OwnMarkers` holds the
+Lease in namespaces of our own, which keeps a cluster-wide Dynamo operator out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import krm_fn
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.sync import times
+from krm_fn.sync.client import ApiError
+from krm_fn.sync.cluster import ClusterError
+from krm_fn.sync.leases import LEASES
+from krm_fn.sync.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.sync.client import Client
+
+NAME = "dynamo-operator-namespace-scope"
+KIND = LEASES._replace(field_selector=f"metadata.name={NAME}")
+DURATION = 30
+"""Seconds, as the reference."""
+RENEWAL = 10.0
+_FAILURES = DURATION // int(RENEWAL) - 1
+"""Failures in a row after which the process ends, as the reference."""
+HANDOVER = 10
+"""Seconds that the Lease of a stopping leader stays valid, so that the next leader can take it over without a gap."""
+_PROGRAM = "krm-fn"
+
+_LOG = logging.getLogger(__name__)
+
+
+def identity(installation: str) -> str:
+    """The holder of our markers: program, version, and the installation whose replicas share the marker."""
+    return f"{_PROGRAM} {krm_fn.__version__} {installation}"
+
+
+def is_ours(holder: str, installation: str) -> bool:
+    """True for a holder of this installation, in any version."""
+    words = holder.split(" ")
+    return len(words) == 3 and words[0] == _PROGRAM and words[2] == installation
+
+
+class Marker(NamedTuple):
+    """A marker: its holder, and until when it is valid, in seconds since 1970. A marker without a time is not valid."""
+
+    holder: str = ""
+    until: float = 0.0
+
+
+def read(lease: Resource) -> Marker:
+    """Reads a Lease."""
+    spec = lease.get("spec") or {}
+    renewed, duration = times.read(spec.get("renewTime")), spec.get("leaseDurationSeconds")
+    return Marker(spec.get("holderIdentity") or "", renewed + duration if renewed is not None and type(duration) is int else 0.0)
+
+
+class Markers:
+    """The markers of others. `freed(namespace)` is called when a namespace has no valid marker any more, also when its time is over."""
+
+    def __init__(self, installation: str, held: Iterable[str], freed: Callable[[str], None]) -> None:
+        self.store: Store[Marker] = Store("Lease")
+        self._installation = installation
+        self._held = frozenset(held)
+        self._freed = freed
+        self._excluded: dict[str, str] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def excluded(self, namespace: str) -> bool:
+        """True if somebody else holds the namespace now."""
+        marker = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
+        return marker is not None and self._is_foreign(namespace, marker) and time.time() <= marker.until
+
+    def changed(self, key: ObjectKey, _before: Marker | None, _after: Marker | None) -> None:
+        """Takes a change of a marker from the reflector."""
+        self._judge(key.namespace)
+
+    def _judge(self, namespace: str) -> None:
+        timer = self._timers.pop(namespace, None)
+        if timer:
+            timer.cancel()
+        marker = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
+        if marker is not None and self.excluded(namespace):
+            if self._excluded.get(namespace) != marker.holder:
+                _LOG.info("namespace %s is left to %r, which holds the Lease %s", namespace, marker.holder, NAME)
+            self._excluded[namespace] = marker.holder
+            delay = max(0.0, marker.until - time.time()) + 0.05
+            self._timers[namespace] = asyncio.get_running_loop().call_later(delay, self._judge, namespace)
+        elif self._excluded.pop(namespace, None) is not None:
+            _LOG.info("namespace %s is served again: the Lease %s is gone or expired", namespace, NAME)
+            self._freed(namespace)
+
+    def _is_foreign(self, namespace: str, marker: Marker) -> bool:
+        return namespace not in self._held and not is_ours(marker.holder, self._installation)
+
+
+class MarkerError(Exception):
+    """A marker of our own could not be written. The message names the namespace and the reason."""
+
+
+class OwnMarkers:
+    """The markers of namespaces that this syncer serves alone."""
+
+    def __init__(self, client: Client, namespaces: Iterable[str], installation: str) -> None:
+        self._client = client
+        self._namespaces = tuple(namespaces)
+        self._installation = installation
+        self._identity = identity(installation)
+        self._holds: set[str] = set()
+
+    async def run(self) -> None:
+        """Writes the markers now and every 10 s until the task is cancelled.
+
+        Raises MarkerError if the first write fails, and if a marker could not be renewed twice in a row: then a cluster-wide operator may
+        serve the namespace.
+        """
+        failures = dict.fromkeys(self._namespaces, _FAILURES - 1)  # the first write must succeed
+        while True:
+            began = time.monotonic()
+            await asyncio.gather(*(self._renew(namespace, failures) for namespace in self._namespaces))
+            await asyncio.sleep(max(0.0, began + RENEWAL - time.monotonic()))
+
+    async def _renew(self, namespace: str, failures: dict[str, int]) -> None:
+        try:
+            await asyncio.wait_for(self._write(namespace, DURATION), RENEWAL)
+        except (ApiError, ConnectionError, ClusterError, TimeoutError) as error:
+            failures[namespace] += 1
+            said = str(error) or "the API server did not answer in time"
+            if failures[namespace] >= _FAILURES:
+                raise MarkerError(f"the Lease {namespace}/{NAME} cannot be held: {said}") from error
+            _LOG.warning("the Lease %s/%s could not be renewed: %s", namespace, NAME, said)
+        else:
+            failures[namespace] = 0
+
+    async def release(self, *, successor: bool) -> None:
+        """Gives up the markers that this syncer still holds. `successor` is true if another replica may take them over."""
+        await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._holds)))
+
+    async def _release(self, namespace: str, successor: bool) -> None:
+        path = LEASES.path(namespace, NAME)
+        try:
+            lease = await self._client.request("GET", path)
+            if not is_ours(read(lease).holder, self._installation):
+                return
+            if successor:
+                await self._put(lease, HANDOVER)
+            else:
+                await self._client.request(
+                    "DELETE", path, body={"preconditions": {"resourceVersion": lease["metadata"]["resourceVersion"]}}
+                )
+        except (ApiError, ConnectionError, ClusterError) as error:
+            if not (isinstance(error, ApiError) and error.status == 404):
+                _LOG.warning("the Lease %s/%s could not be given up, it expires by itself: %s", namespace, NAME, error)
+
+    async def _write(self, namespace: str, duration: int) -> None:
+        """Creates the marker or takes it, whoever holds it, as the reference does."""
+        try:
+            lease = await self._client.request("GET", LEASES.path(namespace, NAME))
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            await self._client.request("POST", LEASES.path(namespace), body=self._new(namespace, duration))
+        else:
+            marker = read(lease)
+            if not is_ours(marker.holder, self._installation) and time.time() <= marker.until:
+                _LOG.warning("took the Lease %s/%s from %r, which still held it", namespace, NAME, marker.holder)
+            await self._put(lease, duration)
+        if namespace not in self._holds:
+            self._holds.add(namespace)
+            _LOG.info("hold namespace %s: a cluster-wide Dynamo operator leaves it alone", namespace)
+
+    async def _put(self, lease: Resource, duration: int) -> None:
+        body = {**lease, "spec": {**(lease.get("spec") or {}), **self._spec(duration)}}
+        await self._client.request("PUT", LEASES.path(lease["metadata"]["namespace"], NAME), body=body)
+
+    def _new(self, namespace: str, duration: int) -> Resource:
+        spec = self._spec(duration)
+        spec["acquireTime"] = spec["renewTime"]
+        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": NAME, "namespace": namespace}, "spec": spec}
+
+    def _spec(self, duration: int) -> dict[str, Any]:
+        return {"holderIdentity": self._identity, "leaseDurationSeconds": duration, "renewTime": times.now_micro()}

@@ -1,0 +1,99 @@
+"""The metrics of the syncer. Gauges of caches and resources are computed at each scrape, so no series outlives its objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector, disable_created_metrics, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+
+import krm_fn
+from krm_fn.sync.reflector import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from prometheus_client.core import Metric
+
+_PREFIX = "krm_fn_sync_"
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Snapshot(NamedTuple):
+    """What a scrape reads: the queue, the caches by kind, and the number of resources by kind, namespace and state."""
+
+    queue_depth: int
+    queue_age: float
+    leader: bool
+    cached: dict[str, int]
+    last_event: dict[str, float]
+    """Seconds since the server sent anything, by kind."""
+    resources: dict[tuple[str, str, str], int]
+
+
+class Metrics(Listener):
+    """All metrics, in a registry of their own. As a listener it counts what happens to reflectors."""
+
+    def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        registry = self.registry = CollectorRegistry(auto_describe=True)
+        self.status_lag = Histogram(
+            _PREFIX + "status_lag_seconds",
+            "Time from the event that changed a resource to the end of the write of its status.",
+            registry=registry,
+            buckets=_SECONDS,
+        )
+        self.reconciles = Histogram(
+            _PREFIX + "reconcile_duration_seconds",
+            "Duration of the work on one resource.",
+            ("kind", "result"),
+            registry=registry,
+            buckets=_SECONDS,
+        )
+        self.errors = Counter(_PREFIX + "reconcile_errors", "Work on a resource that failed.", ("kind", "error"), registry=registry)
+        self.writes = Counter(_PREFIX + "writes", "Writes to resources.", ("kind", "result"), registry=registry)
+        self.events = Counter(_PREFIX + "events", "Kubernetes events.", ("result",), registry=registry)
+        self.restarts = Counter(_PREFIX + "watch_restarts", "Watches that ended.", ("kind", "reason"), registry=registry)
+        self.relists = Counter(_PREFIX + "relists", "Complete readings of a kind.", ("kind",), registry=registry)
+        Info(_PREFIX.rstrip("_"), "The program.", registry=registry).info({"version": krm_fn.__version__})
+        ProcessCollector(registry=registry)
+
+    def restarted(self, kind: str, reason: str) -> None:
+        """Counts the end of a watch."""
+        self.restarts.labels(kind, reason).inc()
+
+    def relisted(self, kind: str) -> None:
+        """Counts a complete reading of a kind."""
+        self.relists.labels(kind).inc()
+
+    def watch(self, snapshot: Callable[[], Snapshot]) -> None:
+        """Adds the gauges. `snapshot` is called at each scrape."""
+        self.registry.register(_Gauges(snapshot))
+
+    def text(self) -> bytes:
+        """All metrics in the text format of Prometheus."""
+        return generate_latest(self.registry)
+
+
+class _Gauges:
+    def __init__(self, snapshot: Callable[[], Snapshot]) -> None:
+        self._snapshot = snapshot
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterator[Metric]:
+        now = self._snapshot()
+        yield GaugeMetricFamily(_PREFIX + "queue_depth", "Resources that wait for a worker.", value=now.queue_depth)
+        yield GaugeMetricFamily(_PREFIX + "queue_age_seconds", "How long the oldest of them has waited.", value=now.queue_age)
+        yield GaugeMetricFamily(_PREFIX + "leader", "1 if this replica writes.", value=now.leader)
+        yield _family("cached_objects", "Objects in the caches.", ("kind",), {(kind,): n for kind, n in now.cached.items()})
+        yield _family("last_event_seconds", "Time since the server sent anything.", ("kind",), {(k,): n for k, n in now.last_event.items()})
+        yield _family("resources", "Dynamo resources by state.", ("kind", "namespace", "state"), now.resources)
+
+
+def _family(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, float]) -> Metric:
+    family = GaugeMetricFamily(_PREFIX + name, text, labels=labels)
+    for key, value in sorted(values.items()):
+        family.add_metric(key, value)
+    return family
