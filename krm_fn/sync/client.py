@@ -123,6 +123,8 @@ class Client:
                 async for line in _lines(response.content):
                     yield _decoded(line)
         finally:
+            if response.connection is not None and response.connection.transport is not None:
+                response.connection.transport.abort()  # a silent peer would not take part in the end of TLS
             response.close()
 
     async def _reconnect(self, stalled: aiohttp.ClientSession) -> None:
@@ -181,17 +183,15 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
     """Splits a stream into lines. The reader of aiohttp refuses lines that are longer than its buffer."""
     rest = bytearray()
     async for chunk in content.iter_any():
-        start = len(rest)
         rest += chunk
-        if rest.find(b"\n", start) < 0:
-            if len(rest) > LINE_LIMIT:
-                raise GarbledError(f"a line of the answer is longer than {LINE_LIMIT} bytes")
-            continue
-        *lines, last = bytes(rest).split(b"\n")
-        rest = bytearray(last)
-        for line in lines:
-            if line.strip():
-                yield line
+        if b"\n" in chunk:
+            *lines, last = bytes(rest).split(b"\n")
+            rest = bytearray(last)
+            for line in lines:
+                if line.strip():
+                    yield line
+        if len(rest) > LINE_LIMIT:
+            raise GarbledError(f"a line of the answer is longer than {LINE_LIMIT} bytes")
     if rest.strip():
         raise TransportError("the answer ends in the middle of a line")
 

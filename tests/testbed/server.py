@@ -31,10 +31,10 @@ class Server:
         log.unlink(missing_ok=True)
         self.start()
 
-    def start(self) -> None:
-        """Start the server again, after `kill`."""
+    def start(self, *more: str) -> None:
+        """Start the server again, after `kill`, with further arguments for this life."""
         with self.log.open("ab") as sink:
-            bound = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *self._command]
+            bound = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *self._command, *more]
             self._process = subprocess.Popen(bound, stdin=subprocess.PIPE, stdout=sink, stderr=subprocess.STDOUT)
 
     def wait(self, ready: Callable[[], bool], seconds: float = 180) -> None:
