@@ -1,0 +1,124 @@
+"""Graphs, adapters and workloads as an API server returns them, for tests of restarts and scaling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import workload_list
+from krm_fn.kube import labels
+from krm_fn.status import subject
+from krm_fn.status.children import Children
+from krm_fn.workload_list import Entry
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.status.subject import Subject
+
+NAMESPACE = "team"
+NOW = "2026-02-03T10:00:00Z"
+APIS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
+GROVE = "grove.io/v1alpha1"
+
+
+def entry(service: str, kind: str = "Deployment", replicas: int | None = None, name: str = "") -> Entry:
+    """An entry of the annotation `workloads`, with the name that a render gives."""
+    prefix = "demo-" if kind in APIS else "demo-0-"
+    return Entry(service, APIS.get(kind, GROVE), kind, name or f"{prefix}{service.lower()}", replicas)
+
+
+def graph(*entries: Entry, status: Any = None, sync: bool = True, services: Any = None, name: str = "demo", **spec: Any) -> Subject:
+    """A graph that a render wrote."""
+    notes = {labels.WORKLOADS: workload_list.write(entries), **({labels.RESTART: "sync"} if sync else {})}
+    services = {each.service: {} for each in entries} if services is None else services
+    return subject.read(
+        {
+            "apiVersion": "nvidia.com/v1alpha1",
+            "kind": "DynamoGraphDeployment",
+            "metadata": {"name": name, "namespace": NAMESPACE, "generation": 3, "annotations": notes},
+            "spec": {"services": services, **spec},
+            "status": status or {},
+        }
+    )
+
+
+def adapter(service: str, replicas: int, status: Any = None, name: str = "", **metadata: Any) -> Subject:
+    """The scaling adapter of a service of the graph `demo`."""
+    return subject.read(
+        {
+            "apiVersion": "nvidia.com/v1alpha1",
+            "kind": "DynamoGraphDeploymentScalingAdapter",
+            "metadata": {"name": name or f"demo-{service.lower()}", "namespace": NAMESPACE, "generation": 2, **metadata},
+            "spec": {"replicas": replicas, "dgdRef": {"name": "demo", "serviceName": service}},
+            "status": status or {},
+        }
+    )
+
+
+def deployment(service: str, replicas: int = 1, restarted: str = "", running: int | None = None) -> Resource:
+    """A Deployment, with all its pods ready unless `running` says how many are."""
+    running = replicas if running is None else running
+    counts = {"replicas": running, "updatedReplicas": running, "readyReplicas": running, "availableReplicas": running}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": f"demo-{service.lower()}", "namespace": NAMESPACE, "generation": 1},
+        "spec": {"replicas": replicas, "template": {"metadata": _restarted(restarted)}},
+        "status": {"observedGeneration": 1, "conditions": [{"type": "Available", "status": "True"}], **counts},
+    }
+
+
+def leader_worker_set(service: str, index: int = 0, restarted: str = "") -> Resource:
+    """A LeaderWorkerSet, ready."""
+    return {
+        "apiVersion": APIS["LeaderWorkerSet"],
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": f"demo-{service.lower()}-{index}", "namespace": NAMESPACE, "generation": 1},
+        "spec": {
+            "replicas": 1,
+            "leaderWorkerTemplate": {
+                "leaderTemplate": {"metadata": _restarted(restarted)},
+                "workerTemplate": {"metadata": _restarted(restarted)},
+            },
+        },
+        "status": {"replicas": 1, "readyReplicas": 1, "updatedReplicas": 1, "conditions": [{"type": "Available", "status": "True"}]},
+    }
+
+
+def grove(kind: str, service: str, replicas: int = 1) -> Resource:
+    """A PodClique or a PodCliqueScalingGroup that Grove made for the PodCliqueSet `demo`, ready."""
+    ready = "readyReplicas" if kind == "PodClique" else "availableReplicas"
+    marks = {labels.MANAGED_BY: labels.GROVE_MANAGER, labels.PART_OF: "demo"}
+    return {
+        "apiVersion": GROVE,
+        "kind": kind,
+        "metadata": {"name": f"demo-0-{service.lower()}", "namespace": NAMESPACE, "generation": 1, "labels": marks},
+        "spec": {"replicas": replicas},
+        "status": {"observedGeneration": 1, "replicas": replicas, "updatedReplicas": replicas, ready: replicas},
+    }
+
+
+def pod_clique_set(**cliques: tuple[str, str]) -> Resource:
+    """The PodCliqueSet `demo`: for each clique its service and the restart that it carries."""
+    listed = [
+        {"name": name.replace("_", "-"), "labels": {labels.COMPONENT: service}, **_restarted(restarted)}
+        for name, (service, restarted) in cliques.items()
+    ]
+    return {
+        "apiVersion": GROVE,
+        "kind": "PodCliqueSet",
+        "metadata": {"name": "demo", "namespace": NAMESPACE, "generation": 1},
+        "spec": {"replicas": 1, "template": {"cliques": listed}},
+        "status": {"observedGeneration": 1, "replicas": 1, "availableReplicas": 1, "updatedReplicas": 1},
+    }
+
+
+def index(*resources: Resource, graphs: tuple[Subject, ...] = ()) -> Children:
+    """The observations of live objects."""
+    found = Children.of(resources)
+    for each in graphs:
+        found.enlist(each)
+    return found
+
+
+def _restarted(restarted: str) -> dict[str, Any]:
+    return {"annotations": {labels.RESTART_AT: restarted}} if restarted else {}

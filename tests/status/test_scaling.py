@@ -1,0 +1,85 @@
+"""Which numbers the syncer writes to the subresource `scale` of workloads."""
+
+from __future__ import annotations
+
+import pytest
+
+from krm_fn.status import scaling
+from krm_fn.status.features import Features
+from tests.status.graphs import adapter, deployment, entry, graph, grove, index, leader_worker_set
+
+ON = Features()
+CLIQUE, GROUP = "PodClique", "PodCliqueScalingGroup"
+
+
+def orders(asked, *resources, adapters=(), features=ON):
+    found = scaling.orders(asked, scaling.chosen(adapters), index(*resources, graphs=(asked,)), features)
+    return [(each.key.kind, each.key.name, each.was, each.replicas, each.adapter and each.adapter.name) for each in found]
+
+
+SCALED = [("Deployment", deployment, 2, 4), ("Deployment", deployment, 2, 0), (CLIQUE, None, 2, 4), (GROUP, None, 3, 1)]
+
+
+@pytest.mark.parametrize(("kind", "make", "was", "wanted"), SCALED)
+def test_a_workload_follows_its_adapter(kind, make, was, wanted):
+    live = make("Decode", was) if make else grove(kind, "Decode", was)
+    listed = entry("Decode", kind)
+    assert orders(graph(listed), live, adapters=[adapter("Decode", wanted)]) == [(kind, listed.name, was, wanted, "demo-decode")]
+
+
+@pytest.mark.parametrize("kind", [CLIQUE, GROUP])
+def test_an_object_of_grove_follows_the_graph(kind):
+    """Grove reads the number from its PodCliqueSet only when it creates the object."""
+    asked = graph(entry("Decode", kind, 3))
+    assert orders(asked, grove(kind, "Decode", 1)) == [(kind, "demo-0-decode", 1, 3, None)]
+    assert orders(asked, grove(kind, "Decode", 3)) == []
+
+
+NONE = [
+    ("the number is right", [entry("Decode")], [deployment("Decode", 4)], [adapter("Decode", 4)], ON),
+    ("the workload does not exist", [entry("Decode")], [], [adapter("Decode", 4)], ON),
+    ("no adapter exists", [entry("Decode")], [deployment("Decode", 2)], [], ON),
+    ("the adapter is deleted", [entry("Decode")], [deployment("Decode")], [adapter("Decode", 4, deletionTimestamp="t")], ON),
+    ("the feature is off", [entry("Decode")], [deployment("Decode")], [adapter("Decode", 4)], Features(scaling=False)),
+    ("Git owns the number of a Deployment", [entry("Decode", replicas=3)], [deployment("Decode")], [adapter("Decode", 4)], ON),
+    ("the feature for Grove is off", [entry("A", CLIQUE, 3)], [grove(CLIQUE, "A")], [], Features(grove_counts=False)),
+    ("one object is one replica", [entry("A", "LeaderWorkerSet", 1, "demo-a-0")], [leader_worker_set("A")], [adapter("A", 4)], ON),
+    ("no pod under Grove", [entry("A", CLIQUE)], [grove(CLIQUE, "A")], [adapter("A", 0)], ON),
+    ("no group under Grove", [entry("A", GROUP)], [grove(GROUP, "A")], [adapter("A", 0)], ON),
+    ("no pod under Grove in Git", [entry("A", CLIQUE, 0)], [grove(CLIQUE, "A")], [], ON),
+    ("a number that Kubernetes does not know", [entry("A", CLIQUE, 2**31)], [grove(CLIQUE, "A")], [], ON),
+    ("a negative number", [entry("A", CLIQUE, -1)], [grove(CLIQUE, "A")], [], ON),
+    ("a negative number of an adapter", [entry("A")], [deployment("A")], [adapter("A", -1)], ON),
+]
+
+
+@pytest.mark.parametrize(("entries", "live", "adapters", "features"), [row[1:] for row in NONE], ids=[row[0] for row in NONE])
+def test_nothing_is_scaled_if(entries, live, adapters, features):
+    assert orders(graph(*entries), *live, adapters=adapters, features=features) == []
+
+
+def test_an_adapter_owns_the_number_of_an_object_of_grove():
+    """The number in Git is only the first one, so the two features never write in turn."""
+    asked = graph(entry("Decode", CLIQUE))
+    for features in (ON, Features(grove_counts=False)):
+        assert orders(asked, grove(CLIQUE, "Decode", 4), adapters=[adapter("Decode", 4)], features=features) == []
+
+
+def test_a_graph_that_is_deleted_or_unknown_scales_nothing():
+    asked, live = graph(entry("Decode", CLIQUE, 3)), grove(CLIQUE, "Decode")
+    assert orders(asked._replace(deleted=True), live) == []
+    assert orders(asked._replace(entries=None), live) == []
+
+
+def test_two_graphs_with_one_workload_scale_nothing():
+    asked, other = graph(entry("Decode", CLIQUE, 3)), graph(entry("Decode", CLIQUE, 5), name="other")
+    assert scaling.orders(asked, {}, index(grove(CLIQUE, "Decode"), graphs=(asked, other)), ON) == []
+
+
+def test_of_two_adapters_for_one_service_one_is_chosen():
+    """The one with the name that a render gives, else the first by name: the choice does not change with the order of events."""
+    rendered, other, third = adapter("Decode", 2), adapter("Decode", 9, name="a"), adapter("Decode", 7, name="b")
+    for given in ([rendered, other, third], [third, other, rendered]):
+        assert scaling.chosen(given) == {"Decode": rendered}
+    assert scaling.chosen([third, other]) == {"Decode": other}
+    assert scaling.chosen([rendered._replace(deleted=True), third]) == {"Decode": third}
