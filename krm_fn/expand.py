@@ -12,9 +12,11 @@ from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.convert import older_forms
 from krm_fn.kube import identity
 from krm_fn.kube.admission import fields
-from krm_fn.kube.types import Resource
+from krm_fn.kube.types import Labels, Resource
 from krm_fn.manifests import components_inventory, generated, graph
+from krm_fn.manifests.pod import Pods
 from krm_fn.ownership import Generated, Owner
+from krm_fn.plan import GraphPlan
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
@@ -39,6 +41,15 @@ class _Expanded(NamedTuple):
 
     kept: list[Resource]
     generated: list[Generated]
+    results: list[Result]
+
+
+class _Read(NamedTuple):
+    """One graph or component as it was read. `checked` holds the findings of the schema, `results` those and the findings of all rules."""
+
+    plan: GraphPlan
+    pods: list[Pods]
+    checked: list[Result]
     results: list[Result]
 
 
@@ -108,20 +119,42 @@ def _item(resource: Resource, context: _Input) -> _Expanded:
     return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
 
 
-def _expanded(resource: Resource, context: _Input, findings: list[Result]) -> _Expanded:
-    """Expands one graph or component. A resource with errors generates nothing, but its readable parts are still checked."""
-    config = context.config
+def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Result]]:
+    """The annotations that a render writes on a graph or component, and the findings about it.
+
+    Other than a render, it makes them also for a resource with errors: a resource in a cluster has workloads whatever a render says.
+    Never raises for user input; the annotations are empty for other resources.
+    """
+    address = results.ref(resource)
+    if address.api_version != API_VERSION or address.kind not in _RESOLVERS:
+        return {}, []
+    context = _Input(config, cluster.read([], config)[0], older_forms.Images({}, cluster.NAMESPACE))
+    try:
+        converted, findings = older_forms.convert(resource, context.images)
+        read = _read(converted, context, findings)
+        return graph.own_annotations(read.plan, converted.get("spec")), read.results
+    except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
+        return {}, [results.internal(problem, address)]
+
+
+def _read(resource: Resource, context: _Input, findings: list[Result]) -> _Read:
+    """Reads and checks one graph or component. A rule judges also the readable parts of a resource with errors."""
     checked = [*findings, *check.resource(resource, unknown=context.unknown)]
     broken, usable = readable.broken(checked), readable.usable(check.without_nulls(resource), checked)
-    plan, unreadable = _RESOLVERS[resource["kind"]](usable, config, context.cluster)
+    plan, unreadable = _RESOLVERS[resource["kind"]](usable, context.config, context.cluster)
     pods = graph.pods(plan)
-    judged = [*validation.graph(plan, pods, context.cluster), *_namespace(resource, plan.namespace, config)]
-    found = [*checked, *readable.news([*unreadable, *judged], broken)]
+    judged = [*validation.graph(plan, pods, context.cluster), *_namespace(resource, plan.namespace, context.config)]
+    return _Read(plan, pods, checked, [*checked, *readable.news([*unreadable, *judged], broken)])
+
+
+def _expanded(resource: Resource, context: _Input, findings: list[Result]) -> _Expanded:
+    """Expands one graph or component. A resource with errors generates nothing."""
+    plan, pods, checked, found = _read(resource, context, findings)
     if results.failed(found):
         return _Expanded([resource], [], found)
     source = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
     objects = [*graph.render(plan, pods), *components_inventory.components(plan)]
-    kept = ownership.source(source, graph.own_annotations(plan, source.get("spec")), config.source)
+    kept = ownership.source(source, graph.own_annotations(plan, source.get("spec")), context.config.source)
     return _Expanded(list(kept), [Generated(source, entry) for entry in objects], found)
 
 

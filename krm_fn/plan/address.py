@@ -42,6 +42,7 @@ Field = Literal[
     "readiness",
     "replicas",
     "resources",
+    "scaling_adapter",
     "shared_memory",
     "shared_memory.off",
     "shared_memory.size",
@@ -55,6 +56,7 @@ GraphField = Literal[
     "claim.size",
     "claim.storage_class",
     "components",
+    "restart",
     "restart.order",
     "restart.strategy",
 ]

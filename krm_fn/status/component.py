@@ -28,13 +28,19 @@ def status(subject: Subject, children: Children, now: str, owner: Subject | None
     """
     source = owner or subject
     if source.wrong:
-        return _written(subject, [Condition(AVAILABLE, False, graph.INVALID, graph.invalid(source)), *_stalled(source)], {}, now)
+        return _written(subject, graph.wrong(source, AVAILABLE), {}, now)
     if source.entries is None:
         return subject.status
-    entries = [entry for entry in source.entries if owner is None or entry.service == subject.service]
-    found = verdicts.judge(entries, Scope(subject.key.namespace, owner.key.name if owner else "", children, features, now))
+    found = judge(subject, children, now, owner, features)
     wanted = [_valid(), _available(found), *graph.conditions_of_progress(found)]
     return _written(subject, wanted, {"service": verdicts.counts(found)}, now)
+
+
+def judge(subject: Subject, children: Children, now: str, owner: Subject | None, features: Features = DEFAULT) -> list[Verdict]:
+    """The verdicts about the workloads of a component."""
+    scope = Scope(subject.key.namespace, owner.key.name if owner else "", children, features, now)
+    entries = (owner or subject).entries or ()
+    return verdicts.judge([entry for entry in entries if owner is None or entry.service == subject.service], scope)
 
 
 def _valid() -> Condition:
@@ -49,10 +55,6 @@ def _available(found: list[Verdict]) -> Condition:
     known = kind.lower() in observe.names()
     reason, message = observe.get(kind).available(ready=not unready) if known else ("WorkloadsNotReady", "Workloads are not ready")
     return Condition(AVAILABLE, not unready, reason, f"{message}: {unready}" if unready else message)
-
-
-def _stalled(source: Subject) -> list[Condition]:
-    return [Condition(STALLED, True, graph.INVALID, graph.invalid(source))]
 
 
 def _written(subject: Subject, wanted: list[Condition], fields: dict[str, Any], now: str) -> dict[str, Any]:

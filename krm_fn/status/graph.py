@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from krm_fn.status.subject import Subject
 
 SUCCESSFUL, PENDING, FAILED = "successful", "pending", "failed"
-ALL_READY, NOT_READY, INVALID = "all_resources_are_ready", "some_resources_are_not_ready", "InvalidWorkloads"
+ALL_READY, NOT_READY = "all_resources_are_ready", "some_resources_are_not_ready"
 OWNED = (conditions.READY, RECONCILING, STALLED)
 
 
 def status(subject: Subject, children: Children, now: str, features: Features) -> dict[str, Any]:
     """The whole `.status` of a graph. `now` is an RFC 3339 time.
 
-    A graph without the annotation `workloads` keeps its status, because another program may write it.
+    A graph without the annotation `workloads` keeps its status, because another program may write it. A graph that cannot be judged keeps
+    services and restart.
     """
     if subject.wrong:
-        return _invalid(subject, now)
+        return _written(subject, FAILED, wrong(subject, conditions.READY), now)
     if subject.entries is None:
         return subject.status
     found = judge(subject, children, now, features)
@@ -68,15 +69,9 @@ def conditions_of_progress(found: list[Verdict]) -> list[Condition]:
     return [] if ready == len(found) else [Condition(RECONCILING, True, NOT_READY, f"{ready} of {len(found)} workloads are ready")]
 
 
-def _invalid(subject: Subject, now: str) -> dict[str, Any]:
-    """The status for an annotation that cannot be read. Everything that depends on it stays as it was."""
-    told = invalid(subject)
-    return _written(subject, FAILED, [Condition(conditions.READY, False, INVALID, told), Condition(STALLED, True, INVALID, told)], now)
-
-
-def invalid(subject: Subject) -> str:
-    """Says that the annotation cannot be read, and what to do."""
-    return f"the annotation {labels.WORKLOADS} cannot be read: {subject.wrong}; render the graph again and apply the result as it is"
+def wrong(subject: Subject, type_: str) -> list[Condition]:
+    """The conditions of a resource that cannot be judged. `type_` is the one that tells readiness."""
+    return [Condition(type_, False, subject.reason, subject.wrong), Condition(STALLED, True, subject.reason, subject.wrong)]
 
 
 def _unlisted(subject: Subject, service: str) -> Verdict:

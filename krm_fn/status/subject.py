@@ -22,9 +22,10 @@ class Subject(NamedTuple):
     """One graph, component or scaling adapter.
 
     `services` holds the services of a graph, `idle` those of them that have 0 replicas. `entries` is None if the resource has no annotation
-    `workloads`; `wrong` says why the annotation cannot be read. `restart` is `spec.restart` and `restart_by_syncer` is true if the syncer
-    stamps the pod templates (annotation `dynamo.krm-fn.io/restart: sync`). `graph` and `service` are the graph and the service that a
-    component or an adapter belongs to. `replicas` is an adapter's `spec.replicas`. `status` is the status as it is stored now.
+    `workloads`. `wrong` says why the resource cannot be judged, and `reason` is then the reason of its conditions. `restart` is
+    `spec.restart`, and `restart_by_syncer` is true if the syncer stamps the pod templates (annotation `dynamo.krm-fn.io/restart: sync`).
+    `graph` and `service` are the graph and the service that a component or an adapter belongs to. `replicas` is an adapter's
+    `spec.replicas`. `status` is the status as it is stored now.
     """
 
     key: ObjectKey
@@ -33,6 +34,7 @@ class Subject(NamedTuple):
     idle: tuple[str, ...] = ()
     entries: tuple[Entry, ...] | None = None
     wrong: str = ""
+    reason: str = "InvalidWorkloads"
     restart: dict[str, Any] | None = None
     restart_by_syncer: bool = False
     graph: str = ""
@@ -62,13 +64,13 @@ def read(resource: Resource, home: str = "") -> Subject:
         tuple(name for name, service in services.items() if fields.mapping(service).get("replicas") == 0),
         entries,
         wrong,
-        restart if isinstance(restart, dict) else None,
-        annotations.get(labels.RESTART) == _BY_SYNCER,
-        graph,
-        service,
-        fields.number(spec.get("replicas")),
-        "deletionTimestamp" in metadata,
-        fields.mapping(resource, "status"),
+        restart=restart if isinstance(restart, dict) else None,
+        restart_by_syncer=annotations.get(labels.RESTART) == _BY_SYNCER,
+        graph=graph,
+        service=service,
+        replicas=fields.number(spec.get("replicas")),
+        deleted="deletionTimestamp" in metadata,
+        status=fields.mapping(resource, "status"),
     )
 
 
@@ -84,7 +86,8 @@ def _entries(annotation: Any) -> tuple[tuple[Entry, ...] | None, str]:
     try:
         found = workload_list.read(fields.text(annotation))
     except ValueError as problem:
-        return None, str(problem)
+        told = f"the annotation {labels.WORKLOADS} cannot be read: {problem}"
+        return None, f"{told}; render the graph again and apply the result as it is"
     return tuple(dict.fromkeys(_shared(entry) for entry in found)), ""
 
 

@@ -39,6 +39,7 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
         yield from graphs.check_services(plan)
         yield from graphs.check_claims(plan)
         yield from graphs.check_restart(plan)
+        yield from graphs.check_planner(plan)
     for component in made:
         yield from _component(component, cluster)
     for workload, carried in workloads.carried(made).items():

@@ -76,11 +76,11 @@ def check_restart(plan: GraphPlan) -> Iterator[Result]:
     elif restart.order:
         yield from _check_order(plan, restart.order)
     if restart.id and restart.sequential and plan.config.restart == "render":
-        message = (
-            "all services restart at once, because a build cannot wait between services; "
-            "set restart: sync in the configuration, and the syncer restarts them in order"
-        )
-        yield results.warning("DYN111", message, plan.ref, plan.at("restart.strategy"))
+        mend = "set restart: sync in the configuration, and the syncer restarts them in order"
+        if plan.orchestrator == "grove":
+            mend = "write type: Parallel, or remove the strategy"
+        message = "all services restart at once, because a build cannot wait between services"
+        yield results.warning("DYN111", f"{message}; {mend}", plan.ref, plan.at("restart.strategy"))
 
 
 def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
@@ -92,3 +92,12 @@ def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
             yield sentences.error("DYN109", plan.ref, plan.at("restart.order", index), name=name)
     if missing := sorted(services - set(order)):
         yield sentences.error("DYN110", plan.ref, plan.at("restart.order"), services=", ".join(missing))
+
+
+def check_planner(plan: GraphPlan) -> Iterator[Result]:
+    """Warns about engines that the planner of their graph cannot scale, because they have no scaling adapter."""
+    planners = [component.who.service for component in plan.components if kinds.get(component.who.type).scales]
+    for component in plan.components if planners else ():
+        if kinds.get(component.who.type).runs_engine and not component.placement.autoscaled:
+            message = f"{planners[0]} cannot scale this service, because it has no scaling adapter; set scalingAdapter.enabled: true"
+            yield results.warning("DYN118", message, plan.ref, component.at("scaling_adapter"))

@@ -54,6 +54,11 @@ def nodes(*, main: Any = None, **fields: Any) -> Resource:
     return worker(main={"args": ["python3 -m dynamo.sglang"], **(main or {})}, **{**_LWS, **fields})
 
 
+def _planned(**fields: Any) -> Resource:
+    """A graph with a planner and one worker, called `Worker`."""
+    return given.graph({"Planner": given.service("planner"), "Worker": given.service("worker", **fields)})
+
+
 def _beside(graph: Resource, name: str) -> Resource:
     """The graph with one additional worker service."""
     return {**graph, "spec": {**graph["spec"], "services": {**graph["spec"]["services"], name: given.service("worker")}}}
@@ -248,9 +253,16 @@ GRAPHS = [
         "a sequential restart, which a build cannot do",
         _restarted(id="1", strategy={"type": "Sequential"}),
     ),
+    fires("DYN111", "spec.restart.strategy", "an order under Grove", _restarted(id="1", strategy={"order": ["B", "A"]}), **_GROVE),
+    fires("DYN119", "spec.restart", "a restart of Grove by the syncer", _restarted(id="1"), restart="sync", **_GROVE),
+    quiet("a restart of Grove by the render", _restarted(id="1"), **_GROVE),
     quiet("an order that the syncer keeps", _restarted(id="1", strategy={"order": ["B", "A"]}), restart="sync"),
     quiet("a parallel restart", _restarted(id="1", strategy={"type": "Parallel", "order": []})),
     quiet("a restart without a strategy", _restarted(id="1")),
+    fires("DYN118", f"{_SERVICE}.scalingAdapter", "a planner whose worker has no adapter", _planned()),
+    fires("DYN118", f"{_SERVICE}.scalingAdapter", "a planner whose adapter is off", _planned(scalingAdapter={"enabled": False})),
+    quiet("a planner whose worker has an adapter", _planned(scalingAdapter={"enabled": True})),
+    quiet("a worker without an adapter and without a planner", worker()),
     fires("DYN120", "spec.envs", "a deployment configuration that is not JSON", _configured("no")),
     fires("DYN120", "spec.envs", "an empty deployment configuration", _configured("")),
     fires("DYN120", "spec.envs", "a deployment configuration with 100,000 nested lists", _configured("[" * 100_000)),
@@ -591,6 +603,9 @@ SEVERAL_NODES = [
         "user 0 with HOME",
         nodes(main={"args": ["python3 -m dynamo.trtllm"], "securityContext": {"runAsUser": 0}}, envs=[{"name": "HOME", "value": "/root"}]),
     ),
+    fires("DYN174", f"{_SERVICE}.scalingAdapter", "an adapter of LeaderWorkerSets", nodes(scalingAdapter={"enabled": True})),
+    fires("DYN174", f"{_SERVICE}.scalingAdapter", "an adapter of 0 LeaderWorkerSets", nodes(scalingAdapter={"enabled": True}, replicas=0)),
+    quiet("an adapter of a multinode service under Grove", nodes(scalingAdapter={"enabled": True}), **_GROVE),
     fires("DYN173", f"{_MAIN}.image", "a runtime before 1.0 without a store", worker(main={"image": "example.org/dynamo:0.9.1"})),
     quiet("a runtime before 1.0 with an etcd", worker(main={"image": "example.org/dynamo:0.9.1"}), etcd_address="etcd:2379"),
     quiet("a runtime of 1.0", worker(main={"image": "example.org/dynamo:1.0.0"})),

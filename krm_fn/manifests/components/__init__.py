@@ -28,6 +28,9 @@ class Component:
     runs_engine = False
     """True if an inference engine may change the container."""
 
+    scales = False
+    """True if this type sets the replicas of the engines of its graph, through their scaling adapters."""
+
     is_frontend = False
     """True if clients connect to this type: it has a default ingress, and other components do not discover it."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class Planner(Component):
     """The planner uses the Kubernetes API. It has its own ServiceAccount, which the user cannot change."""
 
+    scales = True
     figures = "planner"
     enforced = {"serviceAccountName": names.PLANNER_ACCOUNT}
 

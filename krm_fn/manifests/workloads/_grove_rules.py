@@ -10,7 +10,7 @@ from krm_fn.kube import labels, names
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.plan import ComponentPlan
+    from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
 KAI = "kai-scheduler"
@@ -34,8 +34,9 @@ def check(plan: ComponentPlan) -> Iterator[Result]:
         yield results.error("DYN191", f"{message}; {mend}", plan.ref, plan.at("pod", "schedulerName"))
 
 
-def check_together(plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
     """Findings about the components of one graph."""
+    yield from _check_restart(graph)
     expected = scheduler(plans[0])
     for plan in plans[1:]:
         if scheduler(plan) != expected:
@@ -45,6 +46,14 @@ def check_together(plans: Sequence[ComponentPlan]) -> Iterator[Result]:
         message = "the KAI scheduler needs a queue"
         mend = f"set grove.kaiScheduler.enabled in the configuration, or the label {labels.KAI_QUEUE} on the pods of a service"
         yield results.error("DYN192", f"{message}; {mend}", plans[0].ref, plans[0].at("pod", "schedulerName"))
+
+
+def _check_restart(graph: GraphPlan) -> Iterator[Result]:
+    """Warns about a restart by the syncer. The list of cliques has no keys, so that an apply replaces it as a whole."""
+    if graph.restart and graph.restart.id and graph.config.restart == "sync":
+        message = "each apply removes the restart that the syncer writes into the PodCliqueSet, so services restart again"
+        mend = "set restart: render in the configuration of graphs that run on Grove"
+        yield results.warning("DYN119", f"{message}; {mend}", graph.ref, graph.at("restart"))
 
 
 def _check_length(plan: ComponentPlan) -> Iterator[Result]:

@@ -101,7 +101,7 @@ class Grove(Workload):
 
     def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
         """Reports components that Grove's admission refuses together, and names of cliques that Grove confuses."""
-        yield from _grove_rules.check_together(plans)
+        yield from _grove_rules.check_together(graph, plans)
         yield from _grove_cliques.check(plans)
 
 

@@ -89,6 +89,10 @@ class LeaderWorkerSet(Workload):
     def check(self, made: Pods) -> Iterator[Result]:
         """Reports errors that the reference finds when it makes the LeaderWorkerSet (checkMainContainer, GPU limit), and long names."""
         plan, main = made.plan, made.main
+        if plan.placement.autoscaled:
+            message = "the scaling adapter has no effect, because each replica is a LeaderWorkerSet, and only a render makes one"
+            mend = "change replicas in Git, and set scalingAdapter.enabled: false, or use orchestrator: grove in the configuration"
+            yield results.warning("DYN174", f"{message}; {mend}", plan.ref, plan.at("scaling_adapter"))
         if plan.placement.replicas_or_one == 0:
             return
         name = names.instance(plan.who.name, plan.placement.replicas_or_one - 1)

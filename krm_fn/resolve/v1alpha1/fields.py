@@ -42,6 +42,7 @@ COMPONENT: Mapping[Field, Path] = {
     "readiness": ("readinessProbe",),
     "replicas": ("replicas",),
     "resources": ("resources",),
+    "scaling_adapter": ("scalingAdapter",),
     "shared_memory": ("sharedMemory",),
     "shared_memory.off": ("sharedMemory", "disabled"),
     "shared_memory.size": ("sharedMemory", "size"),
@@ -56,6 +57,7 @@ GRAPH: Mapping[GraphField, Path] = {
     "claim.size": ("spec", "pvcs", "*", "size"),
     "claim.storage_class": ("spec", "pvcs", "*", "storageClass"),
     "components": ("spec", "services"),
+    "restart": ("spec", "restart"),
     "restart.order": ("spec", "restart", "strategy", "order"),
     "restart.strategy": ("spec", "restart", "strategy"),
 }

@@ -1,0 +1,125 @@
+"""`krm-fn status`: the status of Dynamo resources, computed from objects as `kubectl get -o json` prints them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from krm_fn import expand, report, results
+from krm_fn.cli import _formats, _options, _output, _status_table
+from krm_fn.files import locations
+from krm_fn.kube import identity, labels
+from krm_fn.schema import sentences
+from krm_fn.status import component, graph, subject
+from krm_fn.status.children import Children
+from krm_fn.status.features import Features
+
+if TYPE_CHECKING:
+    from krm_fn.cli._options import Inputs
+    from krm_fn.cli._policy import Policy
+    from krm_fn.cli._status_table import Row
+    from krm_fn.files.sources import Sources
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+    from krm_fn.status.subject import Subject
+
+_TABLE = "table"
+_FEATURES = Features(pods=True, restarts=True)
+"""The input tells what is known: pods count if they are in it."""
+_INTERNAL = "DYN019"
+_REFUSED = {*sentences.SENTENCES, "DYN022", "DYN025", "DYN026"}
+"""Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`."""
+
+
+@click.command()
+@_options.inputs
+@click.option("-o", "--output", "style", type=click.Choice((*_output.FORMATS, _TABLE)), default=_TABLE, help="Format; table by default.")
+@_options.policy
+@click.pass_context
+def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> None:
+    """Compute the status of graphs from their workloads.
+
+    PATH is a file, a folder or stdin (-) with objects of a cluster. The table names each workload, its ready replicas, and why it is not
+    ready. As YAML or JSON, the Dynamo resources are printed with the status that `krm-fn sync` would write. No cluster is asked.
+
+    The workloads of a graph stand in its annotation dynamo.krm-fn.io/workloads. For a graph without it, for example one that the operator
+    manages, they are computed with the configuration. With pods in the input, the table has the reasons of pods.
+
+    The exit code is 0 if the input could be read, whatever the status, 1 with errors, and 2 for wrong usage.
+
+    \b
+      kubectl get dgd,dcd,deployments,pods -o json | krm-fn status -
+      krm-fn status --config render.yaml -o yaml objects.json
+    """  # noqa: D301 - click reads the backspace
+    loaded = given.load()
+    judged = _Judged(loaded)
+    found = policy.kept(locations.of([*loaded.results, *judged.results], loaded.resources), loaded.values)
+    shown = _formats.Checked(loaded.resources, policy.shown(found), loaded.stdin, colour=_output.colours(err=True))
+    _output.write(_formats.write("text", shown), err=True)
+    if failing := policy.failing(found):
+        click.echo(f"no status is computed: {report.count(failing)}", err=True)
+        ctx.exit(1)
+    _output.write(judged.table() if style == _TABLE else _output.resources(judged.resources(), style))
+
+
+class _Judged:
+    """The Dynamo resources of the input, and the findings about them."""
+
+    def __init__(self, loaded: Sources) -> None:
+        self.results: list[Result] = []
+        self._children = Children.of(loaded.values, loaded.home)
+        self._now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._resources = [resource for resource in loaded.values if identity.is_dynamo(resource)]
+        self._subjects = [self._read(resource, loaded) for resource in self._resources]
+        self._graphs = {each.key: each for each in self._subjects if each.key.kind == subject.GRAPH}
+        for each in self._subjects:
+            self._children.enlist(each)
+
+    def resources(self) -> list[Resource]:
+        """The Dynamo resources, graphs and components with their status."""
+        pairs = zip(self._resources, self._subjects, strict=True)
+        return [_with_status(resource, self._status(each)) for resource, each in pairs]
+
+    def table(self) -> str:
+        """The workloads of graphs, and of components without a graph."""
+        return _status_table.text([row for each in self._subjects for row in self._rows(each)])
+
+    def _read(self, resource: Resource, loaded: Sources) -> Subject:
+        """One resource, with the annotations of a render if it has none."""
+        read = subject.read(resource, loaded.home)
+        if read.entries is not None or read.wrong or read.graph:
+            return read
+        annotations, found = expand.own_annotations(resource, loaded.config)
+        self.results += [each for each in found if each.code == _INTERNAL]
+        refused = [each for each in found if each.severity == "error" and each.code in _REFUSED]
+        if refused:
+            return read._replace(wrong=f"Validation failed: {results.line(min(refused, key=results.order))}", reason="ValidationFailed")
+        metadata = resource["metadata"]
+        return subject.read({**resource, "metadata": {**metadata, "annotations": {**labels.notes(resource), **annotations}}}, loaded.home)
+
+    def _status(self, read: Subject) -> dict[str, Any]:
+        if read.key.kind == subject.GRAPH:
+            return graph.status(read, self._children, self._now, _FEATURES)
+        if read.key.kind == subject.COMPONENT and (owner := self._owner(read)) is not None:
+            return component.status(read, self._children, self._now, owner if read.graph else None, _FEATURES)
+        return read.status
+
+    def _rows(self, read: Subject) -> list[Row]:
+        if read.key.kind == subject.GRAPH:
+            return _status_table.rows(read, graph.judge(read, self._children, self._now, _FEATURES))
+        if read.key.kind == subject.COMPONENT and not read.graph:
+            return _status_table.rows(read, component.judge(read, self._children, self._now, None, _FEATURES))
+        return []
+
+    def _owner(self, read: Subject) -> Subject | None:
+        """The graph of a component; the component itself if it has no graph, None if the input does not have the graph."""
+        return self._graphs.get(read.key._replace(kind=subject.GRAPH, name=read.graph)) if read.graph else read
+
+
+def _with_status(resource: Resource, status: dict[str, Any]) -> Resource:
+    return {**resource, "status": status} if status else resource
+
+
+COMMAND = status
