@@ -54,7 +54,7 @@ def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--config", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The configuration: a DynamoRender or a ConfigMap."
     )
-    @click.option("-n", "--namespace", metavar="NAME", callback=_namespace, help="Namespace of Dynamo resources that do not set one.")
+    @click.option("-n", "--namespace", metavar="NAME", callback=namespace, help="Namespace of Dynamo resources that do not set one.")
     @click.option("--exclude", metavar="GLOB", multiple=True, help="Files and folders in a folder PATH that are not read; can be repeated.")
     @functools.wraps(verb)
     def wrapped(
@@ -99,7 +99,8 @@ def _codes(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
     return frozenset(code(each) for text in texts for each in suppressed.codes(text))
 
 
-def _namespace(_ctx: click.Context, _param: click.Parameter, name: str | None) -> str | None:
+def namespace(_ctx: click.Context, _param: click.Parameter, name: str | None) -> str | None:
+    """The name of a namespace. Raises click.BadParameter if Kubernetes does not allow the name."""
     if name is not None and not fields.DNS_LABEL.fullmatch(name):
         raise click.BadParameter(f"{name!r} is not a namespace; use at most 63 lower-case letters, digits and dashes.")
     return name
