@@ -101,11 +101,10 @@ def _verdict(entry: Entry, scope: Scope) -> Verdict:
     own = scope.children.get(found)
     if own is None:
         return Verdict(entry, resource, part, None, "resource not found")
-    why = _uncounted(entry, own, observer, scope.features) or own.why
-    if not why:
-        return Verdict(entry, resource, part, own)
-    pod = _newest(_troubled(entry.service, scope))
-    verdict = Verdict(entry, resource, part, own, f"{why}, {_hint(entry, own, pod, scope)}")
+    uncounted = _uncounted(entry, own, observer, scope.features)
+    if uncounted or not own.why or observe.behind(own):
+        return Verdict(entry, resource, part, own, uncounted or own.why)
+    verdict = Verdict(entry, resource, part, own, f"{own.why}, {_hint(entry, own, scope)}")
     return verdict._replace(failure=_failure(verdict, scope))
 
 
@@ -120,9 +119,9 @@ def _uncounted(entry: Entry, own: Observation, observer: Observer, features: Fea
     return f"{why}, Grove does not follow the graph, run krm-fn sync with --grove-counts or {scale}"
 
 
-def _hint(entry: Entry, own: Observation, pod: Observation | None, scope: Scope) -> str:
+def _hint(entry: Entry, own: Observation, scope: Scope) -> str:
     """The reason of a pod, or the command that shows it."""
-    if pod is not None:
+    if pod := _newest(_troubled(entry.service, scope)):
         return f"pod {pod.key.name}: {pod.why}"
     selector = f"{labels.GRAPH}={scope.graph},{labels.COMPONENT}={entry.service}" if scope.graph else own.selector
     return f"see kubectl describe pods -n {scope.namespace} -l {selector}"
@@ -131,7 +130,7 @@ def _hint(entry: Entry, own: Observation, pod: Observation | None, scope: Scope)
 def _failure(verdict: Verdict, scope: Scope) -> Failure | None:
     """The failure of the workload, or of a pod for too long if the controller of the workload knows no deadline."""
     if verdict.own and verdict.own.failure:
-        return Failure(verdict.own.failure.reason, f"{verdict.own.failure.message}, {verdict.why}")
+        return Failure(verdict.own.failure.reason, verdict.why)
     pod = _newest(pod for pod in _failing(verdict, scope) if _remaining(pod, scope.now) <= 0)
     return Failure(pod.failure.reason, verdict.why) if pod and pod.failure else None
 

@@ -46,6 +46,10 @@ class Template(NamedTuple):
     restarted: str = ""
     service: str = ""
     annotated: bool = False
+    clique: str = ""
+    """The name of the clique."""
+    replicas: int | None = None
+    """The number of pods in one replica of the clique's scaling group."""
 
 
 class Observation(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krm_fn.kube.types import Resource
-    from krm_fn.status.observe import Counts, Observation
+    from krm_fn.status.observe import Counts, Observation, Template
 
 SELECTOR = f"{labels.MANAGED_BY}={labels.GROVE_MANAGER}"
 GROUP = "grove.io"
@@ -46,6 +46,9 @@ def revision(status: dict[str, Any], field: str) -> str:
 def together(own: Observation, family: Sequence[Observation]) -> Observation:
     """An object is not ready before its PodCliqueSet says that the newest templates run."""
     whole = whole_of(family)
+    if whole is None and own.revision:
+        why = own.why or f"PodCliqueSet {own.family} not found"
+        return own._replace(ready=False, why=why, updating=True)
     if whole is None or not whole.revision:
         return own
     why = own.why or _late(whole) or _stale(own, whole) or _left(own)
@@ -55,6 +58,12 @@ def together(own: Observation, family: Sequence[Observation]) -> Observation:
 def whole_of(family: Sequence[Observation]) -> Observation | None:
     """The PodCliqueSet of a family; None if it does not exist."""
     return next((each for each in family if each.key.kind == "PodCliqueSet"), None)
+
+
+def template_of(own: Observation, whole: Observation) -> Template | None:
+    """The clique of a PodClique. Grove ends the name of a PodClique with the name of the clique."""
+    found = [each for each in whole.templates if each.clique and own.key.name.endswith(f"-{each.clique}")]
+    return max(found, key=lambda each: len(each.clique), default=None)
 
 
 def _why(own: Observation, counts: Counts, word: str) -> str:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
 
 
-def read(metadata: dict[str, Any], path: Path, service: str = "") -> Template:
+def read(metadata: dict[str, Any], path: Path) -> Template:
     """The template whose metadata is at a path of an object."""
     annotations = fields.mapping(metadata, "annotations")
-    return _template(path, fields.text(annotations.get(labels.RESTART_AT)), service, bool(annotations))
+    return _template(path, fields.shared(annotations.get(labels.RESTART_AT)), bool(annotations))
 
 
 @lru_cache(maxsize=4096)
-def _template(path: Path, restarted: str, service: str, annotated: bool) -> Template:
-    return Template(path, restarted, service, annotated)
+def _template(path: Path, restarted: str, annotated: bool) -> Template:
+    return Template(path, restarted, annotated=annotated)

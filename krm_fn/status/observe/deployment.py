@@ -35,12 +35,17 @@ class Deployment(Observer):
         available = fields.condition(status, "Available")
         late = observe.behind(own._replace(observed=own.observed or 0))
         why = "the Deployment is paused" if spec.get("paused") is True else (late or _why(own, counts, available)) if own.desired else ""
+        failure = _failure(status) if why and not late else None
+        if failure:
+            why = f"{failure.reason}: {failure.message}"
+        elif why and not late:
+            why = _refused(status) or why
         return own._replace(
             counts=counts,
             ready=not why,
-            why=why if late or not why else _refused(status) or why,
+            why=why,
             updating=bool(late) or counts.updated < own.desired or counts.replicas > counts.updated,
-            failure=_failure(status) if why and not late else None,
+            failure=failure,
             since=fields.since(available) if (available.get("status") == "True") is not bool(why) else "",
             selector=_selector(fields.mapping(spec, "selector", "matchLabels")),
             templates=(_templates.read(fields.mapping(resource, *_TEMPLATE), _TEMPLATE),),
@@ -69,7 +74,7 @@ def _failure(status: dict[str, Any]) -> Failure | None:
     progressing = fields.condition(status, "Progressing")
     if progressing.get("status") != "False" or progressing.get("reason") != _DEADLINE:
         return None
-    return Failure(_DEADLINE, _refused(status) or fields.text(progressing.get("message")))
+    return Failure(_DEADLINE, _refused(status) or fields.text(progressing.get("message")).rstrip("."))
 
 
 def _selector(labels: dict[str, Any]) -> str:

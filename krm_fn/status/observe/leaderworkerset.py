@@ -49,7 +49,7 @@ class LeaderWorkerSet(Observer):
 
     def reported(self, graph: str, name: str) -> tuple[str, str]:
         """The component, which has one set for each replica."""
-        return names.component_of(self.kind, name), name
+        return names.component_of(self.kind, name) or name, name
 
     def available(self, *, ready: bool) -> tuple[str, str]:
         """The reference's words."""

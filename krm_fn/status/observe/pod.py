@@ -68,11 +68,9 @@ def _failure(status: dict[str, Any]) -> Failure | None:
 
 
 def _end(ended: dict[str, Any]) -> str:
-    """How a container ended."""
-    reason, said = fields.text(ended.get("reason")), fields.text(ended.get("message"))
-    code = ended.get("exitCode")
-    words = f"ended{f' with exit code {code}' if type(code) is int else ''}{f' ({reason})' if reason and reason != 'Error' else ''}"
-    return f"{words}, {said}" if said else words
+    """How a container ended. Its message may be a part of its log, which fewer people may read than the status of a graph."""
+    reason, code = fields.text(ended.get("reason")), ended.get("exitCode")
+    return f"ended{f' with exit code {code}' if type(code) is int else ''}{f' ({reason})' if reason not in ('', 'Error') else ''}"
 
 
 def _delayed(status: dict[str, Any]) -> str:

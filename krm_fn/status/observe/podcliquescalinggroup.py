@@ -37,7 +37,7 @@ class PodCliqueScalingGroup(Observer):
         if not judged.ready or whole is None or not whole.revision:
             return judged
         members = [each for each in family if each.key.kind == "PodClique" and each.member == own.key.name]
-        why = _missing(own, members) or _unready([_grove.together(each, [whole]) for each in members])
+        why = _missing(own, members) or _unready([_grove.together(each, [whole]) for each in members]) or _unchanged(whole, members)
         return judged._replace(ready=not why, why=why)
 
     def reported(self, graph: str, name: str) -> tuple[str, str]:
@@ -53,6 +53,16 @@ def _missing(own: Observation, members: Sequence[Observation]) -> str:
 def _unready(members: Sequence[Observation]) -> str:
     """The first PodClique that is not ready."""
     return next((f"podclique/{each.key.name}: {each.why}" for each in sorted(members) if not each.ready), "")
+
+
+def _unchanged(whole: Observation, members: Sequence[Observation]) -> str:
+    """Grove gives a PodClique its number of pods when it makes the PodClique, and does not change it afterwards."""
+    for each in sorted(members):
+        wanted = _grove.template_of(each, whole)
+        if wanted is not None and wanted.replicas not in (None, each.desired):
+            why = f"desired={each.desired}, in the graph={wanted.replicas}, Grove does not change a PodClique that exists"
+            return f"podclique/{each.key.name}: {why}, delete it to have it made anew"
+    return ""
 
 
 OBSERVER = PodCliqueScalingGroup()

@@ -47,8 +47,11 @@ def _cliques(resource: Resource) -> Iterator[Template]:
     """A clique holds labels and annotations of its pods itself."""
     listed = fields.mapping(resource, "spec", "template").get("cliques")
     for index, clique in enumerate(listed if isinstance(listed, list) else ()):
-        service = fields.shared(fields.mapping(clique, "labels").get(labels.COMPONENT))
-        yield _templates.read(fields.mapping(clique), ("spec", "template", "cliques", index), service)
+        yield _templates.read(fields.mapping(clique), ("spec", "template", "cliques", index))._replace(
+            service=fields.shared(fields.mapping(clique, "labels").get(labels.COMPONENT)),
+            clique=fields.shared(fields.mapping(clique).get("name")),
+            replicas=fields.number(fields.mapping(clique, "spec").get("replicas")),
+        )
 
 
 OBSERVER = PodCliqueSet()
