@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from krm_fn.sync.client import Client
 
 LEASES = Kind("coordination.k8s.io", "v1", "leases", "Lease")
-NAME = "dynamo-krm-fn-sync"
+NAME = "krm-fn-sync"
 DURATION = 15
 """Seconds without a renewal after which another replica takes over."""
 DEADLINE = 10.0

@@ -17,6 +17,7 @@ from krm_fn.sync import times
 from krm_fn.sync.client import ApiError
 from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.leases import LEASES
+from krm_fn.sync.reflector import Listener
 from krm_fn.sync.store import Store
 
 if TYPE_CHECKING:
@@ -64,21 +65,37 @@ def read(lease: Resource) -> Marker:
     return Marker(spec.get("holderIdentity") or "", renewed + duration if renewed is not None and type(duration) is int else 0.0)
 
 
-class Markers:
-    """The markers of others. `freed(namespace)` is called when a namespace has no valid marker any more, also when its time is over."""
+class Markers(Listener):
+    """The markers of others. `freed(namespace)` is called when a namespace has no valid marker any more, also when its time is over.
 
-    def __init__(self, installation: str, held: Iterable[str], freed: Callable[[str], None]) -> None:
+    It listens to the reflectors of markers, and passes on to `listener` what it hears. `forbidden` is set once the server does not show
+    us the Leases: markers are a feature with a right of its own, and without it no namespace is left out.
+    """
+
+    def __init__(self, installation: str, freed: Callable[[str], None], listener: Listener) -> None:
         self.store: Store[Marker] = Store("Lease")
+        self.forbidden = asyncio.Event()
         self._installation = installation
-        self._held = frozenset(held)
         self._freed = freed
+        self._listener = listener
         self._excluded: dict[str, str] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def restarted(self, kind: str, reason: str) -> None:
+        """Takes the end of a watch from the reflector."""
+        self._listener.restarted(kind, reason)
+        if reason == "forbidden" and not self.forbidden.is_set():
+            self.forbidden.set()
+            _LOG.warning("the Leases %s cannot be read: namespaces that somebody else holds are served, too", NAME)
+
+    def relisted(self, kind: str) -> None:
+        """Takes a complete reading from the reflector."""
+        self._listener.relisted(kind)
 
     def excluded(self, namespace: str) -> bool:
         """True if somebody else holds the namespace now."""
         marker = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
-        return marker is not None and self._is_foreign(namespace, marker) and time.time() <= marker.until
+        return marker is not None and not is_ours(marker.holder, self._installation) and time.time() <= marker.until
 
     def changed(self, key: ObjectKey, _before: Marker | None, _after: Marker | None) -> None:
         """Takes a change of a marker from the reflector."""
@@ -99,9 +116,6 @@ class Markers:
             _LOG.info("namespace %s is served again: the Lease %s is gone or expired", namespace, NAME)
             self._freed(namespace)
 
-    def _is_foreign(self, namespace: str, marker: Marker) -> bool:
-        return namespace not in self._held and not is_ours(marker.holder, self._installation)
-
 
 class MarkerError(Exception):
     """A marker of our own could not be written. The message names the namespace and the reason."""
@@ -120,11 +134,11 @@ class OwnMarkers:
     async def run(self) -> None:
         """Writes the markers now and every 10 s until the task is cancelled.
 
-        Raises MarkerError if the first write fails, and if a marker could not be renewed twice in a row: then a cluster-wide operator may
-        serve the namespace.
+        Without namespaces it does nothing. Raises MarkerError if the first write fails, and if a marker could not be renewed twice:
+        then a cluster-wide operator may serve the namespace.
         """
         failures = dict.fromkeys(self._namespaces, _FAILURES - 1)  # the first write must succeed
-        while True:
+        while self._namespaces:
             began = time.monotonic()
             await asyncio.gather(*(self._renew(namespace, failures) for namespace in self._namespaces))
             await asyncio.sleep(max(0.0, began + RENEWAL - time.monotonic()))
