@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import krm_fn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 LAUNCHER, FILES = "krm-fn", "krm-fn.d"
 DISTRIBUTION = "dynamo-krm-fn"
@@ -48,11 +48,11 @@ exec "$here/{files}/lib/{loader}" --library-path "$here/{files}/lib" "$here/{fil
 """
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, extras: Sequence[str] = ()) -> None:
     """Writes the launcher and its files into an existing folder, in place of an earlier copy. No link in the folder is followed.
 
-    Raises OSError if the copy cannot be written, and LookupError if a part of it cannot be found. An earlier copy stays until the new copy
-    is complete.
+    `extras` are the extras of setup.cfg whose packages are copied, too. Raises OSError if the copy cannot be written, and LookupError if a
+    part of it cannot be found. An earlier copy stays until the new copy is complete.
     """
     if sys.platform != "linux":
         raise LookupError(f"only Linux programs can be copied, and this is {sys.platform}; run the command in the image")
@@ -63,7 +63,7 @@ def write(folder: Path) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(launcher))
     with tempfile.TemporaryDirectory(prefix=f".{FILES}-", dir=folder) as name:
         made = Path(name)
-        loader = _fill(made / "new")
+        loader = _fill(made / "new", extras)
         script = made / LAUNCHER
         script.write_text(_LAUNCH.format(version=krm_fn.__version__, files=FILES, loader=loader))
         script.chmod(0o755)
@@ -73,12 +73,12 @@ def write(folder: Path) -> None:
         script.replace(launcher)
 
 
-def _fill(root: Path) -> str:
+def _fill(root: Path, extras: Sequence[str]) -> str:
     """Copies all files; returns the name of the program loader among them."""
     standard = Path(os.__file__).parent
     library = root / "lib" / standard.name
     shutil.copytree(standard, library, ignore=shutil.ignore_patterns(*_LEFT_OUT))
-    for distribution in distributions():
+    for distribution in distributions(extras=extras):
         _copy_packages(distribution, library)
     shutil.copytree(Path(krm_fn.__file__).parent, library / "krm_fn", dirs_exist_ok=True)
     (root / "bin").mkdir()
@@ -88,18 +88,35 @@ def _fill(root: Path) -> str:
     return loader
 
 
-def distributions(name: str = DISTRIBUTION) -> list[metadata.Distribution]:
-    """A distribution and its installed requirements, without those of extras and of other platforms."""
+def distributions(name: str = DISTRIBUTION, extras: Sequence[str] = ()) -> list[metadata.Distribution]:
+    """A distribution and its installed requirements, without those of other extras and of other platforms.
+
+    Raises LookupError if the packages of an extra are not installed.
+    """
     found: dict[str, metadata.Distribution] = {}
-    todo = [name]
+    todo = [name, *(each for extra in extras for each in _extra(name, extra))]
     while todo:
         each = re.sub(r"[-_.]+", "-", todo.pop()).lower()
         with contextlib.suppress(metadata.PackageNotFoundError):
             if each not in found:
                 found[each] = metadata.distribution(each)
                 needed = [line for line in found[each].requires or () if "extra ==" not in line]
-                todo.extend(re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed)
+                todo.extend(map(_named, needed))
     return list(found.values())
+
+
+def _extra(name: str, extra: str) -> list[str]:
+    """The names of an extra's packages. Raises LookupError if one of them is not installed."""
+    asked = re.compile(f"extra == ['\"]{extra}['\"]")
+    names = [_named(line) for line in metadata.distribution(name).requires or () if asked.search(line)]
+    if not names or not all(any(metadata.Distribution.discover(name=each)) for each in names):
+        raise LookupError(f"packages of the extra {extra} are missing; run: pip install '{name}[{extra}]'")
+    return names
+
+
+def _named(requirement: str) -> str:
+    """The name of the package in a requirement."""
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
 
 
 def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:

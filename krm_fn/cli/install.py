@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=_options.Folder())
-def install(folder: Path) -> None:
+@click.option("--sync", is_flag=True, help="Also copy the packages of `krm-fn sync`.")
+def install(folder: Path, *, sync: bool) -> None:
     """Copy krm-fn and the Python it runs on into DIR.
 
     DIR is made if missing, and an earlier copy is replaced. The copy is the program krm-fn and its folder krm-fn.d. It runs on any Linux
@@ -28,7 +29,7 @@ def install(folder: Path) -> None:
     """  # noqa: D301 - click reads the backspace
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _bundle.write(folder)
+        _bundle.write(folder, ["sync"] if sync else [])
     except OSError as problem:
         raise click.ClickException(f"cannot install into {folder}: {_reason(problem, folder)}") from problem
     except LookupError as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -75,8 +76,28 @@ def with_kustomize(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Im
 
 
 @pytest.fixture(scope="session")
+def syncer(image: Image) -> Image:
+    """The image of the syncer."""
+    images.make(image.engine, "image", IMAGE=f"{images.NAME}-sync", TARGET="sync")
+    return image._replace(name=f"{images.NAME}-sync")
+
+
+@pytest.fixture(scope="session")
 def files(image: Image) -> Iterator[tarfile.TarFile]:
     """All files of the image."""
+    with _exported(image) as archive:
+        yield archive
+
+
+@pytest.fixture(scope="session")
+def syncer_files(syncer: Image) -> Iterator[tarfile.TarFile]:
+    """All files of the image of the syncer."""
+    with _exported(syncer) as archive:
+        yield archive
+
+
+@contextlib.contextmanager
+def _exported(image: Image) -> Iterator[tarfile.TarFile]:
     container = image.engine.run("create", image.name).stdout.strip()
     try:
         command, environment = [image.engine.name, "export", container], os.environ | image.engine.variables

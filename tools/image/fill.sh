@@ -1,8 +1,10 @@
 #!/bin/sh
 # Fills the root folder of the image: the program with its Python, a shell, a few tools for scripts, two users, a folder for temporary
 # files, and a bill of materials with the licences. The build runs it in BASE.
+#   sh tools/image/fill.sh ROOT [options of krm-fn install]
 set -eu
 root=$1
+shift
 bin=$root/usr/local/bin
 
 mkdir -p "$bin" "$root/etc"
@@ -12,7 +14,7 @@ for folder in bin lib lib64; do
     ln -s "usr/$folder" "$root/$folder"
 done
 
-krm-fn install "$bin"
+krm-fn install "$@" "$bin"
 sed 's/ -I -S -m krm_fn / /' "$bin/krm-fn" >"$bin/python3"
 chmod 755 "$bin/python3"
 

@@ -1,0 +1,75 @@
+"""The image of the syncer: packages of its own, the pod's user, and nothing else that the function's image lacks."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import PurePath
+
+import krm_fn
+from tests.containers import images
+from tests.testbed import programs
+
+BILL = "usr/share/doc/dynamo-krm-fn/sbom.cdx.json"
+PINS = programs.ROOT / "tools" / "image"
+# As in platform/syncer/core/deployment.yaml.
+STRICT = ("--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--user=65532:65532")
+
+
+def packages(files):
+    """The Python packages of an image and their versions, from its bill of materials."""
+    purls = [component["purl"] for component in json.load(files.extractfile(BILL))["components"]]
+    return dict(purl.removeprefix("pkg:pypi/").split("@") for purl in purls if purl.startswith("pkg:pypi/"))
+
+
+def pinned(name):
+    """The packages of a requirements file and their versions."""
+    return dict(re.findall(r"^([-\w]+)==(\S+)", (PINS / name).read_text(), re.MULTILINE))
+
+
+def test_only_this_image_has_the_packages_of_the_syncer(files, syncer_files):
+    function, syncer = packages(files), packages(syncer_files)
+    assert {"aiohttp", "prometheus-client"} <= syncer.keys() - function.keys()
+    assert {name: version for name, version in syncer.items() if name not in function}.items() <= pinned("requirements-sync.txt").items()
+    assert function.items() <= syncer.items()
+
+
+def test_shared_packages_have_one_version():
+    shared, more = pinned("requirements.txt"), pinned("requirements-sync.txt")
+    assert shared.keys() & more.keys() == {"typing-extensions"}
+    assert more["typing-extensions"] == shared["typing-extensions"]
+
+
+def test_it_starts_the_syncer(syncer):
+    """With the restrictions of its pod. Without arguments it is the syncer, and needs a cluster."""
+    said = syncer.run(*STRICT, arguments=["sync", "--help"]).stdout
+    assert said.startswith("Usage: krm-fn sync")
+    alone = syncer.run(*STRICT, check=False)
+    assert alone.returncode != 0
+    assert "Traceback" not in alone.stderr
+    assert "KUBERNETES_SERVICE_HOST" in alone.stderr or "kubeconfig" in alone.stderr
+
+
+def test_it_says_what_it_is(syncer):
+    (said,) = json.loads(syncer.engine.run("image", "inspect", syncer.name).stdout)
+    configured = said["Config"]
+    assert (configured["User"], configured["Entrypoint"], configured["Cmd"]) == ("65532:65532", ["/usr/local/bin/krm-fn"], ["sync"])
+    labels = {key.removeprefix("org.opencontainers.image."): value for key, value in configured["Labels"].items()}
+    assert labels["version"] == krm_fn.__version__
+    assert re.fullmatch(r"[0-9a-f]{40}", labels["revision"])
+
+
+def test_every_module_is_compiled(syncer_files):
+    """The root file system is read-only, so Python could not keep what it compiles."""
+    names = {*syncer_files.getnames()}
+    sources = [PurePath(name) for name in names if name.endswith(".py")]
+    assert any("aiohttp" in source.parts for source in sources)
+    compiled = [any(name.startswith(f"{path.parent}/__pycache__/{path.stem}.cpython-") for name in names) for path in sources]
+    assert all(compiled)
+
+
+def test_size(syncer, measured):
+    size = json.loads(syncer.engine.run("image", "inspect", syncer.name).stdout)[0]["Size"] / 1e6
+    measured.append(f"image of the syncer: {size:.1f} MB")
+    assert size < 90
+    assert syncer.name == f"{images.NAME}-sync"
