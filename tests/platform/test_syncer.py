@@ -8,13 +8,14 @@ import pytest
 import yaml
 
 import krm_fn
+from krm_fn.sync import leases, markers, shards
 from tests.platform import admission, installation
 from tests.testbed import programs
 
 SYNCER = admission.PLATFORM / "syncer"
 COMPONENTS = sorted(file.parent.name for file in SYNCER.glob("*/kustomization.yaml") if "kind: Component" in file.read_text())
 GRAPHS = ("dynamocomponentdeployments", "dynamographdeployments", "dynamographdeploymentscalingadapters")
-LEASES, MARKER = "coordination.k8s.io", "dynamo-operator-namespace-scope"
+LEASES, MARKER = "coordination.k8s.io", markers.NAME
 TEAM = "syncer-team"
 GROVE, LWS = "grove.io", "leaderworkerset.x-k8s.io"
 
@@ -63,7 +64,7 @@ def test_a_strict_server_accepts_every_variant(components, arguments, tmp_path, 
 
 
 def test_every_component_is_in_a_variant():
-    """`scaling` and `hybrid` are in all of them: platform/syncer includes them."""
+    """`scaling` is in all of them: platform/syncer includes it."""
     included = yaml.safe_load((SYNCER / "kustomization.yaml").read_text())["components"]
     assert {name for _, components, _ in VARIANTS for name in components} | {*included} == {*COMPONENTS}
 
@@ -95,7 +96,7 @@ def test_a_shard_has_its_number_and_may_hold_its_lease(tmp_path):
     assert (found["kind"], found["spec"]["ordinals"]) == ("StatefulSet", {"start": 1})
     assert container(objects)["args"][-1] == f"--shard=$(POD_INDEX)/{count}"
     (role,) = [each for each in objects if each["metadata"]["name"] == "krm-fn-sync-leases" and each["kind"] == "Role"]
-    assert role["rules"][0]["resourceNames"] == [f"krm-fn-sync-{number}-of-{count}" for number in range(1, count + 1)]
+    assert role["rules"][0]["resourceNames"] == [leases.NAME + shards.Shard(number, count).suffix for number in range(1, count + 1)]
 
 
 def test_the_image_is_that_of_this_version(tmp_path):
@@ -147,6 +148,7 @@ CORE = [
     *((verb, LWS, "leaderworkersets", "") for verb in WATCH),
     *((verb, GROVE, kind, "") for kind in ("podcliques", "podcliquescalinggroups", "podcliquesets") for verb in WATCH),
     *((verb, "events.k8s.io", "events", "") for verb in ("create", "patch")),
+    *((verb, LEASES, "leases", MARKER) for verb in WATCH),
 ]
 FEATURES = {
     "scaling": [
@@ -160,16 +162,15 @@ FEATURES = {
         ("patch", LWS, "leaderworkersets", ""),
         ("patch", GROVE, "podcliquesets", ""),
     ],
-    "hybrid": [(verb, LEASES, "leases", MARKER) for verb in WATCH],
 }
-OWN = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", "krm-fn-sync") for verb in ("get", "update"))]
+OWN = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", leases.NAME) for verb in ("get", "update"))]
 HOLDING = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", MARKER) for verb in ("get", "update"))]
 NEVER = [
     *((verb, "", resource, "") for verb in ("get", "list", "watch", "create", "patch") for resource in ("secrets", "configmaps")),
     *((verb, "", "pods", "") for verb in ("get", "create", "patch", "delete")),
     ("create", "", "pods/exec", ""),
     ("list", LEASES, "leases", ""),
-    ("delete", LEASES, "leases", "krm-fn-sync"),
+    ("delete", LEASES, "leases", leases.NAME),
     *((verb, "nvidia.com", kind, "") for verb in ("get", "create", "update", "patch", "delete") for kind in GRAPHS),
     *((verb, "apps", "deployments", "") for verb in ("get", "create", "update", "delete")),
     ("impersonate", "", "serviceaccounts", ""),
