@@ -1,0 +1,183 @@
+"""A reflector survives answers that a healthy API server does not give on request."""
+
+from __future__ import annotations
+
+import json
+from time import monotonic
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from krm_fn.sync import reflector as reflectors
+from krm_fn.sync.cluster import ClusterError
+from tests.sync.following import following
+from tests.sync.loops import eventually, runs
+from tests.sync.odd_server import giving
+
+
+def event(kind, name, version, value="1", uid="u"):
+    metadata = {"name": name, "namespace": "a", "uid": uid, "resourceVersion": str(version)}
+    return {"type": kind, "object": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"value": value}}}
+
+
+def initial_end(version):
+    annotations = {"k8s.io/initial-events-end": "true"}
+    return {"type": "BOOKMARK", "object": {"kind": "ConfigMap", "metadata": {"resourceVersion": str(version), "annotations": annotations}}}
+
+
+def bookmark(version):
+    return {"type": "BOOKMARK", "object": {"kind": "ConfigMap", "metadata": {"resourceVersion": str(version)}}}
+
+
+def error(code, reason, message=""):
+    return {"type": "ERROR", "object": {"kind": "Status", "code": code, "reason": reason, "message": message}}
+
+
+def status(code, reason, message=""):
+    return web.Response(status=code, text=json.dumps(error(code, reason, message)["object"]))
+
+
+FIRST = [event("ADDED", "a", 5), event("ADDED", "b", 3), initial_end(10)]
+"""A complete start with two objects."""
+
+AGAIN = [event("ADDED", "a", 12, "2"), initial_end(20), ...]
+"""A second reading: `a` has changed, `b` has gone."""
+
+GARBAGE = [
+    ("no JSON", b"\x16\x03garbage\n"),
+    ("JSON of another program", {"hello": "world"}),
+    ("an object without metadata", {"type": "ADDED", "object": {"kind": "ConfigMap"}}),
+    ("an event of an unknown type", event("RENAMED", "b", 11)),
+    ("the compressed data of a proxy", b"\x1f\x8b\x08\x00\xff\xff\n"),
+    ("410 in the stream", error(410, "Expired")),
+    ("a resourceVersion from the future", error(504, "Timeout", "Too large resource version: 10, current: 3")),
+]
+
+
+@pytest.mark.parametrize(("reason", "line"), GARBAGE, ids=[row[0] for row in GARBAGE])
+@runs
+async def test_reads_all_objects_again_after(reason, line):
+    """Objects that the second reading lacks are removed, and the old resourceVersion is not used."""
+    async with giving([*FIRST, line], AGAIN) as (server, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: follower.view == {"a": "2"})
+        assert ("b", "1", None) in follower.changes
+        assert "resourceVersion" not in server.asked[1]
+        assert server.asked[1]["sendInitialEvents"] == "true"
+        assert follower.relists == 2
+
+
+RESUMED = [
+    ("the server ends the watch", [], "ended"),
+    ("half a line", [b'{"type": "ADD'], "connection"),
+    ("an error of the server in the stream", [error(500, "InternalError")], "error"),
+]
+
+
+@pytest.mark.parametrize(("reason", "parts", "said"), RESUMED, ids=[row[0] for row in RESUMED])
+@runs
+async def test_resumes_from_the_last_version_after(reason, parts, said):
+    """Events and bookmarks move the version. Nothing is read twice."""
+    rest = [event("MODIFIED", "a", 31, "2"), ...]
+    async with (
+        giving([*FIRST, event("ADDED", "c", 11), bookmark(30), *parts], rest) as (server, cluster),
+        following(cluster, "a") as follower,
+    ):
+        await eventually(lambda: follower.view == {"a": "2", "b": "1", "c": "1"})
+        assert server.asked[1]["resourceVersion"] == "30"
+        assert "sendInitialEvents" not in server.asked[1]
+        assert follower.reasons == {said: 1}
+        assert follower.relists == 1
+
+
+@runs
+async def test_every_watch_has_a_version_or_asks_for_the_initial_objects(monkeypatch):
+    """A watch with neither reads from etcd, and a slow reader can hurt the control plane. Every watch ends within ten minutes."""
+    monkeypatch.setattr(reflectors, "LONG_ENOUGH", 0.0)  # short delays
+    broken = [event("ADDED", "a", 5)]  # ends before the initial objects are complete
+    answers: tuple[Any, ...] = (
+        [],
+        broken,
+        FIRST,
+        status(500, "InternalError"),
+        [error(410, "Gone")],
+        status(410, "Gone"),
+        FIRST,
+        [bookmark(40)],
+    )
+    async with giving(*answers) as (server, cluster), following(cluster, "a"):
+        await eventually(lambda: len(server.asked) > len(answers))
+        for asked in server.asked:
+            assert bool(asked.get("resourceVersion")) != (asked.get("sendInitialEvents") == "true")
+            assert (asked.get("resourceVersionMatch") == "NotOlderThan") == ("sendInitialEvents" in asked)
+            assert asked["allowWatchBookmarks"] == "true"
+            assert asked["labelSelector"] == "watched"
+            assert 290 <= int(asked["timeoutSeconds"]) <= 590
+        assert len({asked["timeoutSeconds"] for asked in server.asked}) > 1
+
+
+@runs
+async def test_an_incomplete_reading_removes_nothing_and_gives_no_version():
+    half = [event("ADDED", "z", 99)]
+    async with giving([*FIRST, error(410, "Expired")], half, [...]) as (server, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: len(server.asked) == 3)
+        assert follower.view == {"a": "1", "b": "1", "z": "1"}
+        assert "resourceVersion" not in server.asked[2]
+
+
+@runs
+async def test_one_404_after_a_start_of_the_server_removes_nothing():
+    """A server that just started may not know a kind for a moment. Only after three answers it does not exist."""
+    async with giving(FIRST, status(404, "NotFound"), AGAIN) as (_, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: follower.view == {"a": "2"})
+        assert ("a", "1", None) not in follower.changes
+    async with giving(FIRST, *[status(404, "NotFound") for _ in range(3)]) as (_, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: follower.reasons["missing"] == 3)
+        assert follower.view == {}
+
+
+@runs
+async def test_an_event_that_the_server_cannot_read_is_left_behind():
+    """The server gives the same error for each attempt from the same version, so the third one leads to a new reading."""
+    broken = [error(500, "InternalError", "unable to decode an object in the watch event")]
+    async with giving(FIRST, broken, broken, broken, AGAIN) as (server, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: follower.view == {"a": "2"})
+        assert [asked.get("resourceVersion") for asked in server.asked] == [None, "10", "10", "10", None]
+
+
+@runs
+async def test_a_restored_backup_is_believed():
+    """etcd was restored: the same objects have lower versions than the store."""
+    restored = [event("ADDED", "a", 2, "old"), initial_end(4)]
+    answers = ([*FIRST, event("MODIFIED", "a", 12, "2"), error(410, "Expired")], restored, [*restored, ...])
+    async with giving(*answers) as (_, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: follower.view == {"a": "old"})
+        assert follower.changes[-2:] in ([("b", "1", None), ("a", "2", "old")], [("a", "2", "old"), ("b", "1", None)])
+        assert follower.reasons == {"expired": 1, "garbage": 1}
+
+
+@runs
+async def test_delays_grow_to_the_cap_and_an_end_after_a_long_watch_is_no_error(monkeypatch):
+    monkeypatch.setattr(reflectors, "LONG_ENOUGH", 0.0)
+    ends = [bookmark(11)]
+    began = monotonic()
+    async with giving(FIRST, *[ends] * 50) as (server, cluster), following(cluster, "a"):
+        await eventually(lambda: len(server.asked) > 50)
+    assert monotonic() - began < 10  # with growing delays it would be minutes
+
+
+@runs
+async def test_credentials_that_cannot_be_read_are_a_problem_until_they_can(monkeypatch):
+    async with giving(AGAIN) as (_, cluster):
+        fine = cluster.access
+
+        async def broken(refused=None):
+            raise ClusterError("the token is gone; write it again")
+
+        monkeypatch.setattr(cluster, "access", broken)
+        async with following(cluster, "a") as follower:
+            await eventually(lambda: follower.reasons["credentials"] >= 2)
+            assert follower.reflector.problem == "the token is gone; write it again"
+            monkeypatch.setattr(cluster, "access", fine)
+            await follower.synced()
+            assert follower.reflector.problem == ""
