@@ -106,29 +106,43 @@ class Leader:
         return min(RETRY, max(0.0, self._expires() - time.monotonic()) + 0.01)
 
     async def _take(self) -> bool:
-        """Takes or renews the Lease. False if another replica holds it."""
+        """Takes or renews the Lease. False if another replica holds it. Raises ApiError, also for a conflict while this replica leads."""
+        if self._renewed is not None and self._lease is not None and await self._renew(self._lease):
+            return True
         try:
-            if self._renewed is None or self._lease is None:
-                self._see(await self._client.request("GET", LEASES.path(self._namespace, self._name)))
-            if self._lease is None or not self._is_free():
+            if not await self._read():
+                await self._create()
+            elif self._lease is None or not self._is_free():
                 return False
-            self._see(await self._write(self._lease, self._identity, DURATION))
+            else:
+                self._see(await self._write(self._lease, self._identity, DURATION))
         except ApiError as error:
-            if error.status == 404:
-                return await self._create()
-            if error.status != 409:
+            if error.status != 409 or self._renewed is not None:
                 raise
+            return False
+        return True
+
+    async def _renew(self, lease: Resource) -> bool:
+        """Renews the Lease as this replica knows it. False if somebody changed or deleted it since."""
+        try:
+            self._see(await self._write(lease, self._identity, DURATION))
+        except ApiError as error:
+            if error.status not in {404, 409}:
+                raise
+            return False
+        return True
+
+    async def _read(self) -> bool:
+        """Reads the Lease. False if it does not exist."""
+        try:
             self._see(await self._client.request("GET", LEASES.path(self._namespace, self._name)))
-            return bool(self._seen[0] == self._identity and self._renewed is not None) and await self._take_again()
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return False
         return True
 
-    async def _take_again(self) -> bool:
-        """Writes once more after somebody else changed the Lease, which is still ours."""
-        assert self._lease is not None  # noqa: S101 - the caller has just read it
-        self._see(await self._write(self._lease, self._identity, DURATION))
-        return True
-
-    async def _create(self) -> bool:
+    async def _create(self) -> None:
         now = times.now_micro()
         spec = {
             "holderIdentity": self._identity,
@@ -139,13 +153,7 @@ class Leader:
         }
         metadata = {"name": self._name, "namespace": self._namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
-        try:
-            self._see(await self._client.request("POST", LEASES.path(self._namespace), body=body))
-        except ApiError as error:
-            if error.status == 409:
-                return False
-            raise
-        return True
+        self._see(await self._client.request("POST", LEASES.path(self._namespace), body=body))
 
     async def _write(self, lease: Resource, holder: str, duration: int) -> Resource:
         """Writes the Lease if nobody changed it since it was read."""

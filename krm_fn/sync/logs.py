@@ -81,9 +81,9 @@ def _time(record: logging.LogRecord) -> str:
 
 def _message(record: logging.LogRecord) -> str:
     text = record.getMessage()
-    if record.exc_info:
-        text = f"{text}\n{logging.Formatter().formatException(record.exc_info)}"
     cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    if record.exc_info:  # the last lines of a traceback say the most
+        cut = f"{cut}\n{logging.Formatter().formatException(record.exc_info)[-_LONGEST:]}"
     return cut.replace("\n", "\\n")
 
 

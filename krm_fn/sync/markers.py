@@ -7,6 +7,7 @@ Lease in namespaces of our own, which keeps a cluster-wide Dynamo operator out.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +36,7 @@ _FAILURES = DURATION // int(RENEWAL) - 1
 """Failures in a row after which the process ends, as the reference."""
 HANDOVER = 10
 """Seconds that the Lease of a stopping leader stays valid, so that the next leader can take it over without a gap."""
+_RELEASE = 5.0
 _PROGRAM = "krm-fn"
 
 _LOG = logging.getLogger(__name__)
@@ -156,8 +158,13 @@ class OwnMarkers:
             failures[namespace] = 0
 
     async def release(self, *, successor: bool) -> None:
-        """Gives up the markers that this syncer still holds. `successor` is true if another replica may take them over."""
-        await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._holds)))
+        """Gives up the markers that this syncer still holds. `successor` is true if another replica may take them over.
+
+        A marker that cannot be given up in five seconds expires by itself.
+        """
+        releases = asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._holds)))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(releases, _RELEASE)
 
     async def _release(self, namespace: str, successor: bool) -> None:
         path = LEASES.path(namespace, NAME)

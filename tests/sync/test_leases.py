@@ -1,0 +1,192 @@
+"""Of several replicas exactly one leads, on a real API server."""
+
+import asyncio
+import contextlib
+import time
+
+import pytest
+
+from krm_fn.sync import leases
+from krm_fn.sync.client import Client
+from krm_fn.sync.leases import Leader
+from tests.sync.loops import eventually, runs
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """The times of the election, shorter."""
+    monkeypatch.setattr(leases, "DURATION", 3)
+    monkeypatch.setattr(leases, "DEADLINE", 2.0)
+    monkeypatch.setattr(leases, "RETRY", 0.2)
+
+
+@pytest.fixture
+def abandoned(monkeypatch):
+    """The reasons for which a process would have ended."""
+    said = []
+
+    def abandon(why):
+        said.append(why)
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(leases, "abandon", abandon)
+    return said
+
+
+class Replica:
+    """One replica that takes part in the election until `stop` or `crash`."""
+
+    def __init__(self, client, namespace, name):
+        self.elections = 0
+        self.leader = Leader(client, namespace, "lead", name, self._elected)
+        self._task = asyncio.create_task(self.leader.run())
+
+    def _elected(self):
+        self.elections += 1
+
+    async def crash(self):
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def stop(self):
+        await self.crash()
+        await self.leader.release()
+
+    @property
+    def leads(self):
+        return self.leader.leading()
+
+
+@contextlib.asynccontextmanager
+async def replicas(fragile, namespace, *names):
+    """Replicas, of which the first is the leader."""
+    fragile.plane.namespace(namespace)
+    async with Client(fragile.cluster()) as client:
+        found = []
+        for name in names:
+            found.append(Replica(client, namespace, name))
+            await eventually(lambda: found[0].leads)
+        try:
+            yield found
+        finally:
+            for each in found:
+                await each.crash()
+
+
+def lease(fragile, namespace):
+    return fragile.plane.client.get(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/lead")
+
+
+def change(fragile, namespace, body):
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/lead"
+    assert fragile.plane.client.request("PATCH", path, body, "application/merge-patch+json").ok
+
+
+@runs
+async def test_one_leads_and_the_lease_names_it(fragile):
+    async with replicas(fragile, "lease-one", "krm-fn 1.0 a", "krm-fn 1.0 b", "krm-fn 1.0 c") as (first, *others):
+        await asyncio.sleep(0.5)
+        assert [each.elections for each in (first, *others)] == [1, 0, 0]
+        assert not any(each.leads for each in others)
+        spec = lease(fragile, "lease-one")["spec"]
+        assert (spec["holderIdentity"], spec["leaseDurationSeconds"], spec["leaseTransitions"]) == ("krm-fn 1.0 a", 15, 0)
+
+
+@runs
+async def test_a_released_lease_is_taken_within_two_seconds(fragile):
+    async with replicas(fragile, "lease-released", "a", "b") as (first, second):
+        await first.stop()
+        assert not first.leads
+        assert await eventually(lambda: second.leads) <= leases.RETRY + 0.5
+        spec = lease(fragile, "lease-released")["spec"]
+        assert (spec["holderIdentity"], spec["leaseTransitions"]) == ("b", 1)
+
+
+def test_a_lease_is_taken_after_a_crash_and_not_before_its_time(fragile, quick):
+    _crash(fragile)
+
+
+@runs
+async def _crash(fragile):
+    async with replicas(fragile, "lease-crash", "a", "b") as (first, second):
+        await asyncio.sleep(0.5)
+        await first.crash()
+        began = time.monotonic()
+        await eventually(lambda: second.leads)
+        assert leases.DURATION - 0.5 <= time.monotonic() - began <= leases.DURATION + 1
+        assert not first.leads, "its last renewal is older than the deadline"
+
+
+def test_a_clock_that_is_wrong_changes_nothing(fragile, quick):
+    """The times in a Lease come from another machine. Only whether the Lease changes counts."""
+    _wrong_clock(fragile)
+
+
+@runs
+async def _wrong_clock(fragile):
+    async with replicas(fragile, "lease-clock", "a", "b") as (first, second):
+        for when in ("2001-01-01T00:00:00.000000Z", "2101-01-01T00:00:00.000000Z"):
+            change(fragile, "lease-clock", {"spec": {"renewTime": when}})
+            await asyncio.sleep(0.5)
+            assert (first.leads, second.leads) == (True, False)
+
+
+def test_a_leader_goes_on_after_somebody_labelled_or_deleted_its_lease(fragile, quick, abandoned):
+    _disturbed(fragile, abandoned)
+
+
+@runs
+async def _disturbed(fragile, abandoned):
+    async with replicas(fragile, "lease-disturbed", "a") as (first,):
+        change(fragile, "lease-disturbed", {"metadata": {"labels": {"x": "y"}}})
+        await asyncio.sleep(0.6)
+        assert lease(fragile, "lease-disturbed")["metadata"]["labels"] == {"x": "y"}
+        fragile.plane.client.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/lease-disturbed/leases/lead")
+        await asyncio.sleep(leases.DEADLINE + 0.5)
+        assert (first.leads, first.elections, abandoned) == (True, 1, [])
+
+
+def test_a_leader_whose_lease_went_to_another_ends_its_process(fragile, quick, abandoned):
+    _robbed(fragile, abandoned)
+
+
+@runs
+async def _robbed(fragile, abandoned):
+    async with replicas(fragile, "lease-robbed", "a"):
+        change(fragile, "lease-robbed", {"spec": {"holderIdentity": "somebody"}})
+        await eventually(lambda: bool(abandoned))
+        assert abandoned == ["the Lease lease-robbed/lead went to 'somebody'"]
+
+
+def test_a_leader_that_cannot_renew_in_time_ends_its_process(fragile, between, quick, abandoned):
+    _silenced(fragile, between, abandoned)
+
+
+@runs
+async def _silenced(fragile, between, abandoned):
+    fragile.plane.namespace("lease-silenced")
+    async with Client(fragile.cluster(between.port)) as client:
+        only = Replica(client, "lease-silenced", "a")
+        await eventually(lambda: only.leads)
+        began = time.monotonic()
+        between.swallow()
+        await eventually(lambda: bool(abandoned))
+        assert leases.DEADLINE - 0.5 <= time.monotonic() - began <= leases.DEADLINE + 1.5
+        assert not only.leads, "nothing is written any more before the process ends"
+        assert "could not be renewed for 2 s" in abandoned[0]
+        await only.crash()
+        between.cut()  # a silent connection would outlive the test
+        await asyncio.sleep(0.2)
+
+
+@runs
+async def test_without_the_right_nobody_leads_and_the_log_says_it_once(fragile, caplog):
+    token = fragile.account("lease-forbidden", "poor")
+    async with Client(fragile.cluster(token=token)) as client:
+        only = Replica(client, "lease-forbidden", "a")
+        await eventually(lambda: bool(caplog.records))
+        await asyncio.sleep(0.5)
+        assert not only.leads
+        assert len(caplog.records) == 1
+        assert 'cannot get resource "leases"' in caplog.text
+        await only.crash()
