@@ -12,7 +12,7 @@ from krm_fn.cli import _formats, _options, _output, _status_table
 from krm_fn.files import locations
 from krm_fn.kube import identity, labels
 from krm_fn.schema import sentences
-from krm_fn.status import component, graph, subject
+from krm_fn.status import adapter, component, graph, subject
 from krm_fn.status.children import Children
 from krm_fn.status.features import Features
 
@@ -78,7 +78,7 @@ class _Judged:
             self._children.enlist(each)
 
     def resources(self) -> list[Resource]:
-        """The Dynamo resources, graphs and components with their status."""
+        """The Dynamo resources. Graphs, components and adapters have their status."""
         pairs = zip(self._resources, self._subjects, strict=True)
         return [_with_status(resource, self._status(each)) for resource, each in pairs]
 
@@ -104,6 +104,8 @@ class _Judged:
             return graph.status(read, self._children, self._now, _FEATURES)
         if read.key.kind == subject.COMPONENT and (owner := self._owner(read)) is not None:
             return component.status(read, self._children, self._now, owner if read.graph else None, _FEATURES)
+        if read.key.kind == subject.ADAPTER and (owner := self._owner(read)) is not None:
+            return adapter.status(read, self._children, self._now, owner, _FEATURES)
         return read.status
 
     def _rows(self, read: Subject) -> list[Row]:
@@ -114,7 +116,7 @@ class _Judged:
         return []
 
     def _owner(self, read: Subject) -> Subject | None:
-        """The graph of a component; the component itself if it has no graph, None if the input does not have the graph."""
+        """The graph of a component or adapter; a component itself if it has no graph, None if the input does not have the graph."""
         return self._graphs.get(read.key._replace(kind=subject.GRAPH, name=read.graph)) if read.graph else read
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.status import component, graph, subject
+from krm_fn.status import adapter, component, graph, subject
 from krm_fn.status.features import DEFAULT, Features
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def status(resource: Resource, children: Children, now: str, features: Features = DEFAULT, owner: Subject | None = None) -> dict[str, Any]:
-    """The status that a graph or a component should have. `owner` is the graph of a component. `now` is an RFC 3339 time.
+    """The status that a graph, a component or an adapter should have. `owner` is the graph of the last two. `now` is an RFC 3339 time.
 
     Any other resource keeps its status. Never raises for what a user or another program wrote.
     """
@@ -26,4 +26,6 @@ def status(resource: Resource, children: Children, now: str, features: Features 
         return graph.status(read, children, now, features)
     if read.key.kind == subject.COMPONENT:
         return component.status(read, children, now, owner, features)
+    if read.key.kind == subject.ADAPTER:
+        return adapter.status(read, children, now, owner, features)
     return read.status

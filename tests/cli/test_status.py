@@ -115,6 +115,22 @@ def test_a_component_takes_the_workloads_of_its_graph():
     assert "status" not in alone
 
 
+def test_an_adapter_counts_the_pods_of_its_service():
+    adapter = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "DynamoGraphDeploymentScalingAdapter",
+        "metadata": {"name": "chat-worker", "namespace": "team"},
+        "spec": {"replicas": 2, "dgdRef": {"name": "chat", "serviceName": "Worker"}},
+    }
+    scaled = {**GRAPH["spec"]["services"]["Worker"], "scalingAdapter": {"enabled": True}}
+    graph = {**GRAPH, "spec": {"services": {**GRAPH["spec"]["services"], "Worker": scaled}}}
+    _, found = written(graph, deployment(), adapter)
+    assert found["status"]["replicas"] == 2
+    assert found["status"]["conditions"][0]["status"] == "True"
+    (alone,) = written(adapter)
+    assert "status" not in alone
+
+
 def test_a_component_without_a_graph_has_a_row_of_its_own():
     spec = {"componentType": "worker", "extraPodSpec": {"mainContainer": {"image": "a:1"}}}
     lone = {**GRAPH, "kind": "DynamoComponentDeployment", "metadata": {"name": "lone", "namespace": "team"}, "spec": spec}

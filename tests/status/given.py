@@ -60,7 +60,7 @@ def deployment(name: str = "demo-decode", replicas: int = 1, *conditions: Any, g
     """A Deployment. By default all its replicas are ready."""
     counts = {f"{each}eplicas": replicas for each in ("r", "updatedR", "readyR", "availableR")}
     told = {"observedGeneration": 1, **counts, "conditions": list(conditions) or [condition("Available", True)], **status}
-    return workload("Deployment", name, told, generation=generation, replicas=replicas, **(spec or {}))
+    return workload("Deployment", name, told, generation=generation, **{"replicas": replicas, **(spec or {})})
 
 
 def pod(name: str, service: str = "Decode", since: str = "2026-03-01T11:00:00Z", **status: Any) -> dict[str, Any]:

@@ -1,0 +1,144 @@
+"""The status of a graph: state, conditions, counts of the services, and what it keeps."""
+
+from __future__ import annotations
+
+import pytest
+
+from krm_fn.kube import labels
+from krm_fn.status import graph, status
+from krm_fn.status.children import Children
+from krm_fn.status.features import DEFAULT
+from tests.status import given
+
+FRONT, DECODE = given.entry("Frontend"), given.entry("Decode")
+UP = given.deployment("demo-frontend")
+
+
+def judged(*resources, entries=(FRONT, DECODE), now=given.NOW, **more):
+    return status(given.graph(*entries, **more), given.children(*resources), now)
+
+
+def test_all_ready():
+    """The reference's reason and message; the generation and two more types are for kstatus."""
+    found = judged(UP, given.deployment())
+    assert (found["state"], found["observedGeneration"]) == ("successful", 3)
+    assert found["conditions"] == [
+        {
+            "type": "Ready",
+            "status": "True",
+            "reason": "all_resources_are_ready",
+            "message": "All resources are ready",
+            "lastTransitionTime": given.NOW,
+            "observedGeneration": 3,
+        }
+    ]
+
+
+def test_one_of_two_is_missing():
+    found = judged(UP)
+    assert found["state"] == "pending"
+    ready, reconciling = found["conditions"]
+    assert (ready["status"], ready["reason"]) == ("False", "some_resources_are_not_ready")
+    assert ready["message"] == "Resources not ready: demo-decode: resource not found"
+    assert (reconciling["type"], reconciling["status"]) == ("Reconciling", "True")
+    assert reconciling["message"] == "1 of 2 workloads are ready"
+    assert set(found["services"]) == {"Frontend"}, "the CRD refuses an entry without a kind"
+
+
+def test_reasons_are_sorted_and_grouped_by_the_object_that_a_user_knows():
+    entries = [given.entry("Decode", "LeaderWorkerSet", f"demo-decode-{index}") for index in (1, 0)]
+    grove = [given.entry("B", "PodClique", "demo-0-b"), given.entry("A", "PodCliqueScalingGroup", "demo-0-a")]
+    said = given.ready(judged(entries=[*entries, *grove, FRONT]))["message"]
+    assert said == (
+        "Resources not ready: demo: pcsg/demo-0-a: resource not found; podclique/demo-0-b: resource not found; "
+        "demo-decode: demo-decode-0: resource not found; demo-decode-1: resource not found; demo-frontend: resource not found"
+    )
+
+
+def test_the_counts_of_each_kind():
+    """The reference's fields: cliques have no available, scaling groups no ready replicas; the sets of one service are added."""
+    counts = {"replicas": 2, "updatedReplicas": 1, "readyReplicas": 3, "availableReplicas": 4}
+    kinds = {
+        "Deployment": ["demo-a"],
+        "LeaderWorkerSet": ["demo-b-0", "demo-b-1", "demo-b-2"],
+        "PodClique": ["demo-0-c"],
+        "PodCliqueScalingGroup": ["demo-0-d"],
+    }
+    entries = [given.entry(kind, kind, name) for kind, names in kinds.items() for name in names]
+    living = [given.workload(kind, name, counts, replicas=9) for kind, names in kinds.items() for name in names if name != "demo-b-0"]
+    assert judged(*living, entries=entries)["services"] == {
+        "Deployment": {"componentKind": "Deployment", "componentName": "demo-a", **counts},
+        "LeaderWorkerSet": {
+            "componentKind": "LeaderWorkerSet",
+            "componentName": "demo-b-1",
+            "replicas": 4,
+            "updatedReplicas": 2,
+            "readyReplicas": 6,
+        },
+        "PodClique": {"componentKind": "PodClique", "componentName": "demo-0-c", "replicas": 2, "updatedReplicas": 1, "readyReplicas": 3},
+        "PodCliqueScalingGroup": {
+            "componentKind": "PodCliqueScalingGroup",
+            "componentName": "demo-0-d",
+            "replicas": 2,
+            "updatedReplicas": 1,
+            "availableReplicas": 4,
+        },
+    }
+
+
+def test_a_workload_without_a_status_has_zeros():
+    found = judged(given.workload("Deployment", "demo-decode", replicas=2), entries=[DECODE])["services"]["Decode"]
+    assert [found[each] for each in ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")] == [0, 0, 0, 0]
+
+
+def test_times_and_conditions_of_others_stay():
+    """`lastTransitionTime` moves only when the status of a condition changes."""
+    foreign = {"type": "Billed", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z", "color": "blue"}
+    before = judged(UP, status={"conditions": [foreign], "billing": {"team": 7}})
+    assert before["conditions"][0] == foreign
+    assert before["billing"] == {"team": 7}
+    again = judged(UP, status=before, now=given.LATER)
+    assert again == before
+    after = judged(UP, given.deployment(), status=before, now=given.LATER)
+    assert after["conditions"][0] == foreign
+    assert given.ready(after)["lastTransitionTime"] == given.LATER
+    assert given.found(after, "Reconciling") is None
+
+
+def test_services_that_are_gone_leave():
+    assert set(judged(UP, given.deployment(), status={"services": {"Gone": {"componentKind": "Deployment"}}})["services"]) == {
+        "Frontend",
+        "Decode",
+    }
+
+
+def test_a_service_that_the_annotation_leaves_out():
+    """Somebody edited the spec or the annotation. A service with 0 replicas of LeaderWorkerSets has no workload."""
+    services = {"Frontend": {}, "Decode": {"replicas": 0}, "Prefill": {"replicas": 2}}
+    found = judged(UP, entries=[FRONT], services=services)
+    assert given.ready(found)["message"] == (
+        "Resources not ready: demo-prefill: service Prefill is not in the annotation dynamo.krm-fn.io/workloads, render the graph again"
+    )
+    assert judged(UP, entries=[FRONT], services={"Frontend": {}, "Decode": {"replicas": 0}})["state"] == "successful"
+
+
+def test_a_graph_without_the_annotation_keeps_its_status():
+    """An operator may manage it."""
+    managed = given.graph(status={"state": "whatever"})
+    del managed["metadata"]["annotations"][labels.WORKLOADS]
+    assert status(managed, Children(), given.NOW) == {"state": "whatever"}
+
+
+def test_a_restart_that_waits_for_a_feature_says_so():
+    asked = given.read(DECODE, annotations={labels.RESTART: "sync"}, restart={"id": "r1"})
+    children = given.children(given.deployment())
+    said = [given.ready(graph.status(asked, children, given.NOW, DEFAULT._replace(restarts=on)))["message"] for on in (False, True)]
+    assert said == [
+        "All resources are ready; restart r1 waits, because krm-fn sync runs without --restarts",
+        "All resources are ready",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["DynamoModel", "Deployment"])
+def test_another_kind_keeps_its_status(kind):
+    assert status({**given.graph(DECODE, status={"a": 1}), "kind": kind}, Children(), given.NOW) == {"a": 1}
