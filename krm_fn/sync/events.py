@@ -95,6 +95,8 @@ class Events:
         """Writes events until the task is cancelled."""
         while True:
             told = await self._waiting.get()
+            if not self._enabled:
+                continue
             try:
                 await self._write(told)
                 self._count("written")
