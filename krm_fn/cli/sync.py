@@ -39,7 +39,7 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - as the default
 
 
-@click.command(context_settings={"auto_envvar_prefix": "KRM_FN_SYNC", "max_content_width": 120})
+@click.command(context_settings={"auto_envvar_prefix": "KRM_FN_SYNC"})
 @click.option("--kubeconfig", metavar="FILE", type=click.Path(), help="The kubeconfig. In a pod, its service account is the default.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.")
 @click.option("-n", "--namespace", metavar="NS", multiple=True, callback=_namespaces, help="Serve this namespace; can be repeated.")

@@ -1,0 +1,163 @@
+"""`krm-fn sync` before it reaches a cluster: its settings, and what it says about those that are wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from krm_fn.cli import sync
+from krm_fn.status.features import Features
+from krm_fn.sync import main
+from krm_fn.sync.options import Options
+from krm_fn.sync.shards import Shard
+from tests.testbed import programs
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Runs the verb up to the start of the syncer, which returns 0. `run(*words, **environment)` returns the result and what started."""
+    started: list[tuple[Options, list[str]]] = []
+
+    def start(chosen, warnings):
+        started.append((chosen, list(warnings)))
+        return 0
+
+    monkeypatch.setattr(main, "start", start)
+
+    def run(*words, **environment):
+        started.clear()
+        result = CliRunner().invoke(sync.COMMAND, list(words), env={f"KRM_FN_SYNC_{name}": value for name, value in environment.items()})
+        return result, *(started[0] if started else (None, None))
+
+    return run
+
+
+def test_without_options(run):
+    result, chosen, warnings = run()
+    assert (result.exit_code, chosen, warnings) == (0, Options(), [])
+    assert chosen.features == Features(pods=False, restarts=False, scaling=True, grove_counts=True)
+
+
+def test_every_option(run):
+    words = [
+        "--kubeconfig",
+        "k",
+        "--context",
+        "c",
+        "-n",
+        "a",
+        "--namespace",
+        "b",
+        "--pods",
+        "--restarts",
+        "--no-scaling",
+        "--no-grove-counts",
+        "--no-events",
+        "--hold-namespaces",
+        "--no-leader-election",
+        "--lease-namespace",
+        "l",
+        "--shard",
+        "2/5",
+        "--listen",
+        "[::1]:9",
+        "--workers",
+        "3",
+        "--log-format",
+        "json",
+        "--log-level",
+        "debug",
+    ]
+    result, chosen, _ = run(*words)
+    assert result.exit_code == 0, result.output
+    assert chosen == Options(
+        kubeconfig="k",
+        context="c",
+        namespaces=("a", "b"),
+        features=Features(pods=True, restarts=True, scaling=False, grove_counts=False),
+        events=False,
+        hold_namespaces=True,
+        leader_election=False,
+        lease_namespace="l",
+        shard=Shard(2, 5),
+        address="::1",
+        port=9,
+        workers=3,
+        log_format="json",
+        log_level="debug",
+    )
+
+
+def test_every_option_is_also_a_variable(run):
+    """A list of namespaces may have commas or blanks, as an environment has no lists."""
+    _, chosen, warnings = run(
+        PODS="true", SCALING="false", NAMESPACE="a,b c", SHARD="1/2", LEADER_ELECTION="yes", LOG_LEVEL="error", WORKERS="2"
+    )
+    assert warnings == []
+    assert chosen.namespaces == ("a", "b", "c")
+    assert (chosen.features.pods, chosen.features.scaling, chosen.leader_election) == (True, False, True)
+    assert (chosen.shard, chosen.log_level, chosen.workers) == (Shard(1, 2), "error", 2)
+    for parameter in sync.COMMAND.params:
+        assert run(**{parameter.name.upper(): ""})[2] == [], parameter.name
+
+
+def test_a_word_of_the_command_wins_over_its_variable(run):
+    assert run("--no-pods", PODS="true")[1].features.pods is False
+
+
+def test_an_unknown_variable_is_a_warning(run):
+    result, _, warnings = run(NAMESPACES="a")
+    assert result.exit_code == 0
+    assert warnings == ["The environment variable KRM_FN_SYNC_NAMESPACES is unknown and sets nothing; did you mean KRM_FN_SYNC_NAMESPACE?"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--hold-namespaces", "--hold-namespaces needs --namespace"),
+        ("--shard 6/5", "write NUMBER/TOTAL, for example 2/5"),
+        ("--listen 8080x", "is not ADDRESS:PORT"),
+        ("--listen 127.0.0.1:99999", "is not ADDRESS:PORT"),
+        ("-n Team", "'Team' is not a namespace"),
+        ("--workers 0", "0 is not in the range"),
+        ("--log-level loud", "'loud' is not one of"),
+        ("--pod", "Did you mean one of"),
+        ("graph.yaml", "unexpected extra argument"),
+    ],
+)
+def test_wrong_usage(words, said, run):
+    result, chosen, _ = run(*words.split())
+    assert (result.exit_code, chosen) == (2, None)
+    assert said.lower() in result.output.lower()
+
+
+def command(*words, code="from krm_fn import __main__; __main__.start()"):
+    program = [sys.executable, "-c", f"import sys; {code}", *words]
+    return subprocess.run(program, capture_output=True, text=True, check=False, cwd=programs.ROOT, timeout=60)
+
+
+@pytest.mark.parametrize("package", ["aiohttp", "prometheus_client"])
+def test_without_the_extra_it_says_what_to_install(package):
+    done = command("sync", code=f"sys.modules[{package!r}] = None; from krm_fn import __main__; __main__.start()")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: krm-fn sync needs more packages; run: pip install 'dynamo-krm-fn[sync]'\n"
+
+
+def test_without_the_extra_help_works_and_no_other_verb_imports_it():
+    refused = "sys.modules['aiohttp'] = sys.modules['prometheus_client'] = None; from krm_fn import __main__; __main__.start()"
+    assert "sync " in command("--help", code=refused).stdout
+    assert "--shard" in command("sync", "--help", code=refused).stdout
+
+
+def test_a_kubeconfig_that_cannot_be_used_is_wrong_usage(tmp_path):
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps({"contexts": [{"name": "a", "context": {"cluster": "none"}}], "current-context": "a"}))
+    for words in (["--kubeconfig", str(tmp_path / "missing")], ["--kubeconfig", str(file), "--context", "b"], ["--kubeconfig", str(file)]):
+        done = command("sync", *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+        assert " error " in done.stderr
