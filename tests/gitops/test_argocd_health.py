@@ -47,6 +47,15 @@ CASES = [
     ("component: valid only", COMPONENT, {}, {"conditions": said(Valid="True")}, PROGRESSING, "no status yet"),
     ("component: available", COMPONENT, {}, {"conditions": said(Valid="True", Available="True")}, HEALTHY, "Available is True"),
     ("component: not available", COMPONENT, {}, {"conditions": said(Available="False")}, PROGRESSING, "Available is False"),
+    ("component: stalled", COMPONENT, {}, {"conditions": said(Available="False", Stalled="True")}, DEGRADED, "Stalled is True"),
+    (
+        "component: reconciling",
+        COMPONENT,
+        {},
+        {"conditions": said(Available="False", Reconciling="True")},
+        PROGRESSING,
+        "Available is False",
+    ),
     ("component: invalid", COMPONENT, {}, {"conditions": said(Valid="False", Available="True")}, DEGRADED, "Valid is False"),
     (
         "component: stale",
@@ -67,6 +76,8 @@ CASES = [
     ("adapter: no status", ADAPTER, {"replicas": 2}, None, PROGRESSING, "no status yet"),
     ("adapter: all", ADAPTER, {"replicas": 2}, {"replicas": 2}, HEALTHY, "2 of 2"),
     ("adapter: some", ADAPTER, {"replicas": 2}, {"replicas": 1}, PROGRESSING, "1 of 2"),
+    ("adapter: stalled", ADAPTER, {"replicas": 2}, {"replicas": 1, "conditions": said(Stalled="True")}, DEGRADED, "Stalled is True"),
+    ("adapter: stalled no more", ADAPTER, {"replicas": 2}, {"replicas": 2, "conditions": said(Ready="True")}, HEALTHY, "2 of 2"),
     ("adapter: none wanted", ADAPTER, {"replicas": 0}, {"replicas": 0}, HEALTHY, "0 of 0"),
     ("adapter: stale", ADAPTER, {"replicas": 2}, {"replicas": 2, "observedGeneration": 1}, PROGRESSING, "not observed yet"),
     ("model: no status", MODEL, {}, None, PROGRESSING, "no status yet"),
@@ -136,6 +147,6 @@ def test_every_kind_has_a_case_for_every_health():
     """Except kinds whose status cannot express Degraded."""
     scripts = {key.removeprefix("resource.customizations.health.") for key in argocd.customizations() if ".health." in key}
     cases = {(f"{kind[0].partition('/')[0]}_{kind[1]}", health) for _, kind, _, _, health, _ in CASES}
-    never = {(f"{group.partition('/')[0]}_{kind}", DEGRADED) for group, kind in (ADAPTER, GROUPS)}
+    never = {(f"{group.partition('/')[0]}_{kind}", DEGRADED) for group, kind in (GROUPS,)}
     own = {("argoproj.io_Application", HEALTHY)}
     assert {(script, health) for script in scripts for health in (HEALTHY, PROGRESSING, DEGRADED)} - cases == never | own
