@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -46,7 +46,7 @@ def default(option: click.Option, words: dict[bool, str]) -> str:
     return f"`{word}`" if word not in {None, "", False} else ""
 
 
-def placeholder(kind: click.ParamType) -> str:
+def placeholder(kind: click.ParamType[object]) -> str:
     return "\\|".join(kind.choices) if isinstance(kind, click.Choice) else "N"
 
 
@@ -70,7 +70,7 @@ def test_the_metrics_are_those_of_the_registry():
     assert len(table("Metrics")) == len(ours)
 
 
-def alerts() -> list[dict[str, str]]:
+def alerts() -> list[dict[str, Any]]:
     return [rule for group in yaml.safe_load(RULES.read_text())["spec"]["groups"] for rule in group["rules"]]
 
 
