@@ -1,4 +1,4 @@
-"""A new engine, component type or workload kind is one new file. The tests put it into a folder of its own, beside the built-in ones."""
+"""A new engine, component type, workload kind or observer is one new file. The tests put it into a folder of its own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
-from krm_fn import builds, registry, workload_list
+from krm_fn import builds, registry, status, workload_list
 from krm_fn.kube import labels
 from krm_fn.manifests import backends, components, workloads
+from krm_fn.status import observe
+from krm_fn.status.children import Children
 from tests.support import given, toys
 
 
@@ -110,7 +112,26 @@ def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, co
     assert mismatches["StatefulSet/chat-worker"] == "DYN060"
 
 
+def test_the_status_of_a_new_workload_kind_is_one_file(add):
+    """Until the file is there, the graph is not ready and says why."""
+    add(workloads, "statefulset", toys.WORKLOAD)
+    found = given.rendered(given.graph({"Worker": given.service("worker", replicas=3)}), orchestrator="statefulset")
+    graph, running = found["DynamoGraphDeployment/chat"], {"replicas": 3, "updatedReplicas": 3, "readyReplicas": 3}
+    carrier = {**found["StatefulSet/chat-worker"], "status": running}
+
+    def judged():
+        return status.status(graph, Children.of([carrier]), "2026-03-01T12:00:00Z")
+
+    assert "this version does not know the kind StatefulSet of apps/v1" in judged()["conditions"][0]["message"]
+    add(observe, "statefulset", toys.OBSERVER)
+    assert judged()["state"] == "successful"
+    assert judged()["services"]["Worker"] == {"componentKind": "StatefulSet", "componentName": "chat-worker", **running}
+    running["readyReplicas"] = 2
+    assert judged()["conditions"][0]["message"].startswith("Resources not ready: chat-worker: desired=3, ready=2, ")
+
+
 def test_nothing_of_it_stays(add):
+    assert "statefulset" not in observe.names()
     assert "abacus" not in backends.names()
     assert "statefulset" not in workloads.names()
     assert "ledger" not in registry.entries(components)

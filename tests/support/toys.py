@@ -1,4 +1,4 @@
-"""An inference engine, a component type and a workload kind that Dynamo does not have, each as a contributor would add it: one file."""
+"""An engine, a component type, a workload kind and its status that Dynamo does not have, each as a contributor would add it: one file."""
 
 from __future__ import annotations
 
@@ -94,4 +94,26 @@ class StatefulSet(Workload):
 
 
 WORKLOAD = StatefulSet()
+'''
+
+OBSERVER = '''
+"""StatefulSets, for the status of a graph."""
+
+from krm_fn.status import fields, observe
+from krm_fn.status.observe import Counts, Observer
+
+
+class StatefulSet(Observer):
+    group = "apps"
+    kind = "StatefulSet"
+    resource = "statefulsets"
+
+    def observe(self, resource):
+        own, status = self.start(resource), fields.mapping(resource, "status")
+        counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas")))
+        why = observe.behind(own) or ("" if counts == (own.desired,) * 3 + (None,) else f"desired={own.desired}, ready={counts.ready}")
+        return own._replace(counts=counts, ready=not why, why=why)
+
+
+OBSERVER = StatefulSet()
 '''
