@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
 _TEMPLATE = ("spec", "template", "metadata")
-_DEADLINE = "ProgressDeadlineExceeded"
+DEADLINE = "ProgressDeadlineExceeded"
 
 
 class Deployment(Observer):
@@ -72,9 +72,9 @@ def _refused(status: dict[str, Any]) -> str:
 def _failure(status: dict[str, Any]) -> Failure | None:
     """An update that made no progress in time."""
     progressing = fields.condition(status, "Progressing")
-    if progressing.get("status") != "False" or progressing.get("reason") != _DEADLINE:
+    if progressing.get("status") != "False" or progressing.get("reason") != DEADLINE:
         return None
-    return Failure(_DEADLINE, _refused(status) or fields.text(progressing.get("message")).rstrip("."))
+    return Failure(DEADLINE, _refused(status) or fields.text(progressing.get("message")).rstrip("."))
 
 
 def _selector(labels: dict[str, Any]) -> str:

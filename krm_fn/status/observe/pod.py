@@ -11,7 +11,7 @@ from krm_fn.status.observe import Failure, Observation, Observer
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
-_LASTING = {
+LASTING = {
     "ErrImagePull": "ImagePullBackOff",
     "ImagePullBackOff": "ImagePullBackOff",
     "InvalidImageName": "InvalidImageName",
@@ -22,7 +22,7 @@ _LASTING = {
     "CrashLoopBackOff": "CrashLoopBackOff",
 }
 """Reasons of a waiting container that rarely end by themselves. The kubelet alternates between the first two."""
-_CRASHES = 3
+CRASHES = 3
 """From this number of restarts on, a container that is not ready is in a crash loop, also while it runs again."""
 
 
@@ -56,10 +56,10 @@ def _failure(status: dict[str, Any]) -> Failure | None:
     """The first container that cannot start, or that ends again and again. Init containers run first."""
     for each in (*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))):
         waiting = fields.mapping(each, "state", "waiting")
-        reason = _LASTING.get(fields.text(waiting.get("reason")), "")
+        reason = LASTING.get(fields.text(waiting.get("reason")), "")
         ended = fields.mapping(each, "lastState", "terminated")
         restarts = fields.count(each.get("restartCount"))
-        if reason == "CrashLoopBackOff" or (ended and restarts >= _CRASHES and each.get("ready") is not True):
+        if reason == "CrashLoopBackOff" or (ended and restarts >= CRASHES and each.get("ready") is not True):
             return Failure("CrashLoopBackOff", f"container {fields.text(each.get('name'))} {_end(ended)}, restarts={restarts}")
         if reason:
             said = fields.text(waiting.get("message"))
