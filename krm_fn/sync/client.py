@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from krm_fn.sync.cluster import Access, Cluster
 
 MERGE_PATCH = "application/merge-patch+json"
+LONGEST_WAIT = 60.0
+"""The most that Retry-After is obeyed for, in seconds."""
 LINE_LIMIT = 16 * 2**20
 """The longest line of a stream, in bytes. etcd stores objects of 1.5 MiB at most."""
 
@@ -66,7 +68,7 @@ class Client:
     def __init__(self, cluster: Cluster, *, timeout: float = 30, stall: float = 90) -> None:
         self.cluster = cluster
         self.stall = stall
-        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=10)
+        self._timeout = timeout
         self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=stall)
         self._requests: aiohttp.ClientSession | None = None
         self._streams: aiohttp.ClientSession | None = None
@@ -85,24 +87,27 @@ class Client:
                 await session.close()
         self._requests = self._streams = None
 
-    async def request(
+    async def request(  # noqa: PLR0913
         self,
         method: str,
         path: str,
         params: Mapping[str, str] | None = None,
         body: Any = None,
         content_type: str = "application/json",
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - asyncio.timeout would keep the other connections
     ) -> dict[str, Any]:
-        """Sends one request and returns the object in the answer. `body` is any JSON value.
+        """Sends one request and returns the object in the answer. `body` is any JSON value. `timeout` replaces the client's, in seconds.
 
         Raises ApiError, TransportError or ClusterError. On 401 it reads the credentials again and repeats the request once.
         """
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         headers = {} if data is None else {"Content-Type": content_type}
+        limit = aiohttp.ClientTimeout(total=timeout or self._timeout, sock_connect=10)
         session = self._open(self._requests)
         try:
             with _transport(f"{method} {path}"):
-                response = await self._send(session, method, path, params=params, data=data, headers=headers, timeout=self._timeout)
+                response = await self._send(session, method, path, params=params, data=data, headers=headers, timeout=limit)
                 async with response:
                     return _decoded(await response.read())
         except StalledError:
@@ -155,6 +160,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         **options: Any,
     ) -> aiohttp.ClientResponse:
+        self._open(session)
         return await session.request(
             method,
             self.cluster.server + path,
@@ -167,7 +173,7 @@ class Client:
 
     @staticmethod
     def _open(session: aiohttp.ClientSession | None) -> aiohttp.ClientSession:
-        if session is None:
+        if session is None or session.closed:
             raise TransportError("the client is closed")
         return session
 
@@ -229,4 +235,4 @@ def _loaded(text: bytes) -> Any:
 def _seconds(value: object) -> float | None:
     """A delay in seconds; None for an HTTP date and other texts."""
     text = str(value if value is not None else "")
-    return min(float(text), 600.0) if text.isascii() and text.isdigit() else None
+    return min(float(text), LONGEST_WAIT) if text.isascii() and text.isdigit() else None

@@ -30,8 +30,8 @@ V = TypeVar("V")
 
 _LOG = logging.getLogger(__name__)
 
-PAGE = 500
-"""Objects in one answer of the fallback LIST."""
+PAGE = 100
+"""Objects in one answer of the fallback LIST. Pages of 500 Deployments need 45 MiB more for a moment, and are not faster."""
 LONG_ENOUGH = 30.0
 """Seconds after which a stream counts as a success, so that the next error starts with a short delay."""
 ASK_AGAIN = 30.0
@@ -181,14 +181,11 @@ class Reflector(Generic[V]):
 
     def _refused(self, error: ApiError) -> tuple[str, float | None]:
         """What follows from an error of the server: the reason in one word, and the seconds to wait."""
-        initial = not self._version
         if error.status == 410 or (error.status == 504 and "resource version" in error.message.lower()):
             self._version = ""
             return "expired", None
-        if error.status in {400, 422} and initial and self._streams_lists:
-            _LOG.info("%s: the server cannot stream lists (%s); reading pages instead", self.kind.kind, error.message)
-            self._streams_lists = False
-            return "refused", 0
+        if error.status in {400, 422}:
+            return "refused", self._unprocessable(error)
         if error.status == 404:
             return "missing", self._missing()
         if error.status in {401, 403}:
@@ -202,6 +199,16 @@ class Reflector(Generic[V]):
         _LOG.info("%s: the server answered %s", self.kind.kind, error)
         delay = self._backoff.next()
         return "error", delay if error.retry_after is None else error.retry_after + delay
+
+    def _unprocessable(self, error: ApiError) -> float | None:
+        """400 or 422: the server cannot stream lists, or it does not understand our resourceVersion."""
+        if self._version or not self._streams_lists:
+            _LOG.warning("%s: the server answered %s; reading all objects again", self.kind.kind, error)
+            self._version = ""
+            return None
+        _LOG.info("%s: the server cannot stream lists (%s); reading pages instead", self.kind.kind, error.message)
+        self._streams_lists = False
+        return 0
 
     def _missing(self) -> float | None:
         """404: the server does not know the kind. A server that just started may say so for a moment."""

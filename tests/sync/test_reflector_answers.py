@@ -146,6 +146,15 @@ async def test_an_event_that_the_server_cannot_read_is_left_behind():
 
 
 @runs
+async def test_a_version_that_the_server_does_not_understand_is_left_behind():
+    answers = (FIRST, status(400, "BadRequest", "invalid resource version"), AGAIN)
+    async with giving(*answers) as (server, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: follower.view == {"a": "2"})
+        assert [asked.get("resourceVersion") for asked in server.asked] == [None, "10", None]
+        assert server.asked[2]["sendInitialEvents"] == "true"
+
+
+@runs
 async def test_a_restored_backup_is_believed():
     """etcd was restored: the same objects have lower versions than the store."""
     restored = [event("ADDED", "a", 2, "old"), initial_end(4)]
