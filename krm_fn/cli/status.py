@@ -29,8 +29,8 @@ _TABLE = "table"
 _FEATURES = Features(pods=True, restarts=True)
 """The input tells what is known: pods count if they are in it."""
 _INTERNAL = "DYN019"
-_REFUSED = {*sentences.SENTENCES, "DYN022", "DYN025", "DYN026"}
-"""Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`."""
+_REFUSED = {*sentences.SENTENCES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145"}
+"""Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`. The last three are rules of a render only."""
 
 
 @click.command()
@@ -61,6 +61,8 @@ def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> 
     if failing := policy.failing(found):
         click.echo(f"no status is computed: {report.count(failing)}", err=True)
         ctx.exit(1)
+    if not judged.subjects:
+        click.echo(f"no Dynamo resource among {len(loaded.resources)} objects", err=True)
     _output.write(judged.table() if style == _TABLE else _output.resources(judged.resources(), style))
 
 
@@ -72,19 +74,19 @@ class _Judged:
         self._children = Children.of(loaded.values, loaded.home)
         self._now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._resources = [resource for resource in loaded.values if identity.is_dynamo(resource)]
-        self._subjects = [self._read(resource, loaded) for resource in self._resources]
-        self._graphs = {each.key: each for each in self._subjects if each.key.kind == subject.GRAPH}
-        for each in self._subjects:
+        self.subjects = [self._read(resource, loaded) for resource in self._resources]
+        self._graphs = {each.key: each for each in self.subjects if each.key.kind == subject.GRAPH}
+        for each in self.subjects:
             self._children.enlist(each)
 
     def resources(self) -> list[Resource]:
         """The Dynamo resources. Graphs, components and adapters have their status."""
-        pairs = zip(self._resources, self._subjects, strict=True)
+        pairs = zip(self._resources, self.subjects, strict=True)
         return [_with_status(resource, self._status(each)) for resource, each in pairs]
 
     def table(self) -> str:
         """The workloads of graphs, and of components without a graph."""
-        return _status_table.text([row for each in self._subjects for row in self._rows(each)])
+        return _status_table.text([row for each in self.subjects for row in self._rows(each)])
 
     def _read(self, resource: Resource, loaded: Sources) -> Subject:
         """One resource, with the annotations of a render if it has none."""
@@ -95,7 +97,7 @@ class _Judged:
         self.results += [each for each in found if each.code == _INTERNAL]
         refused = [each for each in found if each.severity == "error" and each.code in _REFUSED]
         if refused:
-            return read._replace(wrong=f"Validation failed: {results.line(min(refused, key=results.order))}", reason="ValidationFailed")
+            return read._replace(wrong=f"Validation failed: {results.line(min(refused, key=results.order))}", reason=subject.REFUSED)
         metadata = resource["metadata"]
         return subject.read({**resource, "metadata": {**metadata, "annotations": {**labels.notes(resource), **annotations}}}, loaded.home)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.status import conditions, graph, observe, verdicts
 from krm_fn.status.conditions import AVAILABLE, RECONCILING, STALLED, VALID, Condition
 from krm_fn.status.features import DEFAULT, Features
+from krm_fn.status.subject import REFUSED
 from krm_fn.status.verdicts import Scope
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def status(subject: Subject, children: Children, now: str, owner: Subject | None
     """
     source = owner or subject
     if source.wrong:
-        return _written(subject, graph.wrong(source, AVAILABLE), {}, now)
+        return _written(subject, graph.wrong(source, VALID if source.reason == REFUSED else AVAILABLE), {}, now)
     if source.entries is None:
         return subject.status
     found = judge(subject, children, now, owner, features)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from krm_fn.workload_list import Entry
 
 GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
+UNREADABLE, REFUSED = "InvalidWorkloads", "ValidationFailed"
+"""Reasons why a resource is not judged: its annotation cannot be read, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
 
 
@@ -34,7 +36,7 @@ class Subject(NamedTuple):
     idle: tuple[str, ...] = ()
     entries: tuple[Entry, ...] | None = None
     wrong: str = ""
-    reason: str = "InvalidWorkloads"
+    reason: str = UNREADABLE
     restart: dict[str, Any] | None = None
     restart_by_syncer: bool = False
     graph: str = ""

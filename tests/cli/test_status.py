@@ -137,6 +137,11 @@ def test_a_component_without_a_graph_has_a_row_of_its_own():
     assert "Deployment/lone " in console.run("status", "-", stdin=listing(lone)).out
     (found,) = written(lone, deployment("lone", 1, 1))
     assert found["status"]["conditions"][1]["reason"] == "DeploymentReady"
+    (refused,) = written({**lone, "spec": {**spec, "replicas": -1}})
+    assert [(each["type"], each["status"], each["reason"]) for each in refused["status"]["conditions"]] == [
+        ("Valid", "False", "ValidationFailed"),
+        ("Stalled", "True", "ValidationFailed"),
+    ]
 
 
 def test_the_configuration_says_where_the_workloads_are(tmp_path):
@@ -205,6 +210,12 @@ def test_input_that_cannot_be_read_is_a_finding(text, code):
     assert (done.code, done.out) == (1, "")
     assert code in done.err
     assert "no status is computed" in done.err
+
+
+def test_input_without_a_graph_is_told():
+    done = console.run("status", "-", stdin=listing(deployment()))
+    assert (done.code, done.err) == (0, "no Dynamo resource among 1 objects\n")
+    assert json.loads(console.run("status", "-o", "json", "-", stdin=listing(deployment())).out)["items"] == []
 
 
 def test_wrong_usage():
