@@ -6,9 +6,12 @@ import json
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from krm_fn.kube import labels
 from tests.cli import console
+from tests.support import strategies
 
 GRAPH = yaml.safe_load(console.GRAPH)
 POD_LABELS = {labels.GRAPH: "chat", labels.COMPONENT: "Worker"}
@@ -221,3 +224,14 @@ def test_input_without_a_graph_is_told():
 def test_wrong_usage():
     assert console.run("status").code == 2
     assert console.run("status", "-o", "wide", "-").code == 2
+
+
+@settings(max_examples=60)
+@given(strategies.graphs() | strategies.broken(), strategies.JSON, st.dictionaries(st.text(max_size=3), strategies.JSON))
+def test_any_graph_has_a_status(graph, status, metadata):
+    """Graphs with all kinds of mistakes are in clusters without our admission rules. No bug is reported (DYN019)."""
+    resource = {**graph, "metadata": {**metadata, **graph["metadata"]}, "status": status}
+    for style in ("table", "json"):
+        done = console.run("status", "-o", style, "-", stdin=listing(resource))
+        assert (done.code, done.err) == (0, "")
+        assert done.out
