@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from krm_fn.status.children import Children
     from krm_fn.status.features import Features
     from krm_fn.status.observe import Observation
+    from krm_fn.status.scaling import Order
     from krm_fn.status.subject import Subject
     from krm_fn.workload_list import Entry
 
 OWNED = (READY, RECONCILING, STALLED)
+REFUSED = "UpdateFailed"
 DROPPED = {"conditions", "observedGeneration"}
 """Fields that the reference's CRD does not have."""
 
@@ -78,6 +80,12 @@ def rival(other: Subject) -> Verdict:
     return Verdict(False, "AdapterConflict", f"{other.key.name} scales service {other.service}; delete one of the two adapters", True)
 
 
+def refused(order: Order, message: str) -> Verdict:
+    """The verdict if the API server refuses an order. `message` is its reason."""
+    workload = f"{order.key.kind} {order.key.name}"
+    return Verdict(False, REFUSED, f"{workload} cannot be scaled from {order.was} to {order.replicas} replicas: {message}", True)
+
+
 def _conditions(verdict: Verdict) -> list[Condition]:
     ready = Condition(READY, verdict.ready, verdict.reason, verdict.message)
     if verdict.ready:
@@ -117,7 +125,7 @@ def _progress(adapter: Subject, found: Sequence[Observation | None], features: F
     workload = f"{others[0].key.kind} {others[0].key.name}"
     if features.scaling:
         return Verdict(False, "Scaling", f"{workload} goes from {others[0].desired} to {adapter.replicas} replicas")
-    message = f"krm-fn sync runs without --scaling, so {workload} keeps {others[0].desired} replicas"
+    message = f"krm-fn sync runs without --scaling, so {workload} stays at replicas: {others[0].desired}"
     return Verdict(False, "ScalingDisabled", message, True)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from krm_fn.sync.cluster import Access, Cluster
 
 MERGE_PATCH = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
 LONGEST_WAIT = 60.0
 """The most that Retry-After is obeyed for, in seconds."""
 LINE_LIMIT = 16 * 2**20

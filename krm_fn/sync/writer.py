@@ -49,12 +49,13 @@ class Retry(Exception):  # noqa: N818 - the task is not wrong, it is early
 class Outcome(NamedTuple):
     """What became of a write: `written`, `gone`, `forbidden` or `invalid`, and the seconds until the next attempt (None: no attempt).
 
-    `resource` is the object that the server returned.
+    `resource` is the object that the server returned, `message` is its reason for refusing.
     """
 
     result: str
     pause: float | None = None
     resource: Resource | None = None
+    message: str = ""
 
 
 class Writer:
@@ -125,11 +126,11 @@ class Writer:
             self._count(kind, "forbidden")
             if self._once.first((kind.resource, subresource)):
                 _LOG.error("%s cannot be written: %s", _named(kind, subresource), error.message, extra=fields)
-            return Outcome("forbidden", FORBIDDEN)
+            return Outcome("forbidden", FORBIDDEN, message=error.message)
         if error.status in {400, 413, 415, 422}:
             self._count(kind, "invalid")
             _LOG.error("the server refused the write of %s: %s", _named(kind, subresource), error.message, extra=fields)
-            return Outcome("invalid", INVALID)
+            return Outcome("invalid", INVALID, message=error.message)
         self._count(kind, "conflict" if error.status == 409 else "error")
         _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the write is tried again: %s", error, extra=fields)
         raise Retry(str(error), error.retry_after) from error

@@ -6,12 +6,15 @@ repeated event changes nothing.
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from krm_fn import registry
 from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.status import changes, graph, observe, subject
+from krm_fn.sync import logs
+from krm_fn.sync.events import NORMAL, WARNING
 from krm_fn.sync.kinds import Kind
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.status.features import Features
+    from krm_fn.status.scaling import Order
     from krm_fn.status.subject import Subject
     from krm_fn.sync.cache import Cache
     from krm_fn.sync.events import Events
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from krm_fn.sync.writer import Outcome, Writer
 
 _VERSION = "v1alpha1"
+
+_LOG = logging.getLogger(__name__)
 
 
 class Change(NamedTuple):
@@ -104,6 +110,16 @@ class Controller:
         if outcome.resource is not None:
             self.world.learned(self.kind, outcome.resource, self)
         return outcome
+
+    def report(self, about: Entry[Subject], reason: str, message: str, *, warning: bool = False) -> None:
+        """Tells people about something that happened to a resource, as an event and as a line of the log."""
+        key = about.value.key
+        self.world.events.tell(self.kind, key, about.uid, WARNING if warning else NORMAL, reason, message)
+        _LOG.log(logging.WARNING if warning else logging.INFO, "%s", message, extra=logs.about(namespace=key.namespace, name=key.name))
+
+    async def scale(self, order: Order) -> Outcome:
+        """Writes the replicas of a workload. Raises Retry."""
+        return await self.world.writer.scale(workload_kind(observe.get(order.key.kind)), order.key, order.replicas)
 
     def pause(self, outcome: Outcome | None, lists: Subject, now: str) -> float | None:
         """What `reconcile` returns after `publish`. `lists` has the annotation `workloads`: with pods, a status also changes by time."""
