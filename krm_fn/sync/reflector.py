@@ -34,6 +34,8 @@ PAGE = 100
 """Objects in one answer of the fallback LIST. Pages of 500 Deployments need 45 MiB more for a moment, and are not faster."""
 LONG_ENOUGH = 30.0
 """Seconds after which a stream counts as a success, so that the next error starts with a short delay."""
+FIRST_QUESTION = 1.0
+"""Seconds until the reflector asks again after the first 403; twice as long after each further one, up to `ASK_AGAIN`."""
 ASK_AGAIN = 30.0
 """Seconds until the reflector asks again for a kind that the server does not know or does not show us."""
 TRIES = 3
@@ -85,6 +87,7 @@ class Reflector(Generic[V]):
         self._version = ""  # the resourceVersion to resume from; empty: read all objects
         self._streams_lists = True  # False: the server cannot stream the initial objects
         self._backoff = Backoff()
+        self._refusals = 0  # answers 403 in a row
         self._doubts = 0  # answers in a row that the reflector does not believe yet
 
     async def run(self) -> None:
@@ -191,7 +194,7 @@ class Reflector(Generic[V]):
         if error.status in {401, 403}:
             self._version = ""
             self._report(error.message)
-            return "forbidden", ASK_AGAIN if error.status == 403 else None
+            return "forbidden", self._forbidden() if error.status == 403 else None
         if isinstance(error, _EventError):
             self._doubts += 1
             if self._doubts >= TRIES:  # the server cannot read an old event: only a new start leads past it
@@ -210,6 +213,11 @@ class Reflector(Generic[V]):
         self._streams_lists = False
         return 0
 
+    def _forbidden(self) -> float:
+        """403: the seconds to wait. A server that just started refuses everything for a moment, so the first questions come soon."""
+        self._refusals += 1
+        return min(FIRST_QUESTION * 2.0 ** (self._refusals - 1), ASK_AGAIN)
+
     def _missing(self) -> float | None:
         """404: the server does not know the kind. A server that just started may say so for a moment."""
         self._version = ""
@@ -221,7 +229,7 @@ class Reflector(Generic[V]):
         return ASK_AGAIN
 
     def _heal(self) -> None:
-        self._doubts = 0
+        self._doubts = self._refusals = 0
         self.problem = ""
         self.synced.set()
 
