@@ -130,12 +130,12 @@ class Engine:
             pause = await self._controllers[task.controller].reconcile(task.key)
         except Retry as problem:
             result = "retry"
-            self._retry(task, problem.after)
+            self._retry(task, problem)
         except Exception as problem:  # noqa: BLE001 - one resource must not stop the others
             result = "error"
             self._metrics.errors.labels(task.key.kind, type(problem).__name__).inc()
             _LOG.exception("a bug, please report it", extra=logs.about(controller=task.controller, **_about(task.key)))
-            self._retry(task, None)
+            self.queue.retry(task)
         else:
             self.queue.forget(task)
             if pause is not None:
@@ -144,11 +144,11 @@ class Engine:
         finally:
             self._metrics.reconciles.labels(task.key.kind, result).observe(monotonic() - began)
 
-    def _retry(self, task: Task, after: float | None) -> None:
-        if after is not None:
-            self.queue.add_after(task, after)
+    def _retry(self, task: Task, problem: Retry) -> None:
+        if problem.after is None:
+            self.queue.retry(task, problem.limit)
         else:
-            self.queue.retry(task)
+            self.queue.add_after(task, problem.after)
 
 
 def _about(key: ObjectKey) -> dict[str, str]:

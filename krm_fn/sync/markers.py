@@ -37,6 +37,8 @@ _FAILURES = DURATION // int(RENEWAL) - 1
 HANDOVER = 10
 """Seconds that the Lease of a stopping leader stays valid, so that the next leader can take it over without a gap."""
 _RELEASE = 5.0
+_BELIEVED = 3
+"""Refusals in a row from which on we believe that a right is missing. A server that just started refuses everything for a moment."""
 _PROGRAM = "krm-fn"
 
 _LOG = logging.getLogger(__name__)
@@ -80,19 +82,22 @@ class Markers(Listener):
         self._installation = installation
         self._freed = freed
         self._listener = listener
+        self._refusals = 0
         self._excluded: dict[str, str] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def restarted(self, kind: str, reason: str) -> None:
         """Takes the end of a watch from the reflector."""
         self._listener.restarted(kind, reason)
-        if reason == "forbidden" and not self.forbidden.is_set():
+        self._refusals = self._refusals + 1 if reason == "forbidden" else 0
+        if self._refusals >= _BELIEVED and not self.forbidden.is_set():
             self.forbidden.set()
             _LOG.warning("the Leases %s cannot be read: namespaces that somebody else holds are served, too", NAME)
 
     def relisted(self, kind: str) -> None:
         """Takes a complete reading from the reflector."""
         self._listener.relisted(kind)
+        self.forbidden.clear()
 
     def excluded(self, namespace: str) -> bool:
         """True if somebody else holds the namespace now."""

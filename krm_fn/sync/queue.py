@@ -60,11 +60,11 @@ class Queue(Generic[K]):
         if key in self._added:
             self._schedule(key)
 
-    def retry(self, key: K) -> float:
-        """Asks for a run after a failure: 50 ms later, twice as long after each further failure, at most 60 s. Returns the delay."""
+    def retry(self, key: K, limit: float = LAST_RETRY) -> float:
+        """Asks for a run after a failure: 50 ms later, twice as long after each further failure, at most `limit`. Returns the delay."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        delay: float = min(FIRST_RETRY * 2 ** min(failures, 16), LAST_RETRY)
+        delay: float = min(FIRST_RETRY * 2 ** min(failures, 16), limit)
         self.add_after(key, delay)
         return delay
 

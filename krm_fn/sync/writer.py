@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from krm_fn.sync import logs
 from krm_fn.sync.client import MERGE_PATCH, ApiError
 from krm_fn.sync.cluster import ClusterError
+from krm_fn.sync.queue import LAST_RETRY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
@@ -26,7 +27,9 @@ FIELD_MANAGER = "dynamo-status-syncer"
 IN_FLIGHT = 16
 """Writes at once. The API server is the bottleneck: more would only wait there."""
 FORBIDDEN = 60.0
-"""Seconds until a write that we may not make is tried again."""
+"""Seconds until a write that we may not make is tried again. The first times are shorter: see `Denials`."""
+AWAY = 5.0
+"""Seconds after which a write is tried again at the latest while the server is away or not ready."""
 INVALID = 300.0
 """Seconds until a write that the server cannot accept is tried again."""
 _SHORT = 1024
@@ -39,11 +42,12 @@ _LOG = logging.getLogger(__name__)
 
 
 class Retry(Exception):  # noqa: N818 - the task is not wrong, it is early
-    """The task must run again with growing delays, and not before `after` seconds."""
+    """The task must run again, `after` seconds later, or with delays that grow up to `limit`."""
 
-    def __init__(self, why: str, after: float | None = None) -> None:
+    def __init__(self, why: str, after: float | None = None, limit: float = LAST_RETRY) -> None:
         super().__init__(why)
         self.after = after
+        self.limit = limit
 
 
 class Outcome(NamedTuple):
@@ -58,6 +62,40 @@ class Outcome(NamedTuple):
     message: str = ""
 
 
+class Denials:
+    """Writes that the server forbids: one place is asked again after a second, then after twice as long each time, up to a minute.
+
+    A server that just started forbids everything for a moment. A right that is really missing must not cost a request for each object.
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[Hashable, float] = {}
+        self._pauses: dict[Hashable, float] = {}
+        self._messages: dict[Hashable, str] = {}
+
+    def left(self, place: Hashable) -> float:
+        """Seconds until the place may be asked again; 0 if it may be asked now."""
+        return max(0.0, self._until.get(place, 0.0) - monotonic())
+
+    def message(self, place: Hashable) -> str:
+        """What the server said last; empty after a success."""
+        return self._messages.get(place, "")
+
+    def add(self, place: Hashable, message: str) -> float:
+        """Notes a refusal; returns the seconds to wait. Several refusals at the same moment count once."""
+        self._messages[place] = message
+        if not self.left(place):
+            pause = self._pauses[place] = min(self._pauses.get(place, 0.5) * 2, FORBIDDEN)
+            self._until[place] = monotonic() + pause
+        return self.left(place)
+
+    def clear(self, place: Hashable) -> None:
+        """Notes a success."""
+        self._until.pop(place, None)
+        self._pauses.pop(place, None)
+        self._messages.pop(place, None)
+
+
 class Writer:
     """Writes while `leads()` is true. `metrics` counts each write by its result."""
 
@@ -67,6 +105,7 @@ class Writer:
         self._metrics = metrics
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._once = logs.Once()
+        self._denials = Denials()
 
     async def status(self, kind: Kind, key: ObjectKey, entry: Entry[Any], patch: dict[str, Any]) -> Outcome:
         """Writes a status. The server refuses it unless the object is still the one that the patch was computed from.
@@ -96,6 +135,9 @@ class Writer:
     ) -> Outcome:
         """Sends one patch. Raises Retry if the write may succeed soon: a conflict, an error of the server or of the network."""
         path = kind.path(key.namespace, key.name) + (f"/{subresource}" if subresource else "")
+        place = (kind.resource, subresource, key.namespace)
+        if left := self._denials.left(place):
+            return Outcome("forbidden", left, message=self._denials.message(place))
         try:
             async with self._slots:
                 if not self._leads():
@@ -106,8 +148,9 @@ class Writer:
             return self._answered(kind, key, subresource, error)
         except (ConnectionError, ClusterError) as error:
             self._count(kind, "error")
-            raise Retry(str(error)) from error
+            raise Retry(str(error), limit=AWAY) from error
         self._count(kind, "written")
+        self._denials.clear(place)
         if self._once.forget((kind.resource, subresource)):
             _LOG.info("%s can be written again", _named(kind, subresource))
         return Outcome("written", None, resource)
@@ -126,14 +169,15 @@ class Writer:
             self._count(kind, "forbidden")
             if self._once.first((kind.resource, subresource)):
                 _LOG.error("%s cannot be written: %s", _named(kind, subresource), error.message, extra=fields)
-            return Outcome("forbidden", FORBIDDEN, message=error.message)
+            pause = self._denials.add((kind.resource, subresource, key.namespace), error.message)
+            return Outcome("forbidden", pause, message=error.message)
         if error.status in {400, 413, 415, 422}:
             self._count(kind, "invalid")
             _LOG.error("the server refused the write of %s: %s", _named(kind, subresource), error.message, extra=fields)
             return Outcome("invalid", INVALID, message=error.message)
         self._count(kind, "conflict" if error.status == 409 else "error")
         _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the write is tried again: %s", error, extra=fields)
-        raise Retry(str(error), error.retry_after) from error
+        raise Retry(str(error), error.retry_after, AWAY if error.status >= 500 else LAST_RETRY) from error
 
     def _count(self, kind: Kind, result: str) -> None:
         self._metrics.writes.labels(kind.kind, result).inc()

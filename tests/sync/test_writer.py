@@ -13,7 +13,7 @@ from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import GRAPHS
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.store import Entry
-from krm_fn.sync.writer import RECEIVED, Retry, Writer
+from krm_fn.sync.writer import RECEIVED, Denials, Retry, Writer
 from tests.sync.loops import eventually, runs
 from tests.testbed import server
 
@@ -123,8 +123,12 @@ async def test_a_missing_right_is_said_once_and_tried_seldom(fragile, plane, cap
     async with writing(fragile, fragile.account("write-forbidden", "poor")) as written:
         for _ in range(3):
             outcome = await written.status(found, READY)
-            assert (outcome.result, outcome.pause) == ("forbidden", writers.FORBIDDEN)
-        assert written.count("forbidden") == 3
+            assert (outcome.result, 0 < outcome.pause <= 1) == ("forbidden", True)
+            assert 'cannot patch resource "dynamographdeployments/status"' in outcome.message
+        assert written.count("forbidden") == 1, "one question for all objects"
+        other = graph(plane, "write-forbidden-too")
+        assert (await written.status(other, READY)).result == "forbidden"
+        assert written.count("forbidden") == 2, "a right may end with its namespace"
     assert len(caplog.records) == 1
     assert 'cannot patch resource "dynamographdeployments/status"' in caplog.text
 
@@ -144,6 +148,21 @@ async def test_a_status_that_is_too_large_is_written_with_shorter_texts(fragile,
             (stored,) = outcome.resource["status"]["conditions"]
             assert stored["message"] == message[:1023] + "…"
             found = entry(plane, "write-large")
+
+
+def test_a_place_that_is_forbidden_is_asked_after_a_second_then_less_and_less(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(writers, "monotonic", lambda: now)
+    denials, pauses = Denials(), []
+    for _ in range(8):
+        assert denials.left("place") == 0
+        pauses.append(denials.add("place", "no"))
+        now += pauses[-1] / 2
+        assert denials.add("place", "no") == denials.left("place") == pauses[-1] / 2, "writes at the same moment count once"
+        now += pauses[-1] / 2
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+    denials.clear("place")
+    assert (denials.add("place", "no"), denials.left("other")) == (1, 0)
 
 
 @runs
