@@ -99,5 +99,6 @@ def check_planner(plan: GraphPlan) -> Iterator[Result]:
     planners = [component.who.service for component in plan.components if kinds.get(component.who.type).scales]
     for component in plan.components if planners else ():
         if kinds.get(component.who.type).runs_engine and not component.placement.autoscaled:
-            message = f"{planners[0]} cannot scale this service, because it has no scaling adapter; set scalingAdapter.enabled: true"
-            yield results.warning("DYN118", message, plan.ref, component.at("scaling_adapter"))
+            message = f"{planners[0]} cannot scale this service, because it has no scaling adapter"
+            mend = f"set {component.word('scaling_adapter', 'enabled')}: true"
+            yield results.warning("DYN118", f"{message}; {mend}", plan.ref, component.at("scaling_adapter"))

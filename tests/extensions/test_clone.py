@@ -147,7 +147,7 @@ def test_a_new_component_type_is_one_file(clone):
 
 SAID = "{revision} is not the revision of a model; write main"
 PAGE = """
-DYN118:
+DYN129:
   means: >-
     A model has one revision here.
   fix: >-
@@ -155,7 +155,7 @@ DYN118:
 """
 TWIN = """
     model_config = base.rules(
-        base.Rule("DYN118", 'self.?revision.orValue("main") == "main"', "revision", words={"revision": "this"})
+        base.Rule("DYN129", 'self.?revision.orValue("main") == "main"', "revision", words={"revision": "this"})
     )
 
     name: str
@@ -163,14 +163,14 @@ TWIN = """
 CHECK = """
 
 def check_revision(plan: ComponentPlan) -> Iterator[Result]:
-    yield sentences.error("DYN118", plan.ref, plan.at("component"), revision="v2")
+    yield sentences.error("DYN129", plan.ref, plan.at("component"), revision="v2")
 """
 
 
 def test_the_sentence_of_a_new_rule_is_written_once(clone):
     """The rule, its twin in CEL, the code's title and its page: four places, and one of them has the sentence."""
-    clone.edit("schema/sentences.py", '"DYN130":', f'"DYN118": "{SAID}",\n    "DYN130":')
-    clone.edit("codes/__init__.py", '    "DYN120"', '    "DYN118": "A revision that no model has",\n    "DYN120"')
+    clone.edit("schema/sentences.py", '"DYN130":', f'"DYN129": "{SAID}",\n    "DYN130":')
+    clone.edit("codes/__init__.py", '    "DYN120"', '    "DYN129": "A revision that no model has",\n    "DYN120"')
     pages = clone.root / "krm_fn/codes/texts/graphs.yaml"
     pages.write_text(pages.read_text() + PAGE)
     clone.edit("api/v1alpha1/component.py", '\n    name: str\n    """The base model\'s name', TWIN)
@@ -178,14 +178,14 @@ def test_the_sentence_of_a_new_rule_is_written_once(clone):
     clone.edit("validation/__init__.py", "components.check_names,", "components.check_names,\n    components.check_revision,")
     clone.generate()
 
-    twin = "DYN118 this is not the revision of a model; write main"
+    twin = "DYN129 this is not the revision of a model; write main"
     service = clone.definition("dynamographdeployments")["openAPIV3Schema"]["properties"]["spec"]["properties"]["services"]
     (rule,) = service["additionalProperties"]["properties"]["modelRef"]["x-kubernetes-validations"]
     assert (rule["message"], rule["fieldPath"]) == (twin, ".revision")
-    assert (clone.root / "docs/errors/DYN118.md").read_text().startswith("# DYN118: A revision that no model has\n")
+    assert (clone.root / "docs/errors/DYN129.md").read_text().startswith("# DYN129: A revision that no model has\n")
     assert twin.partition(" ")[2] in (clone.root / "docs/reference/dynamographdeployment.md").read_text()
     named = clone.python("-c", f"import sys; from krm_fn import expand, config; print(expand.expand([{GRAPH!r}], config.Config()).results)")
     assert "v2 is not the revision of a model; write main" in named
     written = [path for path in clone.root.joinpath("krm_fn").rglob("*.py") if "is not the revision of a model" in path.read_text()]
     assert [path.name for path in written] == ["sentences.py"]
-    clone.test("tests/codes/test_pages.py", "-k", "DYN118 or have or every_page or texts")
+    clone.test("tests/codes/test_pages.py", "-k", "DYN129 or have or every_page or texts")

@@ -91,7 +91,8 @@ class LeaderWorkerSet(Workload):
         plan, main = made.plan, made.main
         if plan.placement.autoscaled:
             message = "the scaling adapter has no effect, because each replica is a LeaderWorkerSet, and only a render makes one"
-            mend = "change replicas in Git, and set scalingAdapter.enabled: false, or use orchestrator: grove in the configuration"
+            off = f"{plan.word('scaling_adapter', 'enabled')}: false"
+            mend = f"change replicas in Git, and set {off}, or use orchestrator: grove in the configuration"
             yield results.warning("DYN174", f"{message}; {mend}", plan.ref, plan.at("scaling_adapter"))
         if plan.placement.replicas_or_one == 0:
             return
