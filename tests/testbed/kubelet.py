@@ -60,6 +60,7 @@ async def _ended(loop: asyncio.AbstractEventLoop) -> None:
     for each in others:
         each.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0.1)  # the session closes its TLS connections in later turns of the loop
     loop.stop()
 
 
