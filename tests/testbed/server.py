@@ -46,6 +46,16 @@ class Server:
         if self._process.poll() is not None:
             raise StartError(self._story(f"exit code {self._process.returncode}"))
 
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int:
+        """Send a signal; returns the exit code, or the negative number of the signal. Raises subprocess.TimeoutExpired."""
+        self._process.send_signal(number)
+        return self._process.wait(seconds)
+
     def kill(self) -> None:
         """SIGKILL: the server closes nothing and saves nothing."""
         self._process.kill()
