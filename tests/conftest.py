@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import pytest
 
+from krm_fn.generate import crds as generated
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import kubelet as kubelets
@@ -77,13 +78,12 @@ def crds(control_plane: planes.ControlPlane) -> list[dict[str, Any]]:
     """The definitions of tests/crds, served by the control plane."""
     found = definitions.every()
     assert found
-    for definition in found:
-        answer = control_plane.apply(definition, dry_run=False)
-        assert answer.ok, answer.message
-        server.eventually(lambda: _served(control_plane, definition))  # noqa: B023 - called before the next turn
+    definitions.serve(control_plane, found)
     return found
 
 
-def _served(plane: planes.ControlPlane, definition: dict[str, Any]) -> bool:
-    spec = definition["spec"]
-    return all(plane.client.knows(f"{spec['group']}/{version['name']}", spec["names"]["kind"]) for version in spec["versions"])
+@pytest.fixture(scope="session")
+def dynamo(control_plane: planes.ControlPlane, crds: list[dict[str, Any]]) -> planes.ControlPlane:
+    """The control plane with Dynamo's kinds and those of the orchestrators."""
+    definitions.serve(control_plane, generated.definitions())
+    return control_plane

@@ -12,11 +12,13 @@ import yaml
 from krm_fn.api import native
 from krm_fn.generate import crds
 from krm_fn.schema import table
-from tests.testbed import programs
+from tests.testbed import programs, server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from tests.testbed.control_plane import ControlPlane
 
 Schema = dict[str, Any]
 
@@ -35,6 +37,21 @@ _METADATA: dict[str, Schema] = {
         },
     },
 }
+
+
+def serve(plane: ControlPlane, definitions: Sequence[Schema]) -> None:
+    """Apply definitions, and return as soon as the control plane finds and lists their kinds; the two can happen at different times."""
+    for each in definitions:
+        answer = plane.apply(each, dry_run=False)
+        assert answer.ok, answer.message
+    for each in definitions:
+        server.eventually(lambda: _served(plane, each["spec"]))  # noqa: B023 - called before the next turn
+
+
+def _served(plane: ControlPlane, spec: Schema) -> bool:
+    kind, plural = spec["names"]["kind"], spec["names"]["plural"]
+    served = [f"{spec['group']}/{version['name']}" for version in spec["versions"] if version["served"]]
+    return all(plane.client.knows(each, kind) and plane.client.request("GET", f"/apis/{each}/{plural}").ok for each in served)
 
 
 def every() -> list[Schema]:

@@ -11,13 +11,12 @@ import asyncio
 import contextlib
 import json
 import ssl
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from tests.testbed import api
+from tests.testbed import api, background
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -42,26 +41,8 @@ _NOT_READY = "NotReady"
 @contextlib.contextmanager
 def running(plane: ControlPlane, seconds: float = 0) -> Iterator[None]:
     """Act as kubelet for all pods of a control plane. A pod is ready `seconds` after it was created, and runs from the beginning."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="kubelet")
-    thread.start()
-    work = asyncio.run_coroutine_threadsafe(_Kubelet(plane, seconds).work(), loop)
-    try:
+    with background.running(_Kubelet(plane, seconds).work(), "kubelet"):
         yield
-    finally:
-        work.cancel()
-        loop.call_soon_threadsafe(loop.create_task, _ended(loop))
-        thread.join()
-        loop.close()
-
-
-async def _ended(loop: asyncio.AbstractEventLoop) -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for each in others:
-        each.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await asyncio.sleep(0.1)  # the session closes its TLS connections in later turns of the loop
-    loop.stop()
 
 
 class _Kubelet:

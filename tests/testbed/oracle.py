@@ -1,0 +1,81 @@
+"""Compares every stored status with the status that `krm_fn.status` computes from the objects of the cluster, as kubectl would get them."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import status
+from krm_fn.status import changes, subject
+from krm_fn.status.children import Children
+from krm_fn.status.features import DEFAULT
+
+if TYPE_CHECKING:
+    from krm_fn.status.features import Features
+    from tests.testbed.api import Client
+
+Object = dict[str, Any]
+
+_WORKLOADS = {
+    "apps/v1": {"deployments": "Deployment"},
+    "leaderworkerset.x-k8s.io/v1": {"leaderworkersets": "LeaderWorkerSet"},
+    "grove.io/v1alpha1": {
+        "podcliques": "PodClique",
+        "podcliquescalinggroups": "PodCliqueScalingGroup",
+        "podcliquesets": "PodCliqueSet",
+    },
+}
+_DYNAMO = {
+    "nvidia.com/v1alpha1": {
+        "dynamographdeployments": "DynamoGraphDeployment",
+        "dynamocomponentdeployments": "DynamoComponentDeployment",
+        "dynamographdeploymentscalingadapters": "DynamoGraphDeploymentScalingAdapter",
+    }
+}
+_PODS = {"v1": {"pods": "Pod"}}
+
+
+def differences(client: Client, features: Features = DEFAULT, namespaces: frozenset[str] = frozenset()) -> list[str]:
+    """One line for each resource whose stored status is not what its workloads say now. Without `namespaces`: in all namespaces.
+
+    The status is computed twice: from the stored one, which must need no change, and from nothing, which must be equal except for times and
+    the restart. So a leftover of an older status is found, too.
+    """
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    children = Children.of(_listed(client, _WORKLOADS | (_PODS if features.pods else {})))
+    resources = _listed(client, _DYNAMO)
+    graphs = {each.key: each for each in map(subject.read, resources) if each.key.kind == subject.GRAPH}
+    for graph in graphs.values():
+        children.enlist(graph)
+    found = []
+    for each in resources:
+        if namespaces and each["metadata"]["namespace"] not in namespaces:
+            continue
+        live, bare = each.get("status", {}), {key: value for key, value in each.items() if key != "status"}
+        read = subject.read(each)
+        owner = graphs.get(read.key._replace(kind=subject.GRAPH, name=read.graph))
+        missing = changes.patch(live, status.status(each, children, now, features, owner))
+        fresh = status.status(bare, children, now, features, owner)
+        if missing is not None or _timeless(live) != _timeless(fresh):
+            name = f"{read.key.kind} {read.key.namespace}/{read.key.name}"
+            found.append(f"{name}: stored {json.dumps(live)}, missing {json.dumps(missing)}, fresh {json.dumps(fresh)}")
+    return found
+
+
+def _listed(client: Client, kinds: dict[str, dict[str, str]]) -> list[Object]:
+    found = []
+    for version, resources in kinds.items():
+        root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        for resource, kind in resources.items():
+            answer = client.request("GET", f"{root}/{resource}")
+            if answer.ok:  # the kind may have no definition
+                found += [{"apiVersion": version, "kind": kind, **each} for each in answer.body["items"]]
+    return found
+
+
+def _timeless(value: Any) -> Any:
+    """The status without what depends on its past: times of transition, and the progress of a restart."""
+    if isinstance(value, dict):
+        return {key: _timeless(inner) for key, inner in value.items() if key not in ("lastTransitionTime", "lastScaleTime", "restart")}
+    return [_timeless(each) for each in value] if isinstance(value, list) else value
