@@ -1,0 +1,47 @@
+"""The autoscalers of the examples scale an adapter that the render of their graph makes."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from tests.support import golden
+
+AUTOSCALERS = [golden.EXAMPLES / "scaling-hpa" / "autoscaler.yaml", golden.EXAMPLES / "scaling-keda" / "scaled-object.yaml"]
+
+
+def identity(resource, name):
+    return resource["apiVersion"], resource["kind"], name
+
+
+@pytest.mark.parametrize("file", AUTOSCALERS, ids=lambda file: file.name)
+def test_an_autoscaler_names_an_adapter_of_its_graph(file):
+    scaler = yaml.safe_load(file.read_text())
+    target = scaler["spec"]["scaleTargetRef"]
+    rendered = list(yaml.safe_load_all(file.with_name("expected.yaml").read_text()))
+    (adapter,) = [each for each in rendered if identity(each, each["metadata"]["name"]) == identity(target, target["name"])]
+    assert adapter["metadata"]["namespace"] == scaler["metadata"]["namespace"]
+
+
+@pytest.mark.parametrize("file", AUTOSCALERS, ids=lambda file: file.name)
+def test_git_has_no_number_for_the_workload_of_an_autoscaler(file):
+    name = yaml.safe_load(file.read_text())["spec"]["scaleTargetRef"]["name"]
+    rendered = list(yaml.safe_load_all(file.with_name("expected.yaml").read_text()))
+    (deployment,) = [each for each in rendered if identity(each, each["metadata"]["name"]) == ("apps/v1", "Deployment", name)]
+    assert "replicas" not in deployment["spec"]
+
+
+def test_the_api_server_accepts_the_autoscaler_of_kubernetes(control_plane):
+    scaler = yaml.safe_load(AUTOSCALERS[0].read_text())
+    scaler["metadata"]["namespace"] = control_plane.namespace("scaling-hpa")
+    assert control_plane.judge(scaler).ok
+
+
+def test_the_query_asks_for_the_dynamo_namespace_of_the_graph():
+    """Dynamo labels its metrics with the namespace that the render writes into the pods."""
+    folder = AUTOSCALERS[1].parent
+    (trigger,) = yaml.safe_load(AUTOSCALERS[1].read_text())["spec"]["triggers"]
+    rendered = list(yaml.safe_load_all((folder / "expected.yaml").read_text()))
+    (frontend,) = [each for each in rendered if identity(each, each["metadata"]["name"]) == ("apps/v1", "Deployment", "chat-frontend")]
+    marks = frontend["spec"]["template"]["metadata"]["labels"]
+    assert f'dynamo_namespace="{marks["nvidia.com/dynamo-namespace"]}"' in trigger["metadata"]["query"]
