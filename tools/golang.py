@@ -45,7 +45,7 @@ def build(program: programs.Program) -> Path:
     def compile_into(folder: Path, lock: int) -> None:
         command = [str(go), "build", "-v", *programs.build_flags(program), "-o", str(folder / program.name)]
         source = programs.HERE / program.folder
-        _run([*command, program.module + program.package], source, Watch(title, cache.log(key), lock))
+        _run([*command, program.import_path], source, Watch(title, cache.log(key), lock))
         for module, path in program.definitions:
             shutil.copytree(_module(go, module, source) / path, folder / programs.DEFINITIONS, dirs_exist_ok=True)
 

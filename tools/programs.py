@@ -27,7 +27,11 @@ _ANY_VERSION = re.compile(r"v?(\d+\.\d+\.\d+(?:-[a-z]+\.\d+)?)")
 
 
 class Program(NamedTuple):
-    """A program that tests need. `folder` names the Go module that pins it; a program without one cannot be built."""
+    """A program that tests need. `folder` names the Go module that pins it; a program without one cannot be built.
+
+    `module` is the module whose version counts, and `package` is the path of the program in it. The package `.` is that of `folder` itself:
+    a program of our own, whose sources are in that folder.
+    """
 
     name: str
     asks: tuple[str, ...]  # arguments that print the version; if empty, only the program in the cache is used
@@ -38,6 +42,11 @@ class Program(NamedTuple):
     definitions: tuple[tuple[str, str], ...] = ()  # CRDs to copy: a module (with a version, if go.mod does not list it) and its folder
     oldest: str = ""  # without `folder`: the oldest accepted version
     remedy: str = ""  # without `folder`: how to install it
+
+    @property
+    def import_path(self) -> str:
+        """The argument of `go build`."""
+        return self.package if self.package == "." else self.module + self.package
 
 
 class Found(NamedTuple):
@@ -77,6 +86,7 @@ ALL = (
         definitions=((_FLUX, "config/crd/bases"), ("github.com/fluxcd/source-controller@v1.9.5", "config/crd/bases")),
     ),
     Program("argocd", (), "argocd", _ARGOCD, "/cmd", target="tools-gitops", definitions=((_ARGOCD, "manifests/crds"),)),
+    Program("clientgo", (), "../benchmarks/clientgo", "k8s.io/client-go", ".", target="bench-sync"),
     Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", remedy="install Debian's redis-server"),
 )
 
@@ -94,10 +104,11 @@ def go_version(program: Program) -> str:
 
 
 def key(program: Program) -> str:
-    """The name of the program's folder in the cache. It depends on the pinned modules, the flags and the platform."""
-    sums = HERE / program.folder / "go.sum"
+    """The name of the program's folder in the cache. It depends on the pinned modules, our own sources, the flags and the platform."""
+    folder = HERE / program.folder
+    sources = [file.read_text() for file in (folder / "go.sum", *sorted(folder.glob("*.go")))]
     data = itertools.chain(*program.definitions)
-    made_of = [_go_mod(program), sums.read_text(), *build_flags(program), *data, sys.platform, platform.machine()]
+    made_of = [_go_mod(program), *sources, *build_flags(program), *data, sys.platform, platform.machine()]
     digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
     return f"{program.name}-{version(program)}-{digest[:12]}"
 
