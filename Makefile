@@ -10,7 +10,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench clean
+.PHONY: help venv demo test fuzz test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -77,6 +77,10 @@ golden: $(VENV)/dev tools ## record the output of every example again, for revie
 
 bench: $(VENV)/dev tools ## measure time and memory, medians of one run
 	$(BIN)/python benchmarks/bench.py
+
+bench-sync: $(VENV)/dev tools ## measure the status syncer beside a client-go program and the API server, about 12 minutes; QUICK=1 for one minute
+	@$(BIN)/python tools/install.py --target bench-sync
+	$(BIN)/python benchmarks/bench_sync.py $(if $(QUICK),--quick)
 
 clean: ## remove the files that these targets made in this folder; the user's cache stays
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

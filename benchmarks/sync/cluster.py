@@ -1,0 +1,138 @@
+"""The API server as the measurement uses it: creates the objects, patches Deployments, watches graphs, and counts requests."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import re
+import ssl
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import aiohttp
+
+from benchmarks.sync import objects
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+    from pathlib import Path
+
+GRAPHS = f"/apis/nvidia.com/v1alpha1/namespaces/{objects.NAMESPACE}/dynamographdeployments"
+DEPLOYMENTS = f"/apis/apps/v1/namespaces/{objects.NAMESPACE}/deployments"
+_MERGE = {"Content-Type": "application/merge-patch+json"}
+_AT_ONCE = 32  # requests while objects are created
+_LONGEST_LINE = 2**22  # of a watch
+_COUNTED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
+
+
+class Requests(NamedTuple):
+    """How many requests the API server has answered: writes of a graph's status, those that met a conflict, and reads (GET and LIST)."""
+
+    writes: int
+    conflicts: int
+    reads: int
+
+    def since(self, before: Requests) -> Requests:
+        """The requests between two moments."""
+        return Requests(self.writes - before.writes, self.conflicts - before.conflicts, self.reads - before.reads)
+
+
+class Cluster:
+    """A connection to the API server of a kubeconfig that `tests.testbed` wrote."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+
+    async def create(self, graphs: range) -> None:
+        """Creates graphs and their Deployments, and gives each Deployment the status of a ready one."""
+        with contextlib.suppress(FileExistsError):
+            await self._post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": objects.NAMESPACE}})
+        await _each(objects.rendered(graphs), self._create)
+
+    async def set_ready(self, workload: objects.Workload, *, ready: bool) -> None:
+        """Patches the status of a Deployment; returns when the whole response has arrived."""
+        body = json.dumps({"status": objects.deployment_status(ready=ready)})
+        async with self._session.patch(f"{DEPLOYMENTS}/{workload.deployment}/status", data=body, headers=_MERGE) as response:
+            text = await response.read()
+            if response.status != 200:
+                raise OSError(text.decode())
+
+    async def graphs(self) -> tuple[list[dict[str, Any]], str]:
+        """All graphs, and the resourceVersion to watch from."""
+        async with self._session.get(GRAPHS, raise_for_status=True) as response:
+            listed = json.loads(await response.read())
+        return listed["items"], listed["metadata"]["resourceVersion"]
+
+    async def watch(self, version: str) -> AsyncIterator[bytes]:
+        """The lines of a watch of all graphs after a resourceVersion."""
+        asked = {"watch": "1", "resourceVersion": version, "timeoutSeconds": "7200"}
+        async with self._session.get(GRAPHS, params=asked, raise_for_status=True) as response:
+            async for line in response.content:
+                yield line
+
+    async def requests(self) -> Requests:
+        """What the API server has counted since it started."""
+        async with self._session.get("/metrics", raise_for_status=True) as response:
+            return _requests(await response.text())
+
+    async def _create(self, resource: dict[str, Any]) -> None:
+        name = resource["metadata"]["name"]
+        if resource["kind"] != "Deployment":
+            await self._post(GRAPHS, resource)
+            return
+        await self._post(DEPLOYMENTS, resource)
+        await self.set_ready(objects.Workload("", "", name), ready=True)
+
+    async def _post(self, path: str, resource: dict[str, Any]) -> None:
+        async with self._session.post(path, json=resource) as response:
+            text = await response.read()
+        if response.status == 409:
+            raise FileExistsError(text.decode())
+        if response.status != 201:
+            raise OSError(text.decode())
+
+
+@contextlib.asynccontextmanager
+async def connected(kubeconfig: Path) -> AsyncIterator[Cluster]:
+    """A cluster, until the block ends."""
+    place, user = _read(kubeconfig)
+    trust = ssl.create_default_context(cafile=place["certificate-authority"])
+    async with aiohttp.ClientSession(
+        place["server"],
+        connector=aiohttp.TCPConnector(ssl=trust, limit=0),
+        headers={"Authorization": f"Bearer {user['token']}"},
+        timeout=aiohttp.ClientTimeout(total=None),
+        read_bufsize=_LONGEST_LINE,
+    ) as session:
+        yield Cluster(session)
+
+
+def _read(kubeconfig: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """The cluster and the user of a kubeconfig of the test bed, which is JSON."""
+    config = json.loads(kubeconfig.read_text())
+    return config["clusters"][0]["cluster"], config["users"][0]["user"]
+
+
+def _requests(metrics: str) -> Requests:
+    counts: Counter[str] = Counter()
+    for labels, value in _COUNTED.findall(metrics):
+        label = dict(_LABEL.findall(labels))
+        if label["verb"] in {"PATCH", "PUT", "APPLY"} and (label["resource"], label["subresource"]) == ("dynamographdeployments", "status"):
+            counts["writes"] += int(float(value))
+            counts["conflicts"] += int(float(value)) if label["code"] == "409" else 0
+        elif label["verb"] in {"GET", "LIST"} and label["resource"] in {"dynamographdeployments", "deployments"}:
+            counts["reads"] += int(float(value))
+    return Requests(counts["writes"], counts["conflicts"], counts["reads"])
+
+
+async def _each(items: Iterable[dict[str, Any]], action: Callable[[dict[str, Any]], Awaitable[None]]) -> None:
+    """Runs an action on every item, `_AT_ONCE` at a time."""
+    source = iter(items)
+
+    async def work() -> None:
+        for item in source:
+            await action(item)
+
+    await asyncio.gather(*(work() for _ in range(_AT_ONCE)))

@@ -1,0 +1,36 @@
+"""The goals of the status syncer on two cores, with everything on one machine. They are the same at every size unless the name says so."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Goal(NamedTuple):
+    """A figure must be at most `limit`."""
+
+    limit: float
+    unit: str
+
+    def verdict(self, figure: float) -> str:
+        """The goal in words, and whether the figure reaches it."""
+        return f"at most {self.limit:g} {self.unit}".rstrip() + (": ok" if figure <= self.limit else ": MISSED")
+
+
+MEDIAN = Goal(20, "ms")
+P99 = Goal(100, "ms")
+MAXIMUM = Goal(500, "ms")
+BURST_VISIBLE = Goal(3, "s")
+BURST_P99_RATIO = Goal(1.2, "x client-go")
+P99_RATIO = Goal(1, "x client-go")
+MEMORY_RATIO = Goal(0.33, "x client-go")
+WRITES_PER_CHANGE = Goal(1, "")
+RESTART_WRITES = Goal(0, "")
+READS_PER_CHANGE = Goal(0, "")
+CONFLICTS = Goal(1, "% of writes")
+IDLE = Goal(0.5, "% of a core")
+COLD_START = Goal(5, "s")
+
+
+def memory(workloads: int) -> Goal:
+    """The limit of resident memory: 64 MiB up to 1,000 workloads, 96 MiB up to 10,000."""
+    return Goal(64 if workloads <= 1000 else 96, "MiB")

@@ -1,0 +1,95 @@
+"""The objects of the measurement: graphs with the Deployments that a render makes for them, and statuses of Deployments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krm_fn.config import Config
+from krm_fn.expand import expand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMESPACE = "bench"
+EACH = 10  # services in a graph
+_SETTINGS = 17  # with the variables of Dynamo, a container has 30
+_IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.0.0"
+_SINCE = "2026-01-01T00:00:00Z"
+
+Resource = dict[str, Any]
+
+
+class Workload(NamedTuple):
+    """One service of a graph, and its Deployment."""
+
+    graph: str
+    service: str
+    deployment: str
+
+
+def workloads(graphs: int) -> list[Workload]:
+    """All workloads, ordered so that neighbours belong to different graphs."""
+    return [Workload(_name(number), service, f"{_name(number)}-{service.lower()}") for service in _services() for number in range(graphs)]
+
+
+def rendered(graphs: range) -> Iterator[Resource]:
+    """The graphs of a range of numbers with the annotation `workloads`, and their Deployments.
+
+    Raises ValueError if the render refuses them.
+    """
+    for number in graphs:
+        made = expand([_graph(_name(number))], Config(nats_address="nats://nats.dynamo:4222"))
+        errors = [result.message for result in made.results if result.severity == "error"]
+        if errors:
+            raise ValueError(errors)
+        yield from (resource for resource in made.resources if resource["kind"] in {"DynamoGraphDeployment", "Deployment"})
+
+
+def deployment_status(*, ready: bool) -> Resource:
+    """The status of a Deployment whose only pod is ready, or is not ready any more."""
+    available = {"status": "True", "reason": "MinimumReplicasAvailable", "message": "Deployment has minimum availability."}
+    missing = {"status": "False", "reason": "MinimumReplicasUnavailable", "message": "Deployment does not have minimum availability."}
+    done = {
+        "type": "Progressing",
+        "status": "True",
+        "reason": "NewReplicaSetAvailable",
+        "message": "ReplicaSet has successfully progressed.",
+    }
+    times = {"lastTransitionTime": _SINCE, "lastUpdateTime": _SINCE}
+    return {
+        "observedGeneration": 1,
+        "replicas": 1,
+        "updatedReplicas": 1,
+        "readyReplicas": int(ready),
+        "availableReplicas": int(ready),
+        "unavailableReplicas": int(not ready),
+        "conditions": [{"type": "Available", **(available if ready else missing), **times}, done | times],
+    }
+
+
+def _name(number: int) -> str:
+    return f"graph-{number:05}"
+
+
+def _services() -> list[str]:
+    return ["Frontend", *(f"Worker{number}" for number in range(1, EACH))]
+
+
+def _graph(name: str) -> Resource:
+    """A graph whose services share the settings and the volume, as people write them."""
+    services = {service: _service("frontend" if service == "Frontend" else "worker") for service in _services()}
+    settings = [{"name": f"SETTING_{number}", "value": f"value-{number}"} for number in range(_SETTINGS)]
+    spec = {"backendFramework": "vllm", "envs": settings, "pvcs": [{"name": "models", "create": False}], "services": services}
+    metadata = {"name": name, "namespace": NAMESPACE}
+    return {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": spec}
+
+
+def _service(component_type: str) -> Resource:
+    container = {"image": _IMAGE, "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model=Qwen/Qwen3-0.6B"]}
+    return {
+        "componentType": component_type,
+        "replicas": 1,
+        "resources": {"limits": {"gpu": "1"}},
+        "volumeMounts": [{"name": "models", "mountPoint": "/models"}],
+        "extraPodSpec": {"mainContainer": container},
+    }

@@ -1,0 +1,132 @@
+"""Prints the figures of all programs beside each other, with the goals."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from benchmarks.sync import goals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from benchmarks.sync.goals import Goal
+    from benchmarks.sync.rounds import Phase, Round
+
+Rounds = dict[str, list["Round"]]
+"""The rounds of each program by its name. The first program is the one with the goals, the second the one it is compared with."""
+
+
+def line(name: str, done: Round) -> str:
+    """The main figures of one round."""
+    by_rate = ", ".join(f"{rate}/s {_p(50, _latencies([done], rate)):.0f}/{_p(99, _latencies([done], rate)):.0f}" for rate in done.phases)
+    return (
+        f"{name:20} start {done.cold_start:.1f} s, p50/p99 ms {by_rate}, burst {done.burst.seen.seconds:.1f} s, "
+        f"{done.steady:.0f} MiB, idle {done.idle:.1f} %, {done.restart_writes} writes after a restart; "
+        f"other programs used {done.others:.0f} % of a core"
+    )
+
+
+def table(rounds: Rounds, workloads: int) -> str:
+    """All figures of one size: latencies of all rounds together, of other figures the worst round."""
+    rows = [_header(list(rounds)), *_latency_rows(rounds), *_burst_rows(rounds), *_cost_rows(rounds), *_memory_rows(rounds, workloads)]
+    return "\n".join([*rows, *_start_rows(rounds), *_comparisons(rounds, workloads)])
+
+
+def _latency_rows(rounds: Rounds) -> Iterable[str]:
+    for rate in next(iter(rounds.values()))[0].phases:
+        for name, goal, figure in (
+            ("p50", goals.MEDIAN, lambda taken: _p(50, taken)),
+            ("p99", goals.P99, lambda taken: _p(99, taken)),
+            ("max", goals.MAXIMUM, max),
+        ):
+            yield _row(f"{rate} changes/s, {name}", "ms", rounds, lambda done: figure(_latencies(done, rate)), goal)  # noqa: B023
+
+
+def _burst_rows(rounds: Rounds) -> Iterable[str]:
+    size = len(next(iter(rounds.values()))[0].burst.seen.latencies) // 2  # there and back
+    yield _row(f"burst of {size}, all visible", "s", rounds, lambda done: max(one.burst.seen.seconds for one in done), goals.BURST_VISIBLE)
+    yield _row(f"burst of {size}, p99", "ms", rounds, lambda done: _p(99, _burst(done)))
+
+
+def _cost_rows(rounds: Rounds) -> Iterable[str]:
+    yield _row("own CPU per change", "ms", rounds, lambda done: statistics.mean(phase.own_cpu for phase in _phases(done)))
+    yield _row("API server CPU per change", "ms", rounds, lambda done: statistics.mean(phase.server_cpu for phase in _phases(done)))
+    yield _row(
+        "writes per change", "", rounds, lambda done: _per_change(done, lambda phase: phase.requests.writes), goals.WRITES_PER_CHANGE
+    )
+    yield _row(
+        "API reads per change", "", rounds, lambda done: _per_change(done, lambda phase: phase.requests.reads), goals.READS_PER_CHANGE
+    )
+    yield _row("conflicts", "%", rounds, _conflicts, goals.CONFLICTS)
+    yield _row("idle CPU", "%", rounds, lambda done: max(one.idle for one in done), goals.IDLE)
+
+
+def _memory_rows(rounds: Rounds, workloads: int) -> Iterable[str]:
+    yield _row("memory, steady", "MiB", rounds, lambda done: max(one.steady for one in done), goals.memory(workloads))
+    yield _row("memory, peak", "MiB", rounds, lambda done: max(one.peak for one in done))
+
+
+def _start_rows(rounds: Rounds) -> Iterable[str]:
+    yield _row("cold start to reconciled", "s", rounds, lambda done: max(one.cold_start for one in done), goals.COLD_START)
+    yield _row("writes after a restart", "", rounds, lambda done: max(one.restart_writes for one in done), goals.RESTART_WRITES)
+
+
+def _comparisons(rounds: Rounds, workloads: int) -> Iterable[str]:
+    """The first program against the second; nothing without a second one."""
+    if len(rounds) < 2:
+        return
+    own, other = list(rounds.values())[:2]
+    # With few objects, memory is that of the programs and of their libraries.
+    memory_ratio = goals.MEMORY_RATIO if workloads >= 10_000 else None
+    for name, goal, figure in (
+        ("p99 of all rates", goals.P99_RATIO, lambda done: _p(99, [each for phase in _phases(done) for each in phase.seen.latencies])),
+        ("p99 of the burst", goals.BURST_P99_RATIO, lambda done: _p(99, _burst(done))),
+        ("memory", memory_ratio, lambda done: max(one.steady for one in done)),
+    ):
+        ratio = round(figure(own) / figure(other), 2)
+        space = " " * (22 * (len(rounds) - 1) + 2)
+        yield f"{f'{name} : client-go':32}{ratio:12.2f}{space}{goal.verdict(ratio) if goal else ''}".rstrip()
+
+
+def _header(names: Sequence[str]) -> str:
+    return f"{'':32}" + "".join(f"{name:>{12 if not index else 22}}" for index, name in enumerate(names))
+
+
+def _row(name: str, unit: str, rounds: Rounds, figure: Callable[[list[Round]], float], goal: Goal | None = None) -> str:
+    """One figure of every program; the goal is for the first."""
+    figures = [figure(done) for done in rounds.values()]
+    values = "".join(f"{value:>{12 if not index else 22}.{_digits(value)}f}" for index, value in enumerate(figures))
+    title = f"{name}, {unit}" if unit else name
+    return f"{title:32}{values}  {goal.verdict(figures[0]) if goal else ''}".rstrip()
+
+
+def _digits(value: float) -> int:
+    return 0 if value >= 100 else 1 if value >= 10 else 2
+
+
+def _latencies(done: Iterable[Round], rate: int) -> list[float]:
+    return [latency for one in done for latency in one.phases[rate].seen.latencies]
+
+
+def _burst(done: Iterable[Round]) -> list[float]:
+    return [latency for one in done for latency in one.burst.seen.latencies]
+
+
+def _phases(done: Iterable[Round]) -> list[Phase]:
+    return [phase for one in done for phase in one.phases.values()]
+
+
+def _per_change(done: Iterable[Round], count: Callable[[Phase], int]) -> float:
+    phases = _phases(done)
+    return sum(map(count, phases)) / sum(len(phase.seen.latencies) for phase in phases)
+
+
+def _conflicts(done: Iterable[Round]) -> float:
+    phases = [*_phases(done), *(one.burst for one in done)]
+    return 100 * sum(phase.requests.conflicts for phase in phases) / sum(phase.requests.writes for phase in phases)
+
+
+def _p(percent: int, figures: list[float]) -> float:
+    """A percentile of at least two figures."""
+    return statistics.quantiles(figures, n=100, method="inclusive")[percent - 1]

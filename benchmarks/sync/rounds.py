@@ -1,0 +1,132 @@
+"""One round: everything that is measured of one program at one size."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.sync import arms, processes
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+    from pathlib import Path
+
+    from benchmarks.sync.arms import Arm
+    from benchmarks.sync.cluster import Cluster, Requests
+    from benchmarks.sync.traffic import Seen, Traffic
+
+
+class Plan(NamedTuple):
+    """How long a round takes: changes by rate (changes in a second), the size of the burst, and seconds of idling and after a restart."""
+
+    rates: dict[int, int]
+    burst: int
+    idle: float
+    restart: float
+    missed: int = 10
+
+
+class Phase(NamedTuple):
+    """Changes of one kind, and what they cost in milliseconds of CPU for each change."""
+
+    seen: Seen
+    own_cpu: float
+    server_cpu: float
+    requests: Requests
+
+
+class Round(NamedTuple):
+    """The figures of one round. Memory is in MiB; idle CPU, and what programs outside of the measurement used, in percent of a core."""
+
+    cold_start: float
+    phases: dict[int, Phase]
+    burst: Phase
+    steady: float
+    peak: float
+    idle: float
+    restart_writes: int
+    others: float
+
+
+class Bench(NamedTuple):
+    """A cluster with its objects, and the process ids of its API server and of etcd."""
+
+    cluster: Cluster
+    traffic: Traffic
+    server: int
+    etcd: int
+    folder: Path
+
+
+async def measured(bench: Bench, arm: Arm, plan: Plan) -> Round:
+    """Starts a program twice and measures it. Raises TimeoutError if it does not show a change, and StartError if it ends."""
+    log = bench.folder / f"{arm.name.replace(', ', '-').replace(' ', '-')}.log"
+    async with bench.traffic.missed(plan.missed) as shown:
+        with arms.running(arm, log) as started:
+            pid = started.pid
+            cold_start = (await shown).seconds
+            idle = await _idle(pid, plan.idle)
+            others, since = _others(bench, pid), time.perf_counter()
+            phases = {}
+            for rate, count in plan.rates.items():
+                phases[rate] = await _phase(bench, pid, bench.traffic.paced(count, rate))
+            burst = await _phase(bench, pid, bench.traffic.burst(plan.burst))
+            others = (_others(bench, pid) - others) / (time.perf_counter() - since) * 100
+            steady, peak = processes.memory(pid)
+    return Round(cold_start, phases, burst, steady, peak, idle, await _restart(bench, arm, log, plan), others)
+
+
+async def server_alone(bench: Bench, changes: int) -> float:
+    """Milliseconds of the API server's CPU for each change while no program writes a status."""
+    before = processes.cpu(bench.server)
+    await bench.traffic.unseen(changes)
+    return (processes.cpu(bench.server) - before) / changes / 2 * 1000
+
+
+async def first_statuses(bench: Bench, arm: Arm) -> float:
+    """Seconds from the start of a program until every graph has a status for the first time."""
+    with arms.running(arm, bench.folder / "first.log"):
+        started = time.perf_counter()
+        await bench.traffic.all_judged.wait()
+        return time.perf_counter() - started
+
+
+async def restore(bench: Bench, arm: Arm) -> None:
+    """Lets a program see how every workload becomes ready again."""
+    with arms.running(arm, bench.folder / "restore.log"):
+        await bench.traffic.restore()
+
+
+def _others(bench: Bench, pid: int) -> float:
+    """CPU seconds of all programs that are no part of the measurement."""
+    return processes.busy() - sum(map(processes.cpu, (bench.server, bench.etcd, os.getpid(), pid)))
+
+
+async def _idle(pid: int, seconds: float) -> float:
+    await asyncio.sleep(min(2, seconds))  # the last writes, and what a start leaves to do
+    before, started = processes.cpu(pid), time.perf_counter()
+    await asyncio.sleep(seconds)
+    return (processes.cpu(pid) - before) / (time.perf_counter() - started) * 100
+
+
+async def _phase(bench: Bench, pid: int, changes: Awaitable[Seen]) -> Phase:
+    requests = await bench.cluster.requests()
+    await asyncio.sleep(0.5)  # the API server answers this request at some cost
+    own, other = processes.cpu(pid), processes.cpu(bench.server)
+    seen = await changes
+    await asyncio.sleep(0.5)  # writes that follow
+    count = len(seen.latencies) / 1000
+    own_cpu, server_cpu = (processes.cpu(pid) - own) / count, (processes.cpu(bench.server) - other) / count
+    return Phase(seen, own_cpu, server_cpu, (await bench.cluster.requests()).since(requests))
+
+
+async def _restart(bench: Bench, arm: Arm, log: Path, plan: Plan) -> int:
+    """How many statuses a program writes after a start, although nothing has changed. At the end it must show a change, there and back."""
+    before = await bench.cluster.requests()
+    with arms.running(arm, log):
+        await asyncio.sleep(plan.restart)
+        await bench.traffic.burst(1)
+        await asyncio.sleep(0.5)
+    return (await bench.cluster.requests()).since(before).writes - 2
