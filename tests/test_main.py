@@ -20,6 +20,7 @@ GRAPH = NOTHING.replace(" []", "") + (
 )
 
 TOO_DEAR = [
+    "aiohttp",
     "argparse",
     "asyncio",
     "click",
@@ -32,6 +33,7 @@ TOO_DEAR = [
     "json.tool",
     "logging",
     "pathlib",
+    "prometheus_client",
     "pydantic",
     "subprocess",
     "tempfile",
@@ -40,6 +42,7 @@ TOO_DEAR = [
     "yaml.reader",
     "yaml.scanner",
     "krm_fn.cli",
+    "krm_fn.status",
     "krm_fn.sync",
 ]
 

@@ -5,24 +5,68 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
 
 from tests.support import builds, golden
 from tests.testbed import programs
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def test_the_wheel_renders_outside_the_clone(tmp_path, kustomize):
+
+class User(NamedTuple):
+    """A user with an environment of their own, in which nothing but the wheel was installed."""
+
+    home: Path
+    wheel: Path
+
+    def run(self, *command: object, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a command. The programs of the environment come first on the PATH."""
+        environment = {"PATH": f"{self.home / 'venv' / 'bin'}:/usr/bin:/bin", "HOME": str(self.home)}
+        typed = list(map(str, command))
+        return subprocess.run(typed, cwd=self.home, env=environment, capture_output=True, text=True, check=check, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory):
     """Slow: builds the wheel and fills an empty environment, as `pip install` does for a user."""
-    source = shutil.copytree(
-        programs.ROOT, tmp_path / "source", ignore=shutil.ignore_patterns(".*", "build", "*.egg-info", "examples", "tests")
-    )
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(source)], check=True, capture_output=True, timeout=300
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True, timeout=300)
-    subprocess.run([str(tmp_path / "venv" / "bin" / "python"), "-m", "pip", "install", "--quiet", str(wheel)], check=True, timeout=300)
-    folder = shutil.copytree(golden.EXAMPLES / "layout-a-overlays", tmp_path / "layout")
-    environment = {"PATH": f"{tmp_path / 'venv' / 'bin'}:/usr/bin:/bin", "HOME": str(tmp_path)}
-    command = [kustomize, "build", *builds.FLAGS, str(folder / "prod")]
-    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=300)
-    assert ran.stdout == (golden.EXAMPLES / "layout-a-overlays" / "expected-prod.yaml").read_text()
+    home = tmp_path_factory.mktemp("user")
+    ignored = shutil.ignore_patterns(".*", "build", "*.egg-info", "examples", "tests")
+    source = shutil.copytree(programs.ROOT, home / "source", ignore=ignored)
+    subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", home, source], check=True, capture_output=True, timeout=300)
+    (wheel,) = home.glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", home / "venv"], check=True, timeout=300)
+    found = User(home, wheel)
+    found.run("python", "-m", "pip", "install", "--quiet", wheel)
+    return found
+
+
+def test_the_wheel_renders_outside_the_clone(user, kustomize):
+    folder = shutil.copytree(golden.EXAMPLES / "layout-a-overlays", user.home / "layout")
+    built = user.run(kustomize, "build", *builds.FLAGS, folder / "prod").stdout
+    assert built == (golden.EXAMPLES / "layout-a-overlays" / "expected-prod.yaml").read_text()
+
+
+EXTRA = ("aiohttp", "prometheus_client")
+SAID = "pip install 'dynamo-krm-fn[sync]'"
+
+
+def test_only_the_extra_has_the_packages_of_the_syncer(user):
+    """Without the extra, `krm-fn sync` and `krm-fn install --sync` say how to get it. With it, both work."""
+    listed = user.run("python", "-m", "pip", "list", "--format=freeze").stdout
+    assert [name for name in EXTRA if name in listed] == []
+    for command in (("sync",), ("install", "--sync", "copy")):
+        refused = user.run("krm-fn", *command, check=False)
+        assert refused.returncode != 0
+        assert SAID in refused.stderr
+        assert "Traceback" not in refused.stderr
+    user.run("python", "-m", "pip", "install", "--quiet", f"{user.wheel}[sync]")
+    assert "dynamo-krm-fn[sync]" not in user.run("krm-fn", "sync", "--kubeconfig", "missing", check=False).stderr
+    user.run("krm-fn", "install", "--sync", "copy")
+    user.run("krm-fn", "install", "plain")
+    for folder, has in (("copy", True), ("plain", False)):
+        started = user.run(user.home / folder / "krm-fn", "sync", "--kubeconfig", "missing", check=False)
+        assert (SAID in started.stderr) is not has
+        assert bool([*(user.home / folder).glob("krm-fn.d/lib/python3*/aiohttp")]) is has
