@@ -24,10 +24,10 @@ ROOT = programs.ROOT
 
 
 @contextlib.contextmanager
-def cluster(folder: Path) -> Iterator[ControlPlane]:
-    """A control plane with its files in an empty `folder`."""
+def cluster(folder: Path, *flags: str) -> Iterator[ControlPlane]:
+    """A control plane with its files in an empty `folder`. `flags` are further flags of kube-apiserver."""
     needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
-    with planes.running(folder, needed) as plane:
+    with planes.running(folder, needed, *flags) as plane:
         command: list[str | Path] = [
             programs.path("kube-controller-manager"),
             f"--kubeconfig={plane.kubeconfig}",

@@ -1,0 +1,297 @@
+"""The real syncer with the arguments and the account of platform/syncer, on a cluster with the policies of platform/admission.
+
+The audit log of the API server has every request of the account, so its rights can be compared with what the syncer needs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from prometheus_client import parser
+
+from krm_fn import workload_list
+from krm_fn.kube import labels
+from krm_fn.sync import leases, markers
+from tests.docs import test_syncer as page
+from tests.platform import admission, installation
+from tests.support import given
+from tests.testbed import api, kubelet, programs, server, syncer
+from tests.testbed.place import Place, conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.testbed.control_plane import ControlPlane
+    from tests.testbed.syncer import Syncer
+
+pytestmark = pytest.mark.xdist_group("syncer")
+
+HOME, ACCOUNT = "dynamo-system", "krm-fn-sync"
+SYNCER = admission.PLATFORM / "syncer"
+ADAPTER, COMPONENT = "DynamoGraphDeploymentScalingAdapter", "DynamoComponentDeployment"
+AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts"]}, {"level": "None"}],
+}
+
+
+class Run(NamedTuple):
+    """A syncer that runs with the account of an installed layer."""
+
+    plane: ControlPlane
+    syncer: Syncer
+    objects: list[dict[str, Any]]
+    user: str
+    kubeconfig: Path
+    began: int
+
+    def requests(self) -> list[dict[str, Any]]:
+        """What the account asked of the server since the syncer started, from the audit log."""
+        events = map(json.loads, (self.plane.folder / "audit.log").read_text().splitlines()[self.began :])
+        return [each for each in events if each["user"]["username"] == self.user and "objectRef" in each]
+
+    def granted(self) -> set[tuple[str, str, str]]:
+        """The rights of the layer: verb, group and resource, of the resources that exist."""
+        rules = [rule for each in self.objects for rule in each.get("rules", ()) if each["apiVersion"].startswith("rbac.")]
+        found = {
+            (verb, group, name) for rule in rules for group in rule["apiGroups"] for name in rule["resources"] for verb in rule["verbs"]
+        }
+        served = {(group, name) for group in {group for _, group, _ in found} for name in self.served(group)}
+        return {right for right in found if right[1:] in served}
+
+    def served(self, group: str) -> list[str]:
+        """The names of the resources of an API group, and of their subresources."""
+        version = self.plane.client.get(f"/apis/{group}")["preferredVersion"]["groupVersion"] if group else "v1"
+        return [each["name"] for each in self.plane.client.get(f"/apis/{version}" if group else "/api/v1")["resources"]]
+
+    def used(self) -> set[tuple[str, str, str]]:
+        """The rights that the requests needed. An API server since Kubernetes 1.34 sends the list with the watch; older ones need both."""
+        found = {(each["verb"], each["objectRef"].get("apiGroup", ""), _resource(each["objectRef"])) for each in self.requests()}
+        return found | {("list", group, name) for verb, group, name in found if verb == "watch"}
+
+    def refused(self) -> list[tuple[str, str]]:
+        """The requests that RBAC or a policy refused."""
+        return [(each["verb"], each["requestURI"]) for each in self.requests() if each["responseStatus"]["code"] in {401, 403}]
+
+    def status_of(self, path: str) -> int:
+        """The status code of a GET with the token of the account."""
+        config = json.loads(self.kubeconfig.read_text())
+        port = urlsplit(config["clusters"][0]["cluster"]["server"]).port
+        authority = self.plane.folder / "certs" / "apiserver.crt"
+        with contextlib.closing(api.Client(port, authority, config["users"][0]["user"]["token"])) as client:
+            return client.request("GET", path).status
+
+
+def _resource(reference: dict[str, str]) -> str:
+    return "/".join(filter(None, (reference["resource"], reference.get("subresource"))))
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory):
+    """A cluster with all kinds, the admission policies, a fake kubelet, and an audit log of service accounts."""
+    folder = tmp_path_factory.mktemp("cluster")
+    (folder / "audit.yaml").write_text(json.dumps(AUDIT))
+    flags = (f"--audit-policy-file={folder / 'audit.yaml'}", f"--audit-log-path={folder / 'audit.log'}", "--audit-log-mode=blocking")
+    with installation.cluster(folder, *flags) as found:
+        for file in (programs.ROOT / "tests" / "crds").glob("*.yaml"):
+            installation.apply(found, file.read_text())
+        for part in ("namespace", "crds", "admission"):
+            installation.apply(found, installation.build(admission.PLATFORM / part))
+        found.kubectl("wait", "--for=condition=Established", "crd", "--all")
+        with kubelet.running(found):
+            yield found
+
+
+@contextlib.contextmanager
+def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOME) -> Iterator[Run]:
+    """Install a layer, and run its command as its pods would: with its arguments, its account and its namespace."""
+    paths = [f"platform/syncer/{name}" for name in components]
+    layer = installation.overlay(folder / "layer", resources=["platform/syncer"], components=paths, namespace=home)
+    objects = installation.objects(layer)
+    installation.apply(plane, yaml.safe_dump_all(objects))
+    (deployment,) = [each for each in objects if each["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    arguments = [word.replace("$(POD_NAMESPACE)", home) for word in container["args"][1:]]
+    config = syncer.kubeconfig(plane, folder / "kubeconfig", syncer.token(plane, home, ACCOUNT))
+    began = len((plane.folder / "audit.log").read_text().splitlines())
+    with syncer.running(config, folder, *arguments, "--leader-election", f"--lease-namespace={home}") as found:
+        yield Run(plane, found, objects, f"system:serviceaccount:{home}:{ACCOUNT}", config, began)
+
+
+def guarded(plane: ControlPlane, name: str) -> Place:
+    """A namespace in which the policies hold."""
+    return Place(plane, admission.namespace(plane, name, admission.ENFORCED))
+
+
+def chat(**worker: Any) -> dict[str, Any]:
+    return given.graph({"Frontend": given.service("frontend"), "Worker": given.service("worker", replicas=2, **worker)})
+
+
+def successful(status: dict[str, Any]) -> bool:
+    return bool(status.get("state") == "successful")
+
+
+@pytest.fixture(scope="module")
+def default(plane, tmp_path_factory):
+    """The default, after it has done everything that it can do: statuses, scaling, Grove's counts, events."""
+    with running(plane, tmp_path_factory.mktemp("default"), "monitoring") as run:
+        place = guarded(plane, "runs-default")
+        place.deploy(chat(scalingAdapter={"enabled": True}), components=True)
+        place.wait("chat", successful)
+        for count in (3, 2):  # twice, so that one event repeats another
+            place.kubectl("scale", "dgdsa/chat-worker", f"--replicas={count}")
+            place.wait("chat", lambda status: successful(status) and status["services"]["Worker"]["readyReplicas"] == count)  # noqa: B023
+        place.wait("chat-worker", lambda status: status.get("replicas") == 2, ADAPTER)
+        place.wait("chat-worker", lambda status: conditions(status).get("Available", {}).get("status") == "True", COMPONENT)
+        swarm(place)
+        yield run
+
+
+def swarm(place: Place) -> None:
+    """A graph under Grove: tests create the objects that Grove creates, and the syncer scales them to the numbers in Git."""
+    multinode = given.service("worker", replicas=2, multinode={"nodeCount": 2}, resources={"limits": {"gpu": "1"}})
+    services = {"Frontend": given.service("frontend", replicas=2), "Worker": multinode}
+    place.deploy(given.graph(services, name="swarm"), orchestrator="grove")
+    annotation = place.get("DynamoGraphDeployment", "swarm")["metadata"]["annotations"][labels.WORKLOADS]
+    entries = workload_list.read(annotation)
+    assert {entry.kind for entry in entries} == {"PodClique", "PodCliqueScalingGroup"}
+    for entry in entries:
+        marks = {"app.kubernetes.io/managed-by": "grove-operator", "app.kubernetes.io/part-of": "swarm"}
+        metadata = {"name": entry.name, "namespace": place.namespace, "labels": marks}
+        spec = {"replicas": 1} | ({"cliqueNames": ["leader"]} if entry.kind == "PodCliqueScalingGroup" else {})
+        place.apply([{"apiVersion": entry.api_version, "kind": entry.kind, "metadata": metadata, "spec": spec}])
+    for entry in entries:
+        server.eventually(lambda: place.get(entry.kind, entry.name)["spec"]["replicas"] == 2)  # noqa: B023 - called at once
+
+
+@pytest.fixture(scope="module")
+def denied(default):
+    """The answer to another account with every right that writes a status where the default has written one."""
+    path = "/apis/nvidia.com/v1alpha1/namespaces/runs-default/dynamographdeployments/chat/status"
+    with admission.account(default.plane, "elsewhere", "writer") as other:
+        return other.request("PATCH", path, {"status": {"state": "failed"}}, api.MERGE)
+
+
+def test_the_policies_let_it_write_and_nobody_else(denied):
+    assert denied.status == 403
+    assert "status-writers" in denied.message
+
+
+def test_the_rights_are_exactly_enough(default):
+    """The server refused no request of the syncer, and every right was used."""
+    assert default.refused() == []
+    assert default.used() == default.granted()
+
+
+@pytest.mark.parametrize("resource", ["secrets", "pods", "configmaps", "nodes", "serviceaccounts"])
+def test_other_kinds_are_refused(resource, default):
+    paths = [f"/api/v1/{resource}", *([f"/api/v1/namespaces/runs-default/{resource}"] if resource != "nodes" else [])]
+    assert [default.status_of(path) for path in paths] == [403] * len(paths)
+
+
+def test_a_lease_has_the_name_of_program_and_pod(default):
+    lease = default.plane.client.get(leases.LEASES.path(HOME, leases.NAME))
+    assert lease["spec"]["holderIdentity"].startswith("krm-fn ")
+
+
+@pytest.fixture(scope="module")
+def alone(default, tmp_path_factory):
+    """A syncer for one namespace with all features, beside the default, which leaves the namespace to it."""
+    place = guarded(default.plane, "runs-alone")
+    components = ("pods", "restarts", "namespaced", "hold-namespaces")
+    with running(default.plane, tmp_path_factory.mktemp("alone"), *components, home=place.namespace) as run:
+        server.eventually(lambda: "namespace runs-alone is left to" in default.syncer.log())
+        yield run
+
+
+def test_pods_and_restarts_work_with_their_components(alone):
+    """A condition has the reason of a pod, and a restart goes through one service after the other."""
+    place = Place(alone.plane, "runs-alone")
+    place.deploy(chat(main={"image": "worker:ImagePullBackOff"}))
+    place.wait("chat", lambda status: "ImagePullBackOff" in conditions(status).get("Ready", {}).get("message", ""))
+    place.deploy(chat())
+    place.wait("chat", successful)
+    restart = {"id": "second", "strategy": {"type": "Sequential", "order": ["Frontend", "Worker"]}}
+    graph = chat()
+    place.deploy(graph | {"spec": graph["spec"] | {"restart": restart}}, restart="sync")
+    place.wait("chat", lambda status: successful(status) and status.get("restart", {}).get("phase") == "Completed")
+    assert alone.refused() == []
+    assert {("watch", "", "pods"), ("patch", "apps", "deployments")} <= alone.used() <= alone.granted()
+
+
+def test_one_namespace_needs_no_right_in_the_cluster(alone):
+    """All requests are for the namespace; the same token sees no other namespace, and no Secret in its own."""
+    assert {each["objectRef"]["namespace"] for each in alone.requests()} == {"runs-alone"}
+    assert alone.status_of("/apis/nvidia.com/v1alpha1/dynamographdeployments") == 403
+    assert alone.status_of("/apis/nvidia.com/v1alpha1/namespaces/runs-default/dynamographdeployments") == 403
+    assert alone.status_of("/api/v1/namespaces/runs-alone/secrets") == 403
+    marker = alone.plane.client.get(leases.LEASES.path("runs-alone", markers.NAME))
+    assert marker["spec"]["holderIdentity"].startswith("krm-fn ")
+
+
+def expressions():
+    """All expressions of the alerts and of the dashboard."""
+    dashboard = json.loads((SYNCER / "dashboard" / "krm-fn-sync.json").read_text())
+    yield from (rule["expr"] for rule in page.alerts())
+    yield from (target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
+
+
+def metrics(text):
+    """The names of samples, with the label names of each."""
+    found: dict[str, set[str]] = {}
+    for family in parser.text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, set()).update(sample.labels)
+    return found
+
+
+@pytest.fixture(scope="module")
+def exported(default, denied):
+    """What Prometheus scrapes of the syncer, and of the API server, which has counted a denial."""
+    code, text = default.syncer.ask("/metrics")
+    assert code == 200
+    of_server = default.plane.client.get("/metrics")
+    counted = re.findall(r"^apiserver_validating_admission_policy_check_total\{.*", of_server, re.MULTILINE)
+    assert [each for each in counted if 'enforcement_action="deny"' in each and 'policy="status-writers.dynamo.krm-fn.io"' in each], counted
+    return metrics(text) | metrics(of_server)
+
+
+NEVER_YET = {"krm_fn_sync_reconcile_errors_total": {"kind", "error"}, "krm_fn_sync_watch_restarts_total": {"kind", "reason"}}
+"""Metrics of failures, which have no series without one. Another test compares their names with the registry."""
+
+
+def test_alerts_and_dashboard_ask_for_what_is_exported(exported):
+    """Every name and every label of an expression is exported, except labels that Prometheus adds to its targets."""
+    known = NEVER_YET | exported
+    found = {expression: (names(expression), asked(expression) - {"container", "pod", "le"}) for expression in expressions()}
+    assert all(used for used, _ in found.values())
+    assert {expression: used - known.keys() for expression, (used, _) in found.items() if used - known.keys()} == {}
+    wrong = {expression: asks - set().union(*(known[name] for name in used)) for expression, (used, asks) in found.items()}
+    assert {expression: missing for expression, missing in wrong.items() if missing} == {}
+
+
+def names(expression):
+    """The names of metrics: what stands before a selector, a range or a closing bracket, and is no function."""
+    bare = re.sub(r"\{[^}]*\}|\[[^\]]*\]|\b(by|without) \([^)]*\)", "", expression)
+    return set(re.findall(r"[a-z_]{6,}\b(?!\()", bare))
+
+
+def asked(expression):
+    """The labels of selectors and of aggregations."""
+    grouped = [label for group in re.findall(r"\bby \(([^)]*)\)", expression) for label in group.split(", ")]
+    return {*re.findall(r'([a-z_]+)=~?"', expression), *grouped}
+
+
+def test_the_page_has_the_labels_of_the_metrics(exported):
+    documented = {row[0].strip("`"): {*re.findall(r"`(\w+)`", row[1])} for row in page.table("Metrics")}
+    seen = {re.sub(r"_(bucket|sum|count)$", "", name): names - {"le"} for name, names in exported.items() if name.startswith("krm_fn_sync")}
+    assert {name: documented[name] for name in seen} == seen
