@@ -130,7 +130,7 @@ class Engine:
             pause = await self._controllers[task.controller].reconcile(task.key)
         except Retry as problem:
             result = "retry"
-            self._retry(task, problem)
+            self.queue.retry(task, problem.limit, problem.least)
         except Exception as problem:  # noqa: BLE001 - one resource must not stop the others
             result = "error"
             self._metrics.errors.labels(task.key.kind, type(problem).__name__).inc()
@@ -143,12 +143,6 @@ class Engine:
                 self.queue.add_after(task, pause)
         finally:
             self._metrics.reconciles.labels(task.key.kind, result).observe(monotonic() - began)
-
-    def _retry(self, task: Task, problem: Retry) -> None:
-        if problem.after is None:
-            self.queue.retry(task, problem.limit)
-        else:
-            self.queue.add_after(task, problem.after)
 
 
 def _about(key: ObjectKey) -> dict[str, str]:

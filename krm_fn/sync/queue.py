@@ -60,11 +60,14 @@ class Queue(Generic[K]):
         if key in self._added:
             self._schedule(key)
 
-    def retry(self, key: K, limit: float = LAST_RETRY) -> float:
-        """Asks for a run after a failure: 50 ms later, twice as long after each further failure, at most `limit`. Returns the delay."""
+    def retry(self, key: K, limit: float = LAST_RETRY, least: float = 0.0) -> float:
+        """Asks for a run after a failure: 50 ms later, twice as long after each further failure, at most `limit`, and not before `least`.
+
+        Returns the delay.
+        """
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        delay: float = min(FIRST_RETRY * 2 ** min(failures, 16), limit)
+        delay: float = max(least, min(FIRST_RETRY * 2 ** min(failures, 16), limit))
         self.add_after(key, delay)
         return delay
 

@@ -29,7 +29,7 @@ IN_FLIGHT = 16
 FORBIDDEN = 60.0
 """Seconds until a write that we may not make is tried again. The first times are shorter: see `Denials`."""
 AWAY = 5.0
-"""Seconds after which a write is tried again at the latest while the server is away or not ready."""
+"""Seconds after which a write is tried again at the latest while the server is away, not ready or too busy."""
 INVALID = 300.0
 """Seconds until a write that the server cannot accept is tried again."""
 _SHORT = 1024
@@ -42,11 +42,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class Retry(Exception):  # noqa: N818 - the task is not wrong, it is early
-    """The task must run again, `after` seconds later, or with delays that grow up to `limit`."""
+    """The task must run again, with delays that grow up to `limit` seconds. The server asks for `least` seconds at least."""
 
-    def __init__(self, why: str, after: float | None = None, limit: float = LAST_RETRY) -> None:
+    def __init__(self, why: str, least: float | None = None, limit: float = LAST_RETRY) -> None:
         super().__init__(why)
-        self.after = after
+        self.least = least or 0.0
         self.limit = limit
 
 
@@ -177,7 +177,7 @@ class Writer:
             return Outcome("invalid", INVALID, message=error.message)
         self._count(kind, "conflict" if error.status == 409 else "error")
         _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the write is tried again: %s", error, extra=fields)
-        raise Retry(str(error), error.retry_after, AWAY if error.status >= 500 else LAST_RETRY) from error
+        raise Retry(str(error), error.retry_after, AWAY if error.status == 429 or error.status >= 500 else LAST_RETRY) from error
 
     def _count(self, kind: Kind, result: str) -> None:
         self._metrics.writes.labels(kind.kind, result).inc()
