@@ -51,13 +51,9 @@ class Mirror(Generic[V]):
         return not self._store.keys(self._namespace)
 
     def begin(self) -> None:
-        """Starts to read all objects."""
+        """Starts to read all objects, again if an earlier reading is not complete. What that one brought stays, and nothing is removed."""
         self._seen = set()
         self._newest = self._store.newest()
-
-    def stop(self) -> None:
-        """Ends an incomplete reading. What it brought stays, and nothing is removed."""
-        self._seen = None
 
     def complete(self, version: str) -> None:
         """Ends a complete reading: known objects that it did not bring do not exist any more.

@@ -106,6 +106,14 @@ class Reflector(Generic[V]):
     async def _attempt(self) -> tuple[str, float | None]:
         """One watch, to its end. Returns why it ended, and the seconds to wait; None means the usual back-off."""
         try:
+            return await self._follow()
+        except Exception:  # noqa: BLE001 - a reflector that ends would leave wrong statuses for ever
+            _LOG.exception("%s: unexpected error, reading all objects again; please report it", self.kind.kind)
+            self._version = ""
+            return "bug", None
+
+    async def _follow(self) -> tuple[str, float | None]:
+        try:
             if not self._version and not self._streams_lists:
                 await self._list()
             await self._watch()
@@ -122,12 +130,6 @@ class Reflector(Generic[V]):
         except ConnectionError as error:
             _LOG.info("%s: %s; connecting again", self.kind.kind, error)
             return "stalled" if isinstance(error, StalledError) else "connection", None
-        except Exception:  # noqa: BLE001 - a reflector that ends would leave wrong statuses for ever
-            _LOG.exception("%s: unexpected error, reading all objects again; please report it", self.kind.kind)
-            self._version = ""
-            return "bug", None
-        finally:
-            self._mirror.stop()
         return "ended", None
 
     async def _watch(self) -> None:
@@ -215,8 +217,9 @@ class Reflector(Generic[V]):
 
     def _forbidden(self) -> float:
         """403: the seconds to wait. A server that just started refuses everything for a moment, so the first questions come soon."""
+        delay: float = min(FIRST_QUESTION * 2 ** min(self._refusals, 16), ASK_AGAIN)
         self._refusals += 1
-        return min(FIRST_QUESTION * 2.0 ** (self._refusals - 1), ASK_AGAIN)
+        return delay
 
     def _missing(self) -> float | None:
         """404: the server does not know the kind. A server that just started may say so for a moment."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class OddServer:
-    """Gives the first answer to the first request, and so on; after the last answer it waits. `asked` has the query of each request.
+    """Gives the first answer to the first request, and so on; after the last answer it waits. `asked` has the query of each request, and
+    `times` the monotonic time.
 
     An answer is a web.Response, or a list of parts of a stream: JSON values, which become lines, and bytes, which are sent as they are.
     After its last part a stream ends, or waits if that part is `...`.
@@ -25,13 +27,13 @@ class OddServer:
 
     def __init__(self, answers: Sequence[Any]) -> None:
         self.asked: list[dict[str, str]] = []
-        self.headers: list[dict[str, str]] = []
+        self.times: list[float] = []
         self._answers = answers
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Answers one request."""
         self.asked.append(dict(request.query))
-        self.headers.append(dict(request.headers))
+        self.times.append(monotonic())
         answer = self._answers[len(self.asked) - 1] if len(self.asked) <= len(self._answers) else [...]
         if isinstance(answer, web.StreamResponse):
             return answer

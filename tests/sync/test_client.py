@@ -74,11 +74,11 @@ async def test_a_refused_connection_and_an_unknown_authority_are_transport_error
 async def test_silence_ends_requests_and_streams_and_the_next_request_uses_another_connection(fragile, between):
     path = CONFIG_MAPS.format(fragile.plane.namespace("client-silence"))
     async with Client(fragile.cluster(between.port), timeout=100, stall=0.5) as client:
-        await client.request("GET", "/version")
+        await asyncio.gather(*(client.request("GET", "/version") for _ in range(3)))
         between.swallow()
         with pytest.raises(StalledError, match="GET /version"):
             await client.request("GET", "/version", timeout=0.5)
-        assert (await client.request("GET", "/version"))["major"] == "1"
+        assert (await asyncio.wait_for(client.request("GET", "/version"), 60))["major"] == "1"
         with pytest.raises(StalledError):
             await lines(client, path, {"watch": "1"})
         between.cut()  # lets the swallowed connections end within the test
@@ -167,6 +167,21 @@ async def test_after_401_the_credentials_are_read_again_once(fragile):
             await client.request("GET", "/api")
         assert refused.value.status == 401
         assert await lines(client, "/api")
+
+
+@runs
+async def test_requests_that_are_refused_together_read_the_credentials_once(fragile):
+    cluster = Cluster(fragile.cluster().server, Trust(Content(path=fragile.certificate)), Tokens("wrong", fragile.token, "wrong too"))
+    async with Client(cluster) as client:
+        await asyncio.gather(*(client.request("GET", "/api") for _ in range(4)))
+
+
+@runs
+async def test_the_same_credentials_are_not_sent_twice():
+    async with giving(web.Response(status=401)) as (server, cluster), Client(cluster) as client:
+        with pytest.raises(ApiError):
+            await client.request("GET", "/")
+        assert len(server.asked) == 1
 
 
 @runs

@@ -224,6 +224,14 @@ async def test_wrong_credentials(reason, user, said, fragile, write):
 
 
 @runs
+async def test_the_certificate_of_the_server_itself_may_be_the_authority(fragile, write):
+    """As with kubectl, the authority need not be a root."""
+    own = fragile.certificate.read_text().split("-----END", maxsplit=1)[0] + "-----END CERTIFICATE-----\n"
+    cluster = {"certificate-authority-data": encoded(own)}
+    assert await name_of(kubeconfig.load(write({"token": fragile.token}, cluster))) == "tests"
+
+
+@runs
 async def test_an_authority_that_is_no_certificate(write):
     with pytest.raises(ClusterError, match="certificate authority of the cluster is not valid PEM"):
         await name_of(kubeconfig.load(write({}, {"certificate-authority-data": encoded("nonsense")})))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from time import monotonic
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from krm_fn.sync import reflector as reflectors
+from krm_fn.sync.backoff import Backoff
 from krm_fn.sync.cluster import ClusterError
 from tests.sync.following import following
 from tests.sync.loops import eventually, runs
@@ -118,7 +120,7 @@ async def test_every_watch_has_a_version_or_asks_for_the_initial_objects(monkeyp
 
 @runs
 async def test_an_incomplete_reading_removes_nothing_and_gives_no_version():
-    half = [event("ADDED", "z", 99)]
+    half = [event("ADDED", "z", 99), bookmark(100)]
     async with giving([*FIRST, error(410, "Expired")], half, [...]) as (server, cluster), following(cluster, "a") as follower:
         await eventually(lambda: len(server.asked) == 3)
         assert follower.view == {"a": "1", "b": "1", "z": "1"}
@@ -165,14 +167,91 @@ async def test_a_restored_backup_is_believed():
         assert follower.reasons == {"expired": 1, "garbage": 1}
 
 
+@pytest.fixture
+def longest_delays(monkeypatch):
+    """Delays without chance: each is at its limit."""
+    monkeypatch.setattr("krm_fn.sync.backoff.random.uniform", lambda _, limit: limit)
+
+
 @runs
-async def test_delays_grow_to_the_cap_and_an_end_after_a_long_watch_is_no_error(monkeypatch):
+async def test_delays_double(longest_delays):
+    """Also after watches that the server ends at once."""
+    async with giving(FIRST, [], [error(500, "InternalError")]) as (server, cluster), following(cluster, "a") as follower:
+        await eventually(lambda: len(server.asked) == 4)
+        waits = [after - before for before, after in pairwise(server.times)]
+        assert all(wait >= least for wait, least in zip(waits, (0.2, 0.4, 0.8), strict=True))
+        assert follower.reasons == {"ended": 2, "error": 1}
+
+
+def test_delays_have_a_cap(longest_delays):
+    backoff = Backoff(0.2, 5)
+    assert [backoff.next() for _ in range(7)] == [0.2, 0.4, 0.8, 1.6, 3.2, 5, 5]
+    backoff.reset()
+    assert backoff.next() == 0.2
+
+
+def test_delays_are_spread_between_nothing_and_their_limit():
+    """Otherwise all clients of a restarted server would return at the same moment."""
+    firsts = [Backoff(0.2, 5).next() for _ in range(1000)]
+    assert 0 <= min(firsts) < 0.05
+    assert 0.15 < max(firsts) <= 0.2
+
+
+@runs
+async def test_after_a_long_watch_delays_start_again_and_its_end_is_no_error(longest_delays, monkeypatch):
+    """Without that, these watches would take at least 30 seconds."""
     monkeypatch.setattr(reflectors, "LONG_ENOUGH", 0.0)
-    ends = [bookmark(11)]
+    errors, ends = [status(500, "InternalError") for _ in range(12)], [[bookmark(11)]] * 150
     began = monotonic()
-    async with giving(FIRST, *[ends] * 50) as (server, cluster), following(cluster, "a"):
-        await eventually(lambda: len(server.asked) > 50)
-    assert monotonic() - began < 10  # with growing delays it would be minutes
+    async with giving(FIRST, *errors, *ends) as (server, cluster), following(cluster, "a"):
+        await eventually(lambda: len(server.asked) > 160)
+    assert monotonic() - began < 20
+
+
+@runs
+async def test_errors_with_progress_between_them_are_resumed_from():
+    """Only errors in a row, from one version, mean that the server cannot read on."""
+    broken = [error(500, "InternalError")]
+    progress = [bookmark(12), *broken]
+    async with giving(FIRST, broken, broken, progress, broken, [bookmark(13), ...]) as (server, cluster), following(cluster, "a"):
+        await eventually(lambda: len(server.asked) == 6)
+        assert [asked.get("resourceVersion") for asked in server.asked] == [None, "10", "10", "10", "12", "12"]
+
+
+@runs
+async def test_an_error_of_our_own_does_not_end_the_reflector(caplog):
+    async with giving(FIRST, [event("MODIFIED", "a", 11, "2")], AGAIN) as (_, cluster), following(cluster, "a") as follower:
+        await follower.synced()
+        follower.reflector._mirror._changed = broken = Broken()
+        await eventually(lambda: follower.reasons["bug"] >= 1)
+        assert broken.called
+        assert "please report it" in caplog.text
+        await eventually(lambda: follower.view == {"a": "2"})
+
+
+class Broken:
+    """A callback that fails once."""
+
+    called = False
+
+    def __call__(self, key, before, after):
+        if not self.called:
+            self.called = True
+            raise KeyError(key)
+
+
+@runs
+async def test_a_403_is_asked_about_soon_and_then_rarely(monkeypatch):
+    """A server that just started refuses everything for a moment."""
+    monkeypatch.setattr(reflectors, "FIRST_QUESTION", 0.1)
+    monkeypatch.setattr(reflectors, "ASK_AGAIN", 0.3)
+    answers = [status(403, "Forbidden", "not yet") for _ in range(4)]
+    async with giving(*answers, AGAIN) as (server, cluster), following(cluster, "a") as follower:
+        await follower.synced()
+        waits = [after - before for before, after in pairwise(server.times)]
+        assert all(wait >= least for wait, least in zip(waits, (0.1, 0.2, 0.3, 0.3), strict=True))
+        follower.reflector._refusals = 10_000  # after some days
+        assert follower.reflector._forbidden() == 0.3
 
 
 @runs
