@@ -47,6 +47,12 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
 @click.option("--restarts/--no-restarts", default=False, show_default=True, help="Restart services in the order of spec.restart.")
 @click.option("--scaling/--no-scaling", default=True, show_default=True, help="Scale the workloads of scaling adapters.")
 @click.option("--grove-counts/--no-grove-counts", default=True, show_default=True, help="Scale Grove's objects to the rendered counts.")
+@click.option(
+    "--graph-replicas/--no-graph-replicas",
+    default=False,
+    show_default=True,
+    help="Write the numbers of adapters into graphs with a planner.",
+)
 @click.option("--events/--no-events", default=True, show_default=True, help="Write events when a resource changes its state.")
 @click.option("--hold-namespaces", is_flag=True, help="Keep a cluster-wide Dynamo operator out of each --namespace.")
 @click.option("--leader-election/--no-leader-election", default=None, help="Let one of several replicas write; on in a pod.")

@@ -16,6 +16,8 @@ class Features(NamedTuple):
     """Scales the workloads of scaling adapters."""
     grove_counts: bool = True
     """Scales the objects that Grove made to the counts in the annotation `workloads`."""
+    graph_replicas: bool = False
+    """Writes the number of a scaling adapter into a graph with a planner, which reads it there."""
 
 
 DEFAULT = Features()

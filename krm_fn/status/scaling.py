@@ -85,3 +85,15 @@ def chosen(adapters: Iterable[Subject]) -> dict[str, Subject]:
         if not each.deleted:
             found.setdefault(each.service, each)
     return found
+
+
+def told(graph: Subject, adapters: Mapping[str, Subject]) -> dict[str, int]:
+    """The numbers of adapters that differ from those in their graph, by service, if the graph has a planner.
+
+    The planner takes the number in the graph for the present one (reference: the adapter's controller writes it there).
+    """
+    if graph.deleted:
+        return {}
+    autoscaled = {entry.service for entry in graph.entries or () if entry.replicas is None}
+    scaled = ((name, written, adapters[name].replicas) for name, written in graph.planned if name in autoscaled and name in adapters)
+    return {name: replicas for name, written, replicas in scaled if replicas is not None and replicas != written}

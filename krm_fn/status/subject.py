@@ -18,6 +18,7 @@ GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment"
 UNREADABLE, REFUSED = "InvalidWorkloads", "ValidationFailed"
 """Reasons why a resource is not judged: its annotation cannot be read, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
+_PLANNER = "planner"
 
 
 class Subject(NamedTuple):
@@ -27,7 +28,8 @@ class Subject(NamedTuple):
     `workloads`. `wrong` says why the resource cannot be judged, and `reason` is then the reason of its conditions. `restart` is
     `spec.restart`, and `restart_by_syncer` is true if the syncer stamps the pod templates (annotation `dynamo.krm-fn.io/restart: sync`).
     `graph` and `service` are the graph and the service that a component or an adapter belongs to. `replicas` is an adapter's
-    `spec.replicas`. `status` is the status as it is stored now.
+    `spec.replicas`. `planned` has the services of a graph with their `replicas`, if one of them is a planner, which reads these numbers.
+    `status` is the status as it is stored now.
     """
 
     key: ObjectKey
@@ -42,6 +44,7 @@ class Subject(NamedTuple):
     graph: str = ""
     service: str = ""
     replicas: int | None = None
+    planned: tuple[tuple[str, int | None], ...] = ()
     deleted: bool = False
     status: dict[str, Any] = {}
 
@@ -71,9 +74,17 @@ def read(resource: Resource, home: str = "") -> Subject:
         graph=graph,
         service=service,
         replicas=fields.number(spec.get("replicas")),
+        planned=_planned(services),
         deleted="deletionTimestamp" in metadata,
         status=fields.mapping(resource, "status"),
     )
+
+
+def _planned(services: dict[str, Any]) -> tuple[tuple[str, int | None], ...]:
+    """The services with their `replicas`, if one of them is a planner."""
+    if not any(fields.mapping(service).get("componentType") == _PLANNER for service in services.values()):
+        return ()
+    return tuple((name, fields.number(fields.mapping(service).get("replicas"))) for name, service in services.items())
 
 
 def workload(entry: Entry, namespace: str) -> ObjectKey:

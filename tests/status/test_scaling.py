@@ -83,3 +83,24 @@ def test_of_two_adapters_for_one_service_one_is_chosen():
         assert scaling.chosen(given) == {"Decode": rendered}
     assert scaling.chosen([third, other]) == {"Decode": other}
     assert scaling.chosen([rendered._replace(deleted=True), third]) == {"Decode": third}
+
+
+# the numbers that a planner reads in the graph
+
+
+PLANNER = {"Planner": {"componentType": "planner"}, "Decode": {"replicas": 2}, "Prefill": {}, "Frontend": {"replicas": 1}}
+LISTED = (entry("Planner", replicas=1), entry("Decode"), entry("Prefill"), entry("Frontend", replicas=1))
+
+
+def test_a_graph_with_a_planner_gets_the_numbers_of_its_adapters():
+    """The reference writes them for every graph. The planner takes them for the present numbers."""
+    asked = graph(*LISTED, services=PLANNER)
+    given = scaling.chosen([adapter("Decode", 4), adapter("Prefill", 1), adapter("Frontend", 9), adapter("Other", 3)])
+    assert scaling.told(asked, given) == {"Decode": 4, "Prefill": 1}
+    assert scaling.told(asked, scaling.chosen([adapter("Decode", 2)])) == {}
+    assert scaling.told(asked._replace(deleted=True), given) == {}
+
+
+def test_a_graph_without_a_planner_keeps_the_numbers_of_git():
+    services = {name: service for name, service in PLANNER.items() if name != "Planner"}
+    assert scaling.told(graph(*LISTED[1:], services=services), scaling.chosen([adapter("Decode", 4)])) == {}

@@ -7,7 +7,7 @@ from typing import Any
 from krm_fn.kube import labels
 from tests.support import given
 from tests.testbed import server, syncer
-from tests.testbed.place import Place, conditions
+from tests.testbed.place import GRAPH, Place, conditions
 
 ADAPTER = "DynamoGraphDeploymentScalingAdapter"
 SCALED: dict[str, Any] = {"scalingAdapter": {"enabled": True}, "replicas": 2}
@@ -55,6 +55,27 @@ def test_without_the_rights_the_condition_says_so_and_the_log_says_it_once(dynam
         assert 'cannot patch resource "deployments/scale"' in message
         server.eventually(lambda: "UpdateFailed" in events(place))
         assert poor.log().count("deployments/scale cannot be written") == 1
+
+
+def test_the_planner_finds_the_number_of_an_adapter_in_the_graph(dynamo, controllers, kubelet, kustomize, tmp_path):
+    """A planner takes the number in the graph for the present one, and waits while it differs from the ready pods."""
+    account = syncer.installed(dynamo, kustomize, tmp_path, "planner")
+    place, running = alone(dynamo, "features-planner", tmp_path, account, "--graph-replicas")
+
+    def present(status):
+        """The number in the graph and in its status."""
+        found = place.get(GRAPH, "chat")["spec"]["services"]["Decode"].get("replicas")
+        return status.get("state") == "successful" and found, status.get("services", {}).get("Decode", {}).get("readyReplicas")
+
+    with running:
+        services = {"Planner": given.service("planner"), "Decode": given.service("decode", **SCALED), "Frontend": given.service("frontend")}
+        place.deploy(given.graph(services, name="chat"))
+        place.wait("chat", lambda status: present(status) == (2, 2))
+        place.kubectl("scale", "dgdsa/chat-decode", "--replicas=3")
+        place.wait("chat", lambda status: present(status) == (3, 3))
+        assert "replicas" not in place.get(GRAPH, "chat")["spec"]["services"]["Frontend"]
+        graph = place.get(GRAPH, "chat")
+        assert graph["status"]["observedGeneration"] == graph["metadata"]["generation"]
 
 
 def events(place):
