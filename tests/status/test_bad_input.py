@@ -86,8 +86,16 @@ def test_an_entry_that_is_written_twice_counts_once():
 
 
 def test_services_that_the_graph_does_not_have_are_judged_and_not_counted():
-    found = listed(json.dumps([ENTRY, {**ENTRY, "service": "Other", "name": "other"}]), given.deployment())
+    other = given.deployment("other", availableReplicas=0)
+    found = listed(json.dumps([ENTRY, {**ENTRY, "service": "Other", "name": "other"}]), given.deployment(), other)
     assert (found["state"], set(found["services"])) == ("pending", {"Decode"})
+
+
+def test_workloads_of_several_kinds_are_not_added():
+    """One service has workloads of one kind. The first kind counts."""
+    group = {**ENTRY, "apiVersion": given.APIS["LeaderWorkerSet"], "kind": "LeaderWorkerSet", "name": "demo-decode-0"}
+    living = given.workload("LeaderWorkerSet", "demo-decode-0", {"replicas": 5}, replicas=5)
+    assert listed(json.dumps([ENTRY, group]), given.deployment(), living)["services"]["Decode"]["replicas"] == 1
 
 
 ABSURD = [-1, "1", 1.0, True, [1], {}, None, 2**40]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import graph
+from krm_fn.status import graph, observe
 from krm_fn.status.features import Features
 from tests.status import given
 
@@ -59,6 +59,10 @@ PODS = [
     (
         {"containerStatuses": [{"name": "main", "ready": False, "state": {"running": {}}, "lastState": ENDED, "restartCount": 3}]},
         "CrashLoopBackOff: container main ended with exit code 1, restarts=3",
+    ),
+    (
+        {"containerStatuses": [{"name": "side", "ready": True, "lastState": ENDED, "restartCount": 9}, given.waiting("ErrImagePull", "x")]},
+        "ImagePullBackOff: container main, x",
     ),
     (
         {"containerStatuses": [given.waiting("CreateContainerConfigError", 'secret "token" not found')]},
@@ -127,7 +131,9 @@ def test_an_update_beyond_its_deadline_has_failed():
 
 def test_a_deadline_of_an_older_spec_has_not_failed():
     """The controller has not seen the fix yet."""
-    assert status(given.deployment("demo-decode", 2, OVERDUE, generation=2, updatedReplicas=1))["state"] == "pending"
+    older = given.deployment("demo-decode", 2, OVERDUE, generation=2, updatedReplicas=1)
+    assert status(older)["state"] == "pending"
+    assert observe.get("Deployment").observe(older).failure is None
 
 
 def test_a_ready_deployment_has_not_failed():

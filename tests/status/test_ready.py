@@ -147,6 +147,7 @@ SETS = [
     ("nothing wanted", (0, 0, 0, 0, 1, 1, False), ""),
     ("not seen", (1, 1, 1, 1, 1, 2, True), "spec not yet processed: generation=2, observedGeneration=1"),
     ("not updated", (1, 1, 1, 0, 1, 1, True), "desired=1, updated=0"),
+    ("groups too many", (1, 1, 2, 1, 1, 1, True), "desired=1, ready=2"),
     ("groups that remain", (1, 2, 1, 1, 1, 1, True), "performing rolling update: desired=1, replicas=2"),
     ("before version 0.9", (1, 1, 1, 0, None, 2, True), ""),
     ("before version 0.9, a group too few", (2, 2, 1, 2, None, 1, True), "desired=2, ready=1"),
