@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels
 from krm_fn.records import NamedTuple
-from krm_fn.status import fields, observe, subject, times
+from krm_fn.status import fields, observe, scaling, subject, times
 from krm_fn.status.observe import Failure
 
 if TYPE_CHECKING:
@@ -109,8 +109,10 @@ def _verdict(entry: Entry, scope: Scope) -> Verdict:
 
 
 def _uncounted(entry: Entry, own: Observation, observer: Observer, features: Features) -> str:
-    """Says that an object has other replicas than Git wants, where only a scale request changes them."""
-    if not observer.scaled_by_syncer or entry.replicas is None or own.desired == entry.replicas:
+    """Says that an object has other replicas than Git wants, where only a scale request changes them. Grove makes 1 pod of 0 replicas."""
+    if not observer.scaled_by_syncer or entry.replicas is None:
+        return ""
+    if own.desired in (entry.replicas, max(entry.replicas, scaling.smallest(entry) or 0)):
         return ""
     why = f"desired={own.desired}, in the graph={entry.replicas}"
     if features.grove_counts:

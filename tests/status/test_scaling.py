@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from krm_fn.status import graph as judged
 from krm_fn.status import scaling
 from krm_fn.status.features import Features
-from tests.status.graphs import adapter, deployment, entry, graph, grove, index, leader_worker_set
+from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
 ON = Features()
 CLIQUE, GROUP = "PodClique", "PodCliqueScalingGroup"
@@ -83,6 +84,14 @@ def test_of_two_adapters_for_one_service_one_is_chosen():
         assert scaling.chosen(given) == {"Decode": rendered}
     assert scaling.chosen([third, other]) == {"Decode": other}
     assert scaling.chosen([rendered._replace(deleted=True), third]) == {"Decode": third}
+
+
+@pytest.mark.parametrize("desired", [0, 1])
+def test_a_graph_with_0_replicas_under_grove_can_be_ready(desired):
+    """Grove makes 1 pod of 0 replicas (DYN164). The syncer leaves it, so the status must not wait for 0."""
+    asked = graph(entry("Frontend", CLIQUE, 0))
+    found = judged.status(asked, index(grove(CLIQUE, "Frontend", desired), graphs=(asked,)), NOW, ON)
+    assert found["state"] == "successful"
 
 
 # the numbers that a planner reads in the graph

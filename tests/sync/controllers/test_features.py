@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
+from krm_fn.generate import crds
 from krm_fn.kube import labels
 from tests.support import given
 from tests.testbed import server, syncer
@@ -76,6 +78,36 @@ def test_the_planner_finds_the_number_of_an_adapter_in_the_graph(dynamo, control
         assert "replicas" not in place.get(GRAPH, "chat")["spec"]["services"]["Frontend"]
         graph = place.get(GRAPH, "chat")
         assert graph["status"]["observedGeneration"] == graph["metadata"]["generation"]
+
+
+def test_a_definition_without_conditions_is_no_reason_to_write_again(dynamo, controllers, kubelet, tmp_path):
+    """The vendor's definition of adapters has neither conditions nor observedGeneration, so the server drops them from each write.
+
+    Nothing is written after a restart of the syncer, neither with that definition nor with ours.
+    """
+    place, running = alone(dynamo, "features-conditions", tmp_path)
+    ours = next(each for each in crds.definitions() if each["spec"]["names"]["kind"] == ADAPTER)
+    vendors = copy.deepcopy(ours)
+    status = vendors["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
+    for field in ("conditions", "observedGeneration"):
+        del status[field]
+    services = {"A": given.service("worker", **SCALED)}
+    try:
+        for definition in (vendors, ours):
+            assert dynamo.apply(definition, dry_run=False).ok
+            place.kubectl("delete", "dgdsa,deployments", "--all", "--wait")
+            with running as first:
+                place.deploy(given.graph(services, name="chat"))
+                status = place.wait("chat-a", lambda status: status.get("replicas") == 2, ADAPTER)
+                server.eventually(lambda: first.metric("queue_depth") == 0)
+                assert ("conditions" in status) == (definition is ours)
+            place, running = alone(dynamo, "features-conditions", tmp_path)
+            with running as second:
+                server.eventually(lambda: second.metric("writes_total", kind=ADAPTER, result="noop") >= 1)
+                assert second.metric("writes_total", result="written") == 0
+            place, running = alone(dynamo, "features-conditions", tmp_path)
+    finally:
+        dynamo.apply(ours, dry_run=False)
 
 
 def events(place):
