@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -43,42 +44,18 @@ def test_without_options(run):
 
 
 def test_every_option(run):
-    words = [
-        "--kubeconfig",
-        "k",
-        "--context",
-        "c",
-        "-n",
-        "a",
-        "--namespace",
-        "b",
-        "--pods",
-        "--restarts",
-        "--no-scaling",
-        "--no-grove-counts",
-        "--no-events",
-        "--hold-namespaces",
-        "--no-leader-election",
-        "--lease-namespace",
-        "l",
-        "--shard",
-        "2/5",
-        "--listen",
-        "[::1]:9",
-        "--workers",
-        "3",
-        "--log-format",
-        "json",
-        "--log-level",
-        "debug",
-    ]
+    words = shlex.split(
+        "--kubeconfig k --context c -n a --namespace b --pods --restarts --no-scaling --no-grove-counts --graph-replicas --no-events "
+        "--hold-namespaces --no-leader-election --lease-namespace l --shard 2/5 --listen [::1]:9 --workers 3 --log-format json "
+        "--log-level debug"
+    )
     result, chosen, _ = run(*words)
     assert result.exit_code == 0, result.output
     assert chosen == Options(
         kubeconfig="k",
         context="c",
         namespaces=("a", "b"),
-        features=Features(pods=True, restarts=True, scaling=False, grove_counts=False),
+        features=Features(pods=True, restarts=True, scaling=False, grove_counts=False, graph_replicas=True),
         events=False,
         hold_namespaces=True,
         leader_election=False,
@@ -90,6 +67,8 @@ def test_every_option(run):
         log_format="json",
         log_level="debug",
     )
+    assert all(value != default for value, default in zip(chosen, Options(), strict=True)), "no option is left out"
+    assert all(value != default for value, default in zip(chosen.features, Features(), strict=True))
 
 
 def test_every_option_is_also_a_variable(run):
