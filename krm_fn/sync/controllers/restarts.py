@@ -70,7 +70,7 @@ class Restarts(Controller):
             self._warn(entry, "RestartUndone", f"Another program removed restart {due[0].id} from {named}")
             return None
         kind = workload_kind(observe.get(owner.kind))
-        body, content_type = _patch(due, live)
+        body, content_type = patch(due, live)
         outcome = await self.world.writer.patch(kind, owner, body, content_type=content_type)
         if outcome.resource is not None:
             done |= places
@@ -92,7 +92,7 @@ class Restarts(Controller):
             self.report(about, reason, message, warning=True)
 
 
-def _patch(due: Sequence[Stamp], live: Entry[Any]) -> tuple[dict[str, Any] | list[dict[str, Any]], str]:
+def patch(due: Sequence[Stamp], live: Entry[Any]) -> tuple[dict[str, Any] | list[dict[str, Any]], str]:
     """The patch that stamps templates of one object, and its content type.
 
     A merge patch cannot change one element of a list. A JSON patch can, by its index, so the server must refuse it if the object changed.

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
+from krm_fn.status import observe
+from krm_fn.status.stamps import Stamp
+from krm_fn.sync.controllers import restarts
+from krm_fn.sync.store import Entry
 from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.place import Place
@@ -187,6 +191,30 @@ def test_the_cliques_of_a_service_are_stamped_once(place, sync):
     assert carried() == {"frontend": None, "worker": None}
     events = place.kubectl("get", "events", "-o", "jsonpath={.items[*].reason}").split()
     assert {"Restarted", "RestartUndone"} <= set(events)
+
+
+def test_an_index_of_a_list_is_only_right_for_the_version_that_was_read(place):
+    """A JSON patch names a clique by its index. The server refuses it if the object changed in between, and adds missing annotations."""
+    graph = given.graph({"Frontend": given.service("frontend"), "Worker": given.service("worker")}, name="chat")
+    place.apply(place.render(graph, orchestrator="grove"))
+    path = place.path("PodCliqueSet", "chat")
+    live = place.get("PodCliqueSet", "chat")
+    own = observe.get("PodCliqueSet").observe({"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", **live})
+    bare = own.templates[1]._replace(annotated=False)
+    due = [Stamp(own.key, own.templates[0], "r1"), Stamp(own.key, bare, "r1")]
+
+    def sent(version):
+        body, media_type = restarts.patch(due, Entry(live["metadata"]["uid"], version, own))
+        return place.plane.client.request("PATCH", path, body, media_type)
+
+    place.patch("PodCliqueSet", "chat", {"metadata": {"annotations": {"some": "change"}}})
+    stale = live["metadata"]["resourceVersion"]
+    assert sent(stale).status == 409
+    answer = sent(place.get("PodCliqueSet", "chat")["metadata"]["resourceVersion"])
+    assert answer.ok, answer.message
+    first, second = (each["annotations"] for each in answer.body["spec"]["template"]["cliques"])
+    assert first == {**live["spec"]["template"]["cliques"][0]["annotations"], labels.RESTART_AT: "r1"}
+    assert second == {labels.RESTART_AT: "r1"}
 
 
 def clique(place, name):
