@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from typing import TYPE_CHECKING, Any, Self
 
 import aiohttp
@@ -25,6 +26,10 @@ LONGEST_WAIT = 60.0
 """The most that Retry-After is obeyed for, in seconds."""
 LINE_LIMIT = 16 * 2**20
 """The longest line of a stream, in bytes. etcd stores objects of 1.5 MiB at most."""
+
+
+_ADDRESS = re.compile(r" ssl:<ssl\.SSLContext object at 0x[0-9a-f]+>")
+"""What aiohttp adds to its messages. It differs each time and tells nothing."""
 
 
 class ApiError(Exception):
@@ -213,7 +218,8 @@ def _transport(what: str) -> Iterator[None]:
     except TimeoutError as error:
         raise StalledError(f"{what}: no answer in time") from error
     except (aiohttp.ClientError, OSError) as error:
-        raise TransportError(f"{what}: {str(error) or type(error).__name__}") from error
+        said = _ADDRESS.sub("", str(error)) or type(error).__name__
+        raise TransportError(f"{what}: {said}") from error
 
 
 def _decoded(text: bytes) -> dict[str, Any]:

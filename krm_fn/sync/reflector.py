@@ -87,6 +87,7 @@ class Reflector(Generic[V]):
         self._version = ""  # the resourceVersion to resume from; empty: read all objects
         self._streams_lists = True  # False: the server cannot stream the initial objects
         self._backoff = Backoff()
+        self._mentioned = False
         self._refusals = 0  # answers 403 in a row
         self._doubts = 0  # answers in a row that the reflector does not believe yet
 
@@ -128,7 +129,7 @@ class Reflector(Generic[V]):
             self._version = ""
             return "garbage", None
         except ConnectionError as error:
-            _LOG.info("%s: %s; connecting again", self.kind.kind, error)
+            self._mention("%s: %s; connecting again", error)
             return "stalled" if isinstance(error, StalledError) else "connection", None
         return "ended", None
 
@@ -143,6 +144,7 @@ class Reflector(Generic[V]):
             async for event in events:
                 self.heard = self.turned = monotonic()
                 self._take(event)
+                self._mentioned = False
 
     def _take(self, event: Resource) -> None:
         """Applies one line of a watch."""
@@ -201,7 +203,7 @@ class Reflector(Generic[V]):
             self._doubts += 1
             if self._doubts >= TRIES:  # the server cannot read an old event: only a new start leads past it
                 self._version, self._doubts = "", 0
-        _LOG.info("%s: the server answered %s", self.kind.kind, error)
+        self._mention("%s: the server answered %s", error)
         delay = self._backoff.next()
         return "error", delay if error.retry_after is None else error.retry_after + delay
 
@@ -230,6 +232,11 @@ class Reflector(Generic[V]):
         self._mirror.clear()
         self._heal()
         return ASK_AGAIN
+
+    def _mention(self, text: str, error: Exception) -> None:
+        """Logs the first problem since the server sent something. An outage is one line for each kind, not one for each attempt."""
+        _LOG.log(logging.DEBUG if self._mentioned else logging.INFO, text, self.kind.kind, error)
+        self._mentioned = True
 
     def _heal(self) -> None:
         self._doubts = self._refusals = 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 import ssl
 from itertools import pairwise
@@ -376,6 +377,26 @@ async def test_an_expired_certificate_is_a_problem_until_it_is_renewed(fragile, 
         credentials.pair = fragile.authority.issue("wire")
         await eventually(lambda: follower.view == {"b": "1"})
         assert follower.reflector.problem == ""
+
+
+@runs
+async def test_an_outage_is_one_line_in_the_log(fragile, between, caplog):
+    """The next outage is another line. The line has no text that differs between the kinds."""
+    caplog.set_level(logging.INFO, "krm_fn.sync.reflector")
+    objects = Objects(fragile, "reflector-outage")
+    objects.put("a", "1")
+    async with following(fragile.cluster(between.port), "reflector-outage") as follower:
+        await follower.synced()
+        for number in (1, 2):
+            between.refuse()
+            between.cut()
+            seen = follower.reasons["connection"]
+            await eventually(lambda: follower.reasons["connection"] >= seen + 4)  # noqa: B023 - called before the next turn
+            between.accept()
+            objects.put("a", f"after {number}")
+            await eventually(lambda: follower.view == {"a": f"after {number}"})  # noqa: B023 - called before the next turn
+            assert caplog.text.count("connecting again") == number
+        assert "SSLContext" not in caplog.text
 
 
 @runs
