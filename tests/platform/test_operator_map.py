@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from krm_fn import config
+from krm_fn.cli import sync
 from tests.platform import pages
 
 PAGE = (pages.DOCS / "operator-map.md").read_text()
@@ -42,6 +43,14 @@ def test_what_is_installed_is_a_part_or_is_explained():
     cells = [row[-1] for row in rows(SECTIONS["What is installed"])]
     assert len(cells) > 12
     assert [cell for cell in cells if "](" not in cell and len(cell.split()) < 4] == []
+
+
+def test_what_the_syncer_has_is_a_flag_or_a_patch():
+    """Every flag in the section exists."""
+    flags = {flag for option in sync.COMMAND.params for flag in option.opts}
+    cells = [row[-1] for row in rows(SECTIONS["What the syncer has"])]
+    assert len(cells) >= 5
+    assert [cell for cell in cells if "platform/syncer" not in cell and not {*named(cell)} <= flags] == []
 
 
 def test_what_is_not_needed_says_why():
