@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import re
 from pathlib import PurePath
+from urllib.parse import urlsplit
 
 import krm_fn
+from krm_fn.sync import incluster, leases
 from tests.containers import images
-from tests.testbed import programs
+from tests.platform import admission, installation
+from tests.support import given
+from tests.testbed import programs, server
+from tests.testbed import syncer as syncers
+from tests.testbed.place import Place
 
 BILL = "usr/share/doc/dynamo-krm-fn/sbom.cdx.json"
 PINS = programs.ROOT / "tools" / "image"
@@ -48,6 +56,59 @@ def test_it_starts_the_syncer(syncer):
     assert alone.returncode != 0
     assert "Traceback" not in alone.stderr
     assert "KUBERNETES_SERVICE_HOST" in alone.stderr or "kubeconfig" in alone.stderr
+
+
+@contextlib.contextmanager
+def pod(image, plane, folder, port):
+    """A container with the arguments, the environment and the account of the pod in platform/syncer, on the network of this machine."""
+    deployment = next(each for each in installation.objects(admission.PLATFORM / "syncer") if each["kind"] == "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    address = urlsplit(json.loads(plane.kubeconfig.read_text())["clusters"][0]["cluster"]["server"])
+    variables = {"KUBERNETES_SERVICE_HOST": address.hostname, "KUBERNETES_SERVICE_PORT": address.port}
+    variables |= {"POD_NAME": "krm-fn-sync-0", "POD_NAMESPACE": syncers.NAMESPACE}
+    flags = [*(f"--env={key}={value}" for key, value in variables.items()), f"--volume={folder}:{incluster.FOLDER}:ro"]
+    arguments = [*container["args"], f"--listen=127.0.0.1:{port}"]
+    started = image.engine.run("run", "--detach", "--network=host", *STRICT, *flags, image.name, *arguments).stdout.strip()
+    try:
+        yield started
+    finally:
+        image.engine.run("rm", "--force", started)
+
+
+def account(plane, kustomize, folder):
+    """The files that Kubernetes mounts into the pod: token, certificate and namespace, readable by its user only as others."""
+    config = json.loads(syncers.installed(plane, kustomize, folder).read_text())
+    mounted = folder / "account"
+    mounted.mkdir()
+    (mounted / "token").write_text(config["users"][0]["user"]["token"])
+    (mounted / "ca.crt").write_bytes((plane.folder / "certs" / "apiserver.crt").read_bytes())
+    (mounted / "namespace").write_text(syncers.NAMESPACE)
+    return mounted
+
+
+def ready(port):
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+
+
+def test_it_works_as_in_its_pod(syncer, dynamo, kustomize, tmp_path):
+    """Under the restrictions of the pod it finds the cluster, writes a status, and gives the Lease back after SIGTERM."""
+    (port,) = server.free_ports(1)
+    place = Place(dynamo, dynamo.namespace("image-syncer"))
+    with pod(syncer, dynamo, account(dynamo, kustomize, tmp_path), port) as started:
+        server.eventually(lambda: ready(port))
+        place.deploy(given.graph())
+        place.wait("chat", lambda status: status.get("state") == "pending")
+        held = dynamo.client.get(leases.LEASES.path(syncers.NAMESPACE, leases.NAME))
+        assert held["spec"]["holderIdentity"] == f"krm-fn {krm_fn.__version__} krm-fn-sync-0"
+        syncer.engine.run("stop", "--time=20", started)
+        (ended,) = json.loads(syncer.engine.run("inspect", started).stdout)
+        assert ended["State"]["ExitCode"] == 0
+    assert dynamo.client.get(leases.LEASES.path(syncers.NAMESPACE, leases.NAME))["spec"]["holderIdentity"] == ""
 
 
 def test_it_says_what_it_is(syncer):
