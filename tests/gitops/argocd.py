@@ -1,4 +1,4 @@
-"""Argo CD's real application controller, repo server and plugin server on the test bed's control plane, and a Git repository for them.
+"""Argo CD's real application controller, repo server and plugin server on the test bed's control plane.
 
 Argo CD's API server and user interface do not run: tests create Applications in the cluster and read their status there.
 """
@@ -9,7 +9,6 @@ import contextlib
 import json
 import os
 import socket
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,32 +77,6 @@ def _short(status: cluster.Object) -> cluster.Object:
     }
 
 
-class Repository(NamedTuple):
-    """A Git repository with a branch main."""
-
-    folder: Path
-
-    @property
-    def url(self) -> str:
-        """The address for Argo CD."""
-        return f"file://{self.folder}"
-
-    def commit(self) -> str:
-        """Commit all changes; returns the name of the commit."""
-        self._git("add", "--all")
-        self._git("-c", "user.name=tests", "-c", "user.email=tests@localhost", "commit", "--quiet", "--allow-empty", "--message", "change")
-        return self._git("rev-parse", "HEAD").strip()
-
-    def _git(self, *arguments: str) -> str:
-        return subprocess.run(["git", "-C", self.folder, *arguments], check=True, capture_output=True, text=True, timeout=300).stdout
-
-
-def repository(folder: Path) -> Repository:
-    """A new repository in a folder."""
-    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", folder], check=True, capture_output=True, timeout=300)
-    return Repository(folder)
-
-
 @contextlib.contextmanager
 def running(plane: ControlPlane, programs: Programs, folder: Path) -> Iterator[Argo]:
     """Argo CD with the plugin, the build options and the health rules of the examples."""
@@ -114,6 +87,7 @@ def running(plane: ControlPlane, programs: Programs, folder: Path) -> Iterator[A
     redis, metrics, repo, repo_metrics = server.free_ports(4)
     options = [f"--redis=127.0.0.1:{redis}", "--loglevel=info"]
     controller = ["--repo-server", f"127.0.0.1:{repo}", f"--metrics-port={metrics}", "--self-heal-timeout-seconds=1"]
+    controller.append("--persist-resource-health")  # writes what the user interface shows of a resource into the Application
     with contextlib.ExitStack() as stack:
         stack.enter_context(cluster.environment(_environment(plane, folder)))
         store = server.running(

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import shutil
-from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import yaml
 
-from tests.gitops import argocd, cluster
+from tests.gitops import application, argocd, cluster
 from tests.support import builds, markdown
 from tests.testbed import programs, server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PAGE = programs.ROOT / "docs" / "argocd.md"
 ROUTES = ("llm-agg", "llm-agg-kustomize")
@@ -23,63 +18,12 @@ ADAPTER = "DynamoGraphDeploymentScalingAdapter/llm-agg-vllmworker"
 WORKER = "Deployment/llm-agg-vllmworker"
 
 
-class App(NamedTuple):
-    """An Application of the examples with its own repository and namespace. It has the name of the namespace."""
-
-    argo: argocd.Argo
-    namespace: str
-    route: str
-    repository: argocd.Repository
-
-    def deploy(self) -> None:
-        (application,) = cluster.read(argocd.EXAMPLE / "apps" / f"{self.route}.yaml")
-        application["metadata"]["name"] = self.namespace
-        application["spec"]["source"]["repoURL"] = self.repository.url
-        application["spec"]["destination"]["namespace"] = self.namespace
-        cluster.put(self.argo.plane, application)
-
-    def change(self, change) -> None:
-        """Edit the spec of the graph."""
-        builds.edit(self.repository.folder / self.route / "graph.yaml", lambda graph: change(graph["spec"]))
-
-    def push(self) -> str:
-        """Commit, and make Argo CD compare; returns the commit."""
-        commit = self.repository.commit()
-        self.argo.refresh(self.namespace)
-        return commit
-
-    def sync(self) -> cluster.Object:
-        """Push, and wait until the cluster is in sync; returns the status."""
-        commit = self.push()
-        return self.wait(lambda status: _synced(status, commit))
-
-    def wait(self, holds: Callable[[cluster.Object], bool]) -> cluster.Object:
-        return self.argo.wait(self.namespace, holds)
-
-    def objects(self) -> dict[str, cluster.Object]:
-        return cluster.objects(self.argo.plane, self.namespace)
-
-    def versions(self) -> dict[str, tuple[str, str]]:
-        return cluster.versions(self.argo.plane, self.namespace)
-
-
-def _synced(status: cluster.Object, commit: str) -> bool:
-    """True if the cluster is in sync with that commit."""
-    sync = status.get("sync", {})
-    return status.get("operationState", {}).get("phase") == "Succeeded" and (sync.get("status"), sync.get("revision")) == ("Synced", commit)
-
-
 @pytest.fixture(params=ROUTES)
 def app(argo, tmp_path, request):
     name = request.node.originalname.removeprefix("test_").replace("_", "-")[:30].rstrip("-")
-    namespace = argo.plane.namespace(f"{'cmp' if request.param == 'llm-agg' else 'kustomize'}-{name}")
-    repository = argocd.repository(tmp_path / "repository")
-    shutil.copytree(argocd.EXAMPLE / request.param, repository.folder / request.param)
-    if request.param == "llm-agg-kustomize":
-        builds.edit(repository.folder / request.param / "kustomization.yaml", lambda file: file.update(namespace=namespace))
-    made = App(argo, namespace, request.param, repository)
-    yield made
-    argo.plane.client.request("DELETE", argo.plane.client.path(argo.application(namespace)))
+    namespace = f"{'cmp' if request.param == 'llm-agg' else 'kustomize'}-{name}"
+    with application.made(argo, namespace, request.param, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
@@ -128,7 +72,7 @@ def test_a_removed_service_takes_its_objects_along(running):
 
 def test_volumes_outlive_their_graph(running):
     """Another graph replaces the first, because the plugin refuses an empty output."""
-    graph = running.repository.folder / running.route / "graph.yaml"
+    graph = running.folder / "graph.yaml"
     builds.edit(
         graph, lambda each: (each["metadata"].update(name="other"), each["spec"].pop("pvcs"), each["spec"]["services"].pop("VllmWorker"))
     )
@@ -187,17 +131,17 @@ def test_replicas_in_git_reach_the_cliques(running):
 
 def edit_application(app, change):
     """Change the source of the Application, as its owner would."""
-    application = app.argo.application(app.namespace)
-    change(application["spec"]["source"])
-    cluster.patch(app.argo.plane, application, {"spec": {"source": application["spec"]["source"]}})
+    found = app.argo.application(app.namespace)
+    change(found["spec"]["source"])
+    cluster.patch(app.argo.plane, found, {"spec": {"source": found["spec"]["source"]}})
 
 
 def test_the_example_says_who_builds_it(running):
     """Both ways are installed. Argo CD keeps the field that chooses, so that an app of apps stays in sync."""
-    application = running.argo.application(running.namespace)
+    found = running.argo.application(running.namespace)
     (written,) = cluster.read(argocd.EXAMPLE / "apps" / f"{running.route}.yaml")
-    assert application["status"]["sourceType"] == ("Plugin" if running.route == "llm-agg" else "Kustomize")
-    chosen = {key: value for key, value in application["spec"]["source"].items() if key in {"plugin", "kustomize"}}
+    assert found["status"]["sourceType"] == ("Plugin" if running.route == "llm-agg" else "Kustomize")
+    chosen = {key: value for key, value in found["spec"]["source"].items() if key in {"plugin", "kustomize"}}
     assert chosen == {key: value for key, value in written["spec"]["source"].items() if key in {"plugin", "kustomize"}}
     assert len(chosen) == 1
 
@@ -248,11 +192,11 @@ def test_the_rule_of_the_page_for_the_vendors_definitions(running, vendors_defin
     """The Application is OutOfSync without the rule, and Synced with it."""
     compared(running, "OutOfSync")
     (rule,) = [text for _, text in markdown.fenced(PAGE.read_text(), "yaml") if "jqPathExpressions" in text]
-    application = running.argo.application(running.namespace)
-    before = application["spec"]["ignoreDifferences"]
-    cluster.patch(running.argo.plane, application, {"spec": {"ignoreDifferences": [*before, *yaml.safe_load(rule)["ignoreDifferences"]]}})
+    found = running.argo.application(running.namespace)
+    before = found["spec"]["ignoreDifferences"]
+    cluster.patch(running.argo.plane, found, {"spec": {"ignoreDifferences": [*before, *yaml.safe_load(rule)["ignoreDifferences"]]}})
     compared(running, "Synced")
-    cluster.patch(running.argo.plane, application, {"spec": {"ignoreDifferences": before}})
+    cluster.patch(running.argo.plane, found, {"spec": {"ignoreDifferences": before}})
     compared(running, "OutOfSync")
     restored(running, vendors_definitions)
 

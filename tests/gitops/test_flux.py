@@ -4,87 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from krm_fn import config
-from tests.gitops import cluster, flux
+from tests.gitops import cluster, flux, kustomization
 from tests.platform import reference
-from tests.support import builds, golden
 from tests.testbed import programs, server
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-EXAMPLE = golden.EXAMPLES / "flux"
 ADAPTER = "DynamoGraphDeploymentScalingAdapter/llm-agg-vllmworker"
 WORKER = "Deployment/llm-agg-vllmworker"
 MIGRATION = programs.ROOT / "platform" / "migration"
 
 
-class App(NamedTuple):
-    """The example's graph with its own namespace and folder. Its Kustomization has the name of the namespace."""
-
-    controller: flux.Flux
-    namespace: str
-    folder: Path
-
-    def release(self) -> str:
-        """Render and publish as CI does; returns the revision."""
-        rendered = self.folder / "rendered"
-        command = [str(EXAMPLE / "render.sh"), str(self.folder / "llm-agg"), str(rendered)]
-        subprocess.run(command, env=golden.environment("kustomize"), check=True, capture_output=True, text=True, timeout=300)
-        return self.controller.publish(self.namespace, rendered)
-
-    def deploy(self, **settings: object) -> None:
-        """Create the example's Kustomization; its source is the artifact of this app."""
-        (deploy,) = cluster.read(EXAMPLE / "cluster" / "deploy.yaml")
-        deploy["metadata"]["name"] = self.namespace
-        deploy["spec"] |= {"sourceRef": {"kind": "ExternalArtifact", "name": self.namespace}, **settings}
-        cluster.put(self.controller.plane, deploy)
-
-    def change(self, change) -> None:
-        """Edit the services of the graph."""
-        builds.edit(self.folder / "llm-agg" / "graph.yaml", lambda graph: change(graph["spec"]))
-
-    def objects(self) -> dict[str, cluster.Object]:
-        return cluster.objects(self.controller.plane, self.namespace)
-
-    def versions(self) -> dict[str, tuple[str, str]]:
-        return cluster.versions(self.controller.plane, self.namespace)
-
-    def serve(self) -> None:
-        """Make all pods run, and write that into the status of the graph."""
-        cluster.run_pods(self.controller.plane, self.namespace)
-        cluster.say(self.controller.plane, self.namespace, "successful")
-
-    def succeed(self) -> None:
-        """Release, serve, and wait until Flux reports success."""
-        revision = self.release()
-
-        def done() -> bool:
-            self.serve()
-            return self.controller.says(self.namespace, "True", revision)
-
-        try:
-            server.eventually(done)
-        except TimeoutError:
-            raise TimeoutError(f"Flux does not succeed with {revision}: {self.controller.ready(self.namespace)}") from None
-
-
 @pytest.fixture
 def app(controller, tmp_path, request):
-    namespace = controller.plane.namespace("flux-" + request.node.name.removeprefix("test_").replace("_", "-")[:40].rstrip("-"))
-    shutil.copytree(EXAMPLE / "llm-agg", tmp_path / "llm-agg")
-    builds.edit(tmp_path / "llm-agg" / "kustomization.yaml", lambda file: file.update(namespace=namespace))
-    yield App(controller, namespace, tmp_path)
-    kind = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}
-    path = controller.plane.client.path({**kind, "metadata": {"name": namespace, "namespace": flux.NAMESPACE}})
-    controller.plane.client.request("DELETE", path)
+    namespace = "flux-" + request.node.name.removeprefix("test_").replace("_", "-")[:40].rstrip("-")
+    with kustomization.made(controller, namespace, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
@@ -131,7 +70,7 @@ def test_a_removed_service_takes_its_objects_along(running):
 
 
 def test_volumes_outlive_their_graph(running):
-    (running.folder / "llm-agg" / "graph.yaml").write_text(
+    (running.folder / "graph.yaml").write_text(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"  # an empty folder would prune nothing
     )
     revision = running.release()
@@ -158,7 +97,7 @@ def test_substitution_changes_nothing(running):
     running.deploy(postBuild={"substitute": {"DYN_NAMESPACE": "oops", "POD_NAME": "oops", "MODEL": "oops"}})
     metadata = {"name": "witness", "namespace": running.namespace}
     witness = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"model": "<${MODEL}>"}}
-    (running.folder / "rendered" / "witness.yaml").write_text(json.dumps(witness))
+    (running.rendered / "witness.yaml").write_text(json.dumps(witness))
     running.succeed()
     assert running.objects()["ConfigMap/witness"]["data"] == {"model": "<oops>"}
     assert cluster.changed(before, running.versions()) == {"ConfigMap/witness"}
@@ -167,7 +106,7 @@ def test_substitution_changes_nothing(running):
 def test_a_graph_taken_over_from_the_operator(app):
     """Flux finds nothing to change, leaves the number of the adapter alone, and prunes the adapter with its service."""
     plane = app.controller.plane
-    graph = {**cluster.read(app.folder / "llm-agg" / "graph.yaml")[0], "apiVersion": cluster.DYNAMO}
+    graph = {**cluster.read(app.folder / "graph.yaml")[0], "apiVersion": cluster.DYNAMO}
     graph["metadata"]["namespace"] = app.namespace
     cluster.put(plane, graph)
     settings, _ = config.read(None)
@@ -178,7 +117,7 @@ def test_a_graph_taken_over_from_the_operator(app):
     before = pods(app)
 
     app.release()
-    moved = [str(MIGRATION), "take-over", app.namespace, "llm-agg", str(app.folder / "rendered" / "manifests.yaml")]
+    moved = [str(MIGRATION), "take-over", app.namespace, "llm-agg", str(app.rendered / "manifests.yaml")]
     command = [sys.executable, *moved, "--flux", f"{flux.NAMESPACE}/{app.namespace}"]
     tools = {**os.environ, "KUBECONFIG": str(plane.kubeconfig), "PATH": f"{plane.kubectl_program.parent}:{os.environ['PATH']}"}
     subprocess.run(command, env=tools, check=True, capture_output=True, text=True, timeout=300)

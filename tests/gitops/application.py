@@ -1,0 +1,108 @@
+"""An Application of Argo CD with its Git repository, from examples/argocd."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.gitops import argocd, cluster
+from tests.support import builds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Repository(NamedTuple):
+    """A Git repository with a branch main."""
+
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        """The address for Argo CD."""
+        return f"file://{self.folder}"
+
+    def commit(self) -> str:
+        """Commit all changes; returns the name of the commit."""
+        self._git("add", "--all")
+        self._git("-c", "user.name=tests", "-c", "user.email=tests@localhost", "commit", "--quiet", "--allow-empty", "--message", "change")
+        return self._git("rev-parse", "HEAD").strip()
+
+    def _git(self, *arguments: str) -> str:
+        return subprocess.run(["git", "-C", self.folder, *arguments], check=True, capture_output=True, text=True, timeout=300).stdout
+
+
+def repository(folder: Path) -> Repository:
+    """A new repository in a folder."""
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", folder], check=True, capture_output=True, timeout=300)
+    return Repository(folder)
+
+
+class App(NamedTuple):
+    """An Application of the examples with its own repository and namespace. It has the name of the namespace."""
+
+    argo: argocd.Argo
+    namespace: str
+    route: str
+    repository: Repository
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the graph."""
+        return self.repository.folder / self.route
+
+    def deploy(self) -> None:
+        """Create the example's Application."""
+        (application,) = cluster.read(argocd.EXAMPLE / "apps" / f"{self.route}.yaml")
+        application["metadata"]["name"] = self.namespace
+        application["spec"]["source"]["repoURL"] = self.repository.url
+        application["spec"]["destination"]["namespace"] = self.namespace
+        cluster.put(self.argo.plane, application)
+
+    def change(self, change: Callable[[Any], object]) -> None:
+        """Edit the spec of the graph."""
+        builds.edit(self.folder / "graph.yaml", lambda graph: change(graph["spec"]))
+
+    def push(self) -> str:
+        """Commit, and make Argo CD compare; returns the commit."""
+        commit = self.repository.commit()
+        self.argo.refresh(self.namespace)
+        return commit
+
+    def sync(self) -> cluster.Object:
+        """Push, and wait until the cluster is in sync; returns the status."""
+        commit = self.push()
+        return self.wait(lambda status: synced(status, commit))
+
+    def wait(self, holds: Callable[[cluster.Object], bool]) -> cluster.Object:
+        """See `argocd.Argo.wait`."""
+        return self.argo.wait(self.namespace, holds)
+
+    def objects(self) -> dict[str, cluster.Object]:
+        """See `cluster.objects`."""
+        return cluster.objects(self.argo.plane, self.namespace)
+
+    def versions(self) -> dict[str, tuple[str, str]]:
+        """See `cluster.versions`."""
+        return cluster.versions(self.argo.plane, self.namespace)
+
+
+def synced(status: cluster.Object, commit: str) -> bool:
+    """True if the cluster is in sync with that commit."""
+    sync = status.get("sync", {})
+    return status.get("operationState", {}).get("phase") == "Succeeded" and (sync.get("status"), sync.get("revision")) == ("Synced", commit)
+
+
+@contextlib.contextmanager
+def made(argo: argocd.Argo, namespace: str, route: str, folder: Path) -> Iterator[App]:
+    """The example `route` in a new repository and a new namespace. The Application, if the test deploys it, is deleted at the end."""
+    argo.plane.namespace(namespace)
+    app = App(argo, namespace, route, repository(folder / "repository"))
+    shutil.copytree(argocd.EXAMPLE / route, app.folder)
+    if (app.folder / "kustomization.yaml").exists():
+        builds.edit(app.folder / "kustomization.yaml", lambda file: file.update(namespace=namespace))
+    yield app
+    argo.plane.client.request("DELETE", argo.plane.client.path(argo.application(namespace)))
