@@ -1,0 +1,118 @@
+"""From a commit to what Argo CD and Flux say: the real controllers, a fake kubelet, and the syncer with the rights of platform/syncer.
+
+The tests take seconds in place of ten minutes, because one commit shortens the time in which a Deployment must make progress.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.gitops import application, kustomization
+from tests.support import builds
+from tests.testbed import server, syncer
+from tests.testbed.place import GRAPH, conditions
+
+BROKEN = "processor:ImagePullBackOff"  # the fake kubelet cannot pull it
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sync(dynamo, kubelet, kustomize, tmp_path_factory):
+    """A syncer for all namespaces, as platform/syncer installs it with the component `pods`."""
+    folder = tmp_path_factory.mktemp("syncer")
+    with syncer.running(syncer.installed(dynamo, kustomize, folder, "pods"), folder, "--pods") as running:
+        yield running
+
+
+@pytest.fixture
+def argo_app(argo, tmp_path):
+    with application.made(argo, "loop-argocd", "llm-agg-kustomize", tmp_path) as app:
+        yield prepared(app)
+
+
+@pytest.fixture
+def flux_app(controller, tmp_path):
+    with kustomization.made(controller, "loop-flux", tmp_path) as app:
+        yield prepared(app)
+
+
+def prepared(app):
+    """The app with its first version, and with a patch that kustomize applies after the function."""
+    builds.edit(app.folder / "kustomization.yaml", lambda file: file["transformers"].append("deadline.yaml"))
+    write(app, "processor:1")
+    return app
+
+
+def write(app, image, deadline=600):
+    """Write the image of one service, and the seconds after which a Deployment without progress fails."""
+    app.change(lambda spec: spec["services"]["Processor"]["extraPodSpec"]["mainContainer"].update(image=image))
+    patch = [{"op": "replace", "path": "/spec/progressDeadlineSeconds", "value": deadline}]
+    named = {"apiVersion": "builtin", "kind": "PatchTransformer", "metadata": {"name": "deadline"}}
+    (app.folder / "deadline.yaml").write_text(json.dumps({**named, "target": {"kind": "Deployment"}, "patch": json.dumps(patch)}))
+
+
+def assert_serves(app):
+    """The graph is successful, and its status is that of the last change."""
+    graph = app.objects()[f"{GRAPH}/llm-agg"]
+    assert graph["status"]["state"] == "successful"
+    assert graph["status"]["observedGeneration"] == graph["metadata"]["generation"]
+    assert conditions(graph["status"]).keys() == {"Ready"}
+
+
+def assert_failed(app):
+    """The graph fails, and its message has what a person needs for the repair; returns the message."""
+    server.eventually(lambda: app.objects()[f"{GRAPH}/llm-agg"]["status"]["state"] == "failed")
+    said = conditions(app.objects()[f"{GRAPH}/llm-agg"]["status"])
+    assert said["Ready"]["status"] == "False"
+    assert (said["Stalled"]["status"], said["Stalled"]["reason"]) == ("True", "ProgressDeadlineExceeded")
+    message = said["Ready"]["message"]
+    for part in ("llm-agg-processor", f'ImagePullBackOff: container main, Back-off pulling image "{BROKEN}"'):
+        assert part in message
+    return message
+
+
+def healthy(status):
+    return status.get("health", {}).get("status") == "Healthy"
+
+
+def degraded(status, message):
+    """The Application is Degraded, and its graph with that message."""
+    shown = [each.get("health") for each in status["resources"] if each["kind"] == GRAPH]
+    return status["health"]["status"] == "Degraded" and shown == [{"status": "Degraded", "message": message}]
+
+
+def test_argo_cd(argo_app):
+    """The user interface of Argo CD shows the message of the graph."""
+    argo_app.repository.commit()
+    argo_app.deploy()
+    argo_app.wait(healthy)
+    assert_serves(argo_app)
+
+    write(argo_app, BROKEN, deadline=5)
+    argo_app.sync()
+    message = assert_failed(argo_app)
+    argo_app.wait(lambda status: degraded(status, message))
+
+    write(argo_app, "processor:2")
+    argo_app.sync()
+    argo_app.wait(healthy)
+    assert_serves(argo_app)
+
+
+def test_flux(flux_app):
+    """Flux names the workload or the graph that failed; the graph has the reason. The next commit needs no retry."""
+    ready, name = flux_app.controller.wait, flux_app.namespace
+    flux_app.deploy()
+    ready(name, "True", flux_app.release())
+    assert_serves(flux_app)
+
+    write(flux_app, BROKEN, deadline=5)
+    condition = ready(name, "False", flux_app.release())
+    assert condition["reason"] == "HealthCheckFailed"
+    assert "llm-agg" in condition["message"]
+    assert_failed(flux_app)
+
+    write(flux_app, "processor:2")
+    ready(name, "True", flux_app.release())
+    assert_serves(flux_app)
