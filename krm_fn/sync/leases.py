@@ -34,6 +34,8 @@ RETRY = 2.0
 """Seconds between two attempts to take or to renew the Lease."""
 REFUSED = 30.0
 """Seconds until a follower that may not use the Lease tries again."""
+ATTEMPT = 4.0
+"""Seconds that one request may take: after a lost connection, a leader has time for a second one before `DEADLINE`."""
 _RELEASE = 2.0
 
 _LOG = logging.getLogger(__name__)
@@ -135,7 +137,7 @@ class Leader:
     async def _read(self) -> bool:
         """Reads the Lease. False if it does not exist."""
         try:
-            self._see(await self._client.request("GET", LEASES.path(self._namespace, self._name)))
+            self._see(await self._client.request("GET", LEASES.path(self._namespace, self._name), timeout=ATTEMPT))
         except ApiError as error:
             if error.status != 404:
                 raise
@@ -153,7 +155,7 @@ class Leader:
         }
         metadata = {"name": self._name, "namespace": self._namespace}
         body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
-        self._see(await self._client.request("POST", LEASES.path(self._namespace), body=body))
+        self._see(await self._client.request("POST", LEASES.path(self._namespace), body=body, timeout=ATTEMPT))
 
     async def _write(self, lease: Resource, holder: str, duration: int) -> Resource:
         """Writes the Lease if nobody changed it since it was read."""
@@ -161,7 +163,8 @@ class Leader:
         if holder and spec.get("holderIdentity") != holder:
             spec |= {"acquireTime": now, "leaseTransitions": int(spec.get("leaseTransitions") or 0) + 1}
         spec |= {"holderIdentity": holder, "leaseDurationSeconds": duration, "renewTime": now}
-        return await self._client.request("PUT", LEASES.path(self._namespace, self._name), body={**lease, "spec": spec})
+        path = LEASES.path(self._namespace, self._name)
+        return await self._client.request("PUT", path, body={**lease, "spec": spec}, timeout=ATTEMPT)
 
     def _see(self, lease: Resource) -> None:
         self._lease = lease

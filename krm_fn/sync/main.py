@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krm_fn.sync import incluster, kubeconfig
+from krm_fn.sync import kubeconfig
 from krm_fn.sync.client import Client
 from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.syncer import Syncer
@@ -28,17 +28,11 @@ def start(chosen: Options, warnings: Iterable[str] = ()) -> int:
     for each in warnings:
         _LOG.warning("%s", each)
     try:
-        cluster = _cluster(chosen)
+        cluster = kubeconfig.find(Path(chosen.kubeconfig) if chosen.kubeconfig else None, chosen.context)
     except ClusterError as problem:
         _LOG.error("%s", problem)
         return 2
     return asyncio.run(_run(chosen, cluster))
-
-
-def _cluster(chosen: Options) -> Cluster:
-    if chosen.kubeconfig is None and chosen.context is None and incluster.available():
-        return incluster.load()
-    return kubeconfig.load(Path(chosen.kubeconfig) if chosen.kubeconfig else None, chosen.context)
 
 
 async def _run(chosen: Options, cluster: Cluster) -> int:

@@ -17,6 +17,7 @@ def quick(monkeypatch):
     """The times of the election, shorter."""
     monkeypatch.setattr(leases, "DURATION", 3)
     monkeypatch.setattr(leases, "DEADLINE", 2.0)
+    monkeypatch.setattr(leases, "ATTEMPT", 0.8)
     monkeypatch.setattr(leases, "RETRY", 0.2)
 
 
@@ -190,3 +191,18 @@ async def test_without_the_right_nobody_leads_and_the_log_says_it_once(fragile, 
         assert len(caplog.records) == 1
         assert 'cannot get resource "leases"' in caplog.text
         await only.crash()
+
+
+@runs
+async def test_a_leader_survives_a_connection_that_loses_everything(fragile, between, quick, abandoned):
+    """The first request on the lost connection ends in time for a second one, on a new connection."""
+    fragile.plane.namespace("lost")
+    async with Client(fragile.cluster(between.port)) as client:
+        leader = Replica(client, "lost", "first")
+        await eventually(lambda: leader.leads)
+        between.swallow()
+        before = lease(fragile, "lost")["spec"]["renewTime"]
+        await eventually(lambda: lease(fragile, "lost")["spec"]["renewTime"] != before)
+        assert leader.leads
+        assert (leader.elections, abandoned) == (1, [])
+        await leader.stop()
