@@ -17,7 +17,6 @@ def quick(monkeypatch):
     """The times of the election, shorter."""
     monkeypatch.setattr(leases, "DURATION", 3)
     monkeypatch.setattr(leases, "DEADLINE", 2.0)
-    monkeypatch.setattr(leases, "ATTEMPT", 0.8)
     monkeypatch.setattr(leases, "RETRY", 0.2)
 
 
@@ -194,8 +193,10 @@ async def test_without_the_right_nobody_leads_and_the_log_says_it_once(fragile, 
 
 
 @runs
-async def test_a_leader_survives_a_connection_that_loses_everything(fragile, between, quick, abandoned):
+async def test_a_leader_survives_a_connection_that_loses_everything(fragile, between, monkeypatch, abandoned):
     """The first request on the lost connection ends in time for a second one, on a new connection."""
+    monkeypatch.setattr(leases, "ATTEMPT", 1.0)
+    monkeypatch.setattr(leases, "RETRY", 0.2)
     fragile.plane.namespace("lost")
     async with Client(fragile.cluster(between.port)) as client:
         leader = Replica(client, "lost", "first")
