@@ -207,3 +207,5 @@ async def test_a_leader_survives_a_connection_that_loses_everything(fragile, bet
         assert leader.leads
         assert (leader.elections, abandoned) == (1, [])
         await leader.stop()
+        between.cut()  # a lost connection waits 30 seconds for the end of TLS
+        await asyncio.sleep(0.1)
