@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from benchmarks.sync.goals import Goal
     from benchmarks.sync.rounds import Phase, Round
 
+_QUIET = 20  # percent of a core
+
 Rounds = dict[str, list["Round"]]
 """The rounds of each program by its name. The first program is the one with the goals, the second the one it is compared with."""
 
@@ -29,8 +31,21 @@ def line(name: str, done: Round) -> str:
 
 def table(rounds: Rounds, workloads: int) -> str:
     """All figures of one size: latencies of all rounds together, of other figures the worst round."""
-    rows = [_header(list(rounds)), *_latency_rows(rounds), *_burst_rows(rounds), *_cost_rows(rounds), *_memory_rows(rounds, workloads)]
+    rows = [
+        *_disturbances(rounds),
+        _header(list(rounds)),
+        *_latency_rows(rounds),
+        *_burst_rows(rounds),
+        *_cost_rows(rounds),
+        *_memory_rows(rounds, workloads),
+    ]
     return "\n".join([*rows, *_start_rows(rounds), *_comparisons(rounds, workloads)])
+
+
+def _disturbances(rounds: Rounds) -> Iterable[str]:
+    worst = max(one.others for done in rounds.values() for one in done)
+    if worst > _QUIET:
+        yield f"other programs used up to {worst:.0f} % of a core: times say little; memory, writes and reads are right\n"
 
 
 def _latency_rows(rounds: Rounds) -> Iterable[str]:
