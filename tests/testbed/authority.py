@@ -1,4 +1,4 @@
-"""A certificate authority for client certificates, made by openssl."""
+"""A certificate authority for clients and servers, made by openssl."""
 
 from __future__ import annotations
 
@@ -30,9 +30,16 @@ class Authority:
 
     def issue(self, name: str, days: int = 1) -> Pair:
         """A client certificate of a user in system:masters. It has expired if `days` is negative."""
-        request, key, certificate, uses = (self._folder / f"client.{ending}" for ending in ("csr", "key", "crt", "ext"))
-        uses.write_text("extendedKeyUsage=clientAuth\n")
-        self._run("req", *_NEW_KEY, "-keyout", key, "-out", request, "-subj", f"/O=system:masters/CN={name}")
+        return self._signed(f"/O=system:masters/CN={name}", "extendedKeyUsage=clientAuth", days)
+
+    def serve(self, days: int = 1) -> Pair:
+        """A certificate of a server at 127.0.0.1. It has expired if `days` is negative."""
+        return self._signed("/CN=127.0.0.1", "extendedKeyUsage=serverAuth\nsubjectAltName=IP:127.0.0.1", days)
+
+    def _signed(self, subject: str, extensions: str, days: int) -> Pair:
+        request, key, certificate, uses = (self._folder / f"issued.{ending}" for ending in ("csr", "key", "crt", "ext"))
+        uses.write_text(f"{extensions}\n")
+        self._run("req", *_NEW_KEY, "-keyout", key, "-out", request, "-subj", subject)
         signed = ("-in", request, "-CA", self.certificate, "-CAkey", self._key, "-CAcreateserial", "-extfile", uses, "-days", str(days))
         self._run("x509", "-req", *signed, "-out", certificate)
         return Pair(certificate.read_text(), key.read_text())
