@@ -39,8 +39,8 @@ _PODS = {"v1": {"pods": "Pod"}}
 def differences(client: Client, features: Features = DEFAULT, namespaces: frozenset[str] = frozenset()) -> list[str]:
     """One line for each resource whose stored status is not what its workloads say now. Without `namespaces`: in all namespaces.
 
-    The status is computed twice: from the stored one, which must need no change, and from nothing, which must be equal except for times and
-    the restart. So a leftover of an older status is found, too.
+    Raises LookupError if the server does not list a kind. The status is computed twice: from the stored one, which must need no change, and
+    from nothing, which must be equal except for times and the restart. So a leftover of an older status is found, too.
     """
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     children = Children.of(_listed(client, _WORKLOADS | (_PODS if features.pods else {})))
@@ -57,20 +57,22 @@ def differences(client: Client, features: Features = DEFAULT, namespaces: frozen
         owner = graphs.get(read.key._replace(kind=subject.GRAPH, name=read.graph))
         missing = changes.patch(live, status.status(each, children, now, features, owner))
         fresh = status.status(bare, children, now, features, owner)
-        if missing is not None or _timeless(live) != _timeless(fresh):
+        if missing is not None or changes.patch(_timeless(live), _timeless(fresh)) is not None:
             name = f"{read.key.kind} {read.key.namespace}/{read.key.name}"
             found.append(f"{name}: stored {json.dumps(live)}, missing {json.dumps(missing)}, fresh {json.dumps(fresh)}")
     return found
 
 
 def _listed(client: Client, kinds: dict[str, dict[str, str]]) -> list[Object]:
+    """All objects of some kinds. A kind without a definition has none."""
     found = []
     for version, resources in kinds.items():
         root = f"/apis/{version}" if "/" in version else f"/api/{version}"
         for resource, kind in resources.items():
             answer = client.request("GET", f"{root}/{resource}")
-            if answer.ok:  # the kind may have no definition
-                found += [{"apiVersion": version, "kind": kind, **each} for each in answer.body["items"]]
+            if not answer.ok and answer.status != 404:
+                raise LookupError(f"{resource}: {answer.message}")
+            found += [{"apiVersion": version, "kind": kind, **each} for each in (answer.body["items"] if answer.ok else ())]
     return found
 
 

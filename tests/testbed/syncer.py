@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import http.client
 import json
 import os
@@ -108,12 +107,19 @@ def installed(plane: ControlPlane, kustomize: Path, folder: Path, *components: s
     return kubeconfig(plane, folder / "kubeconfig", token(plane, NAMESPACE, ACCOUNT))
 
 
-def kubeconfig(plane: ControlPlane, file: Path, token: str, url: str = "") -> Path:
-    """Write a kubeconfig for that token, and for another address of the same API server; returns the file."""
-    config: dict[str, Any] = copy.deepcopy(json.loads(plane.kubeconfig.read_text()))
+def kubeconfig(plane: ControlPlane, file: Path, token: str) -> Path:
+    """Write a kubeconfig for that token; returns the file."""
+    config: dict[str, Any] = json.loads(plane.kubeconfig.read_text())
     config["users"][0]["user"] = {"token": token}
-    if url:
-        config["clusters"][0]["cluster"]["server"] = url
+    file.write_text(json.dumps(config))
+    return file
+
+
+def through(account: Path, file: Path, port: int, authority: Path | None = None) -> Path:
+    """Write a kubeconfig with another port of 127.0.0.1, and with another certificate authority; returns the file."""
+    config: dict[str, Any] = json.loads(account.read_text())
+    cluster = config["clusters"][0]["cluster"]
+    cluster |= {"server": f"https://127.0.0.1:{port}"} | ({"certificate-authority": str(authority)} if authority else {})
     file.write_text(json.dumps(config))
     return file
 
