@@ -11,7 +11,7 @@ from tests.support import given
 from tests.testbed import oracle, server, syncer
 from tests.testbed.place import GRAPH, Place, conditions
 
-COMPONENT = "DynamoComponentDeployment"
+COMPONENT, ADAPTER = "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +121,20 @@ def test_a_change_is_never_successful_before_it_is_done(place):
     place.wait("chat", lambda status: successful(status) and status["observedGeneration"] > generation)
     images = [pod["spec"]["containers"][0]["image"] for pod in place.listed("Pod") if "worker" in pod["metadata"]["name"]]
     assert "worker:NotReady" not in images
+
+
+def test_kubectl_scale_moves_pods(place):
+    place.deploy(chat(scalingAdapter={"enabled": True}))
+    place.wait("chat", successful)
+    place.kubectl("scale", "dgdsa/chat-worker", "--replicas=3")
+    place.wait("chat", lambda status: successful(status) and status["services"]["Worker"]["readyReplicas"] == 3)
+    assert place.get("Deployment", "chat-worker")["status"]["readyReplicas"] == 3
+    status = place.wait("chat-worker", lambda status: status.get("replicas") == 3, ADAPTER)
+    labels = dict(each.split("=") for each in status["selector"].split(","))
+    pods = [pod for pod in place.listed("Pod") if labels.items() <= pod["metadata"]["labels"].items()]
+    assert len(pods) == 3
+    place.deploy(chat("worker:2", scalingAdapter={"enabled": True}))
+    assert place.get("Deployment", "chat-worker")["spec"]["replicas"] == 3, "Git has taken the number back"
 
 
 def test_components_have_their_status(place):
