@@ -21,19 +21,20 @@ _LOG = logging.getLogger(__name__)
 
 
 class Mirror(Generic[V]):
-    """The part of a store that one reflector fills. It reports each change of a value to `changed(key, before, after)`."""
+    """The part of a store that one reflector fills. It reports each change of a value to `changed(key, before, after)`.
+
+    If the labels of an object change, it may go from one mirror of a store to another. Only the mirror that has it now may remove it.
+    """
 
     def __init__(
         self,
         kind: Kind,
-        namespace: str,
         store: Store[V],
         *,
         project: Callable[[Resource], V],
         changed: Callable[[ObjectKey, V | None, V | None], None],
     ) -> None:
         self._kind = kind
-        self._namespace = namespace
         self._store = store
         self._project = project
         self._changed = changed
@@ -48,7 +49,7 @@ class Mirror(Generic[V]):
     @property
     def empty(self) -> bool:
         """True if no object is known."""
-        return not self._store.keys(self._namespace)
+        return not self._store.keys_from(self)
 
     def begin(self) -> None:
         """Starts to read all objects, again if an earlier reading is not complete. What that one brought stays, and nothing is removed."""
@@ -81,13 +82,16 @@ class Mirror(Generic[V]):
         except Exception:  # noqa: BLE001 - one object must not hide all others
             _LOG.exception("%s %s/%s cannot be read; please report this error", *key[1:])
             return
-        taken, before = self._store.put(key, str(metadata.get("uid", "")), metadata["resourceVersion"], value)
+        taken, before = self._store.put(key, str(metadata.get("uid", "")), metadata["resourceVersion"], value, self)
         if taken and before != value:
             self._changed(key, before, value)
 
     def drop(self, resource: Resource) -> None:
         """Removes an object that does not exist any more, or that the selectors do not select any more."""
-        self._drop(self._key(resource["metadata"]))
+        key = self._key(resource["metadata"])
+        entry = self._store.entry(key)
+        if entry is not None and entry.source is self:
+            self._drop(key)
 
     def _drop(self, key: ObjectKey) -> None:
         before = self._store.drop(key)
@@ -95,7 +99,7 @@ class Mirror(Generic[V]):
             self._changed(key, before, None)
 
     def _drop_all(self, but: set[ObjectKey]) -> None:
-        for key in self._store.keys(self._namespace):
+        for key in self._store.keys_from(self):
             if key not in but:
                 self._drop(key)
 

@@ -81,7 +81,7 @@ class Reflector(Generic[V]):
         self.problem = ""
         self.heard = self.turned = monotonic()
         self._client = client
-        self._mirror = Mirror(kind, namespace, store, project=project, changed=changed)
+        self._mirror = Mirror(kind, store, project=project, changed=changed)
         self._listener = listener or Listener()
         self._path = kind.path(namespace)
         self._version = ""  # the resourceVersion to resume from; empty: read all objects

@@ -11,11 +11,12 @@ V = TypeVar("V")
 
 
 class Entry(NamedTuple, Generic[V]):
-    """One object: its uid, its resourceVersion, and the projection that the syncer keeps."""
+    """One object: its uid, its resourceVersion, the projection that the syncer keeps, and the watch that delivered it last."""
 
     uid: str
     resource_version: str
     value: V
+    source: object = None
 
 
 class Store(Generic[V]):
@@ -45,19 +46,26 @@ class Store(Generic[V]):
         """The keys of all objects, or of those in one namespace. The list is a copy."""
         return [key for key in self._entries if not namespace or key.namespace == namespace]
 
+    def keys_from(self, source: object) -> list[ObjectKey]:
+        """The keys of the objects that one watch delivered last."""
+        return [key for key, entry in self._entries.items() if entry.source is source]
+
     def values(self) -> list[V]:
         """All values. The list is a copy."""
         return [entry.value for entry in self._entries.values()]
 
-    def put(self, key: ObjectKey, uid: str, resource_version: str, value: V) -> tuple[bool, V | None]:
+    def put(self, key: ObjectKey, uid: str, resource_version: str, value: V, source: object = None) -> tuple[bool, V | None]:
         """Stores a version that a watch or a list delivered. Returns whether it was taken, and the value before (None: a new object).
 
-        A version of the same object (uid) that is not newer is not taken: the answer to our own write arrived before it.
+        A version of the same object (uid) that is not newer is not taken: the answer to our own write arrived before it. `source` is the
+        watch, which may remove the object again.
         """
         before = self._entries.get(key)
         if before is not None and before.uid == uid and not self._is_newer(key, resource_version, before.resource_version):
+            if before.source is not source:
+                self._entries[key] = before._replace(source=source)
             return False, before.value
-        self._entries[key] = Entry(uid, resource_version, value)
+        self._entries[key] = Entry(uid, resource_version, value, source)
         self._distrusted.discard(key)
         return True, None if before is None else before.value
 
@@ -69,7 +77,7 @@ class Store(Generic[V]):
         before = self._entries.get(key)
         if before is None or before.uid != uid:
             return False
-        return self.put(key, uid, resource_version, value)[0]
+        return self.put(key, uid, resource_version, value, before.source)[0]
 
     def drop(self, key: ObjectKey) -> V | None:
         """Removes an object; returns its value, or None if it was not there."""

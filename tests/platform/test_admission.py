@@ -92,7 +92,7 @@ ACCEPTED = [
 ]
 
 # Replicas of services with a scaling adapter.
-SCALERS = ("operator", "operator of a release called dynamo-operator", "planner")
+SCALERS = ("operator", "operator of a release called dynamo-operator", "planner", "syncer")
 SCALED = [
     (
         "replicas change",

@@ -7,6 +7,8 @@ import functools
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from tests.testbed import connections
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
@@ -16,9 +18,17 @@ def runs(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
 
     @functools.wraps(test)
     def wrapped(*arguments: Any, **named: Any) -> None:
-        asyncio.run(asyncio.wait_for(test(*arguments, **named), 180))
+        asyncio.run(whole(asyncio.wait_for(test(*arguments, **named), 180)))
 
     return wrapped
+
+
+async def whole(test: Coroutine[Any, Any, None]) -> None:
+    """Runs a coroutine, and leaves no connection open."""
+    try:
+        await test
+    finally:
+        await connections.abort()
 
 
 async def eventually(holds: Callable[[], bool], seconds: float = 180) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import bench_sync
 from benchmarks.sync import arms, cluster, goals, rounds
+from tests.sync.loops import whole
 
 TINY = (bench_sync.Size(4, 1, rounds.Plan({20: 8}, burst=4, idle=0.2, restart=0.5, missed=2)),)
 
@@ -16,7 +17,7 @@ def test_a_change_costs_one_write_and_a_restart_none(fragile, monkeypatch, capsy
     """The measurement counts the requests that the API server received, also those that changed nothing."""
     monkeypatch.chdir(bench_sync.ROOT)
     bench_sync.serve(fragile.plane)
-    asyncio.run(bench_sync.run(fragile.plane, TINY, [arms.ours(fragile.plane.kubeconfig)]))
+    asyncio.run(whole(bench_sync.run(fragile.plane, TINY, [arms.ours(fragile.plane.kubeconfig)])))
     for path in (cluster.GRAPHS, cluster.DEPLOYMENTS):
         fragile.plane.client.request("DELETE", path)
     rows = {line[:32].strip(): line[32:].split()[0] for line in capsys.readouterr().out.splitlines() if line[32:].strip()}

@@ -149,8 +149,7 @@ def test_components_have_their_status(place):
 
 def test_a_component_without_a_graph(place):
     account = {"serviceAccountName": "worker"}  # only a graph makes one
-    found_by = {"nvidia.com/dynamo-namespace": "alone"}  # the syncer watches only Deployments with this label
-    spec = {**given.service("worker", pod=account, replicas=2), "dynamoNamespace": "alone", "serviceName": "Worker", "labels": found_by}
+    spec = {**given.service("worker", pod=account, replicas=2), "dynamoNamespace": "alone", "serviceName": "Worker"}
     place.deploy({"apiVersion": "nvidia.com/v1alpha1", "kind": COMPONENT, "metadata": {"name": "alone"}, "spec": spec})
     status = place.wait("alone", lambda status: conditions(status).get("Available", {}).get("status") == "True", COMPONENT)
     assert (status["service"]["replicas"], status["service"]["readyReplicas"]) == (2, 2)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from krm_fn.status.features import Features
 from tests.support import given
 from tests.testbed import lives, oracle, replay, server, syncer
 from tests.testbed.place import Place, conditions
 
+FEATURES = Features(scaling=False, grove_counts=False)
 MAIN = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
 LARGE = {"resources": {"limits": {"gpu": "8"}}}
 DECODE = given.service("worker", main=MAIN, multinode={"nodeCount": 3}, replicas=1, **LARGE)
@@ -40,7 +42,7 @@ def test_successful_only_when_settled(dynamo, follower):
         for name, life in going.items():
             replay.play(places[name], life, life.steps[moment])
         namespaces = frozenset(place.namespace for place in places.values())
-        server.eventually(lambda: not oracle.differences(dynamo.client, namespaces=namespaces))  # noqa: B023 - called at once
+        server.eventually(lambda: not oracle.differences(dynamo.client, FEATURES, namespaces))  # noqa: B023 - called at once
         for name, life in going.items():
             step, status = life.steps[moment], places[name].status(LIVES[name][1]["metadata"]["name"])
             assert (status["state"] == "successful") == step.settled, f"{name}, {step.action}: {status}"

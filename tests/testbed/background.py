@@ -7,6 +7,8 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING, Any
 
+from tests.testbed import connections
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
@@ -32,4 +34,4 @@ async def _cancel() -> None:
     for each in others:
         each.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-    await asyncio.sleep(0.25)  # connections with TLS close in later turns of the loop (aiohttp, "Graceful Shutdown")
+    await connections.abort()

@@ -48,11 +48,6 @@ class Tampering:
         """Damage as many of the next watch events."""
         self._damage = events
 
-    @property
-    def damaging(self) -> bool:
-        """True while events are still to be damaged."""
-        return self._damage > 0
-
     def refuse(self, *, every: bool) -> None:
         """Answer 429 to every request from now on, as a busy API server does, and close all connections; or pass all requests on again."""
         self._refuses = every

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from krm_fn import registry
+from krm_fn.kube import labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.kube.types import Resource
+
+
+LABELLED = (labels.NAMESPACE, f"!{labels.NAMESPACE},{labels.MANAGED_BY}={labels.MANAGER}")
+"""Selects Dynamo's workloads: those with Dynamo's label, and rendered ones without it, such as those of a component alone."""
 
 
 class Counts(NamedTuple):
@@ -92,8 +97,8 @@ class Observer:
     kind = ""
     resource = ""
     """The plural name in API paths."""
-    label_selector = ""
-    """Limits what the syncer watches."""
+    label_selectors: tuple[str, ...] = ("",)
+    """Limit what the syncer watches: the objects that one of them selects. No two of them select the same object."""
     has_deadline = False
     """True if its controller reports an update that does not end. For other kinds, the pods tell it."""
     scaled_by_syncer = False

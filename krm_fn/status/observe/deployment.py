@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
 from krm_fn.status import fields, observe
 from krm_fn.status.observe import Counts, Failure, Observation, Observer, _templates
 
@@ -24,7 +23,7 @@ class Deployment(Observer):
     group = "apps"
     kind = "Deployment"
     resource = "deployments"
-    label_selector = labels.NAMESPACE
+    label_selectors = observe.LABELLED
     has_deadline = True
 
     def observe(self, resource: Resource) -> Observation:
@@ -77,9 +76,9 @@ def _failure(status: dict[str, Any]) -> Failure | None:
     return Failure(DEADLINE, _refused(status) or fields.text(progressing.get("message")).rstrip("."))
 
 
-def _selector(labels: dict[str, Any]) -> str:
+def _selector(wanted: dict[str, Any]) -> str:
     """The text of a selector."""
-    return ",".join(sorted(f"{key}={value}" for key, value in labels.items()))
+    return ",".join(sorted(f"{key}={value}" for key, value in wanted.items()))
 
 
 OBSERVER = Deployment()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import labels, names
+from krm_fn.kube import names
 from krm_fn.status import fields, observe
 from krm_fn.status.observe import Counts, Observation, Observer, _templates
 
@@ -25,7 +25,7 @@ class LeaderWorkerSet(Observer):
     group = "leaderworkerset.x-k8s.io"
     kind = "LeaderWorkerSet"
     resource = "leaderworkersets"
-    label_selector = labels.NAMESPACE
+    label_selectors = observe.LABELLED
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all groups are ready, and if all are of the newest template where the status tells it."""

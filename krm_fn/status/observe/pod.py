@@ -31,7 +31,7 @@ class Pod(Observer):
 
     kind = "Pod"
     resource = "pods"
-    label_selector = labels.GRAPH
+    label_selectors = (labels.GRAPH,)
 
     def observe(self, resource: Resource) -> Observation:
         """Ready as its condition says. A pod that is being deleted has no reason."""

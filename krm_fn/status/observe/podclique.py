@@ -21,7 +21,7 @@ class PodClique(Observer):
     version = _grove.VERSION
     kind = "PodClique"
     resource = "podcliques"
-    label_selector = _grove.SELECTOR
+    label_selectors = (_grove.SELECTOR,)
     scaled_by_syncer = True
 
     def observe(self, resource: Resource) -> Observation:

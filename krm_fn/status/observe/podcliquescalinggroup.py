@@ -20,7 +20,7 @@ class PodCliqueScalingGroup(Observer):
     version = _grove.VERSION
     kind = "PodCliqueScalingGroup"
     resource = "podcliquescalinggroups"
-    label_selector = _grove.SELECTOR
+    label_selectors = (_grove.SELECTOR,)
     scaled_by_syncer = True
 
     def observe(self, resource: Resource) -> Observation:

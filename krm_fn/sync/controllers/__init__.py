@@ -144,12 +144,14 @@ def workloads(features: Features) -> Iterable[Follow]:
     for name in observe.names():
         observer = observe.get(name)
         if name != "pod" or features.pods:
-            yield Follow(workload_kind(observer), observer.observe)
+            for selector in observer.label_selectors:
+                yield Follow(workload_kind(observer, selector), observer.observe)
 
 
-def workload_kind(observer: observe.Observer) -> Kind:
-    """The kind of an observer."""
-    return Kind(observer.group, observer.version, observer.resource, observer.kind, observer.label_selector)
+def workload_kind(observer: observe.Observer, selector: str | None = None) -> Kind:
+    """The kind of an observer, with one of its selectors; by default the first."""
+    chosen = observer.label_selectors[0] if selector is None else selector
+    return Kind(observer.group, observer.version, observer.resource, observer.kind, chosen)
 
 
 GRAPHS = dynamo_kind(subject.GRAPH)
