@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -106,6 +107,8 @@ class Syncer:
         for each in self._marking:
             await tasks.either(each.synced, self._markers.forbidden)
         _LOG.info("all caches are complete after %.1f s: %d objects", monotonic() - began, sum(map(len, self._cache.stores.values())))
+        gc.collect()
+        gc.freeze()  # a later collection would look at all cached objects again, and stop the process for a tenth of a second
         await self._elected.wait()
         self._engine.wake()
         async with asyncio.TaskGroup() as group:
