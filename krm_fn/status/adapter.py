@@ -110,7 +110,7 @@ def _verdict(
         return Verdict(False, "AdapterNotEnabled", message, True)
     least = max(scaling.smallest(entry) or 0 for entry in entries)
     if wanted < least:
-        message = f"Grove deletes all pods of a graph if a service has no pod; set spec.replicas to {least} or more"
+        message = f"a {entries[0].kind} needs {least} or more replicas; set spec.replicas to {least} or more"
         return Verdict(False, "TooFewReplicas", message, True)
     return _progress(adapter, found, features)
 

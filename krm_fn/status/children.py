@@ -61,6 +61,12 @@ class Children:
             return own
         return observe.get(key.kind).judge(own, self.family(key.namespace, own.family))
 
+    def holder(self, workload: Observation) -> Observation | None:
+        """The object with the pod templates of a workload: the workload itself, or another one of its family. None if it does not exist."""
+        if workload.templates or not workload.family:
+            return workload
+        return next((each for each in self.family(workload.key.namespace, workload.family) if each.templates), None)
+
     def enlist(self, subject: Subject) -> None:
         """Remembers which workloads a graph lists, in place of those that it listed before."""
         self.delist(subject.key)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.status import fields, subject
 
 if TYPE_CHECKING:
-    from krm_fn.kube.identity import ObjectKey
     from krm_fn.status.children import Children
-    from krm_fn.status.observe import Observation, Template
+    from krm_fn.status.observe import Observation
     from krm_fn.status.subject import Subject
 
 RESTARTING, COMPLETED, FAILED = "Restarting", "Completed", "Failed"
@@ -80,14 +79,11 @@ def _restarted(graph: Subject, service: str, wanted: str, children: Children) ->
 def _is_restarted(own: Observation | None, service: str, wanted: str, children: Children) -> bool:
     if own is None or not own.ready:
         return False
-    templates = own.templates or _shared_templates(own.key, own.family, service, children)
+    holder = children.holder(own)
+    if holder is None or not holder.ready:  # its controller has not processed the newest templates
+        return False
+    templates = [template for template in holder.templates if template.serves(service)]
     return bool(templates) and all(template.restarted == wanted for template in templates)
-
-
-def _shared_templates(key: ObjectKey, family: str, service: str, children: Children) -> list[Template]:
-    """The templates of a service in a PodCliqueSet that its controller has processed."""
-    wholes = [each for each in children.family(key.namespace, family) if each.templates and each.ready]
-    return [template for whole in wholes for template in whole.templates if template.service == service]
 
 
 def _services(value: Any) -> list[str]:

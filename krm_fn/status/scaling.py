@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn.kube import names
 from krm_fn.records import NamedTuple
-from krm_fn.status import fields
+from krm_fn.status import fields, observe
 from krm_fn.status.subject import workload
 
 if TYPE_CHECKING:
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from krm_fn.status.features import Features
     from krm_fn.status.subject import Subject
     from krm_fn.workload_list import Entry
-
-_GROVE = "grove.io"
-_LEAST = {("apps", "Deployment"): 0, (_GROVE, "PodClique"): 1, (_GROVE, "PodCliqueScalingGroup"): 1}
-"""The kinds that run all replicas of a service in one object, with the smallest number of replicas.
-
-If an object of Grove has fewer pods than its `minAvailable` for a while, Grove deletes all pods of the graph. `minAvailable` is 1 here.
-"""
 
 
 class Order(NamedTuple):
@@ -60,7 +53,7 @@ def _order(graph: Subject, entry: Entry, adapter: Subject | None, children: Chil
     if own is None or least is None:
         return None
     if entry.replicas is not None:
-        asking, replicas = None, entry.replicas if features.grove_counts and own.key.group == _GROVE else None
+        asking, replicas = None, entry.replicas if features.grove_counts and observe.get(own.key.kind).scaled_by_syncer else None
     else:
         asking, replicas = (adapter.key, adapter.replicas) if features.scaling and adapter and not adapter.deleted else (None, None)
     if replicas is None or replicas == own.desired or not least <= replicas <= fields.LIMIT:
@@ -74,8 +67,9 @@ def contested(graph: Subject, children: Children) -> bool:
 
 
 def smallest(entry: Entry) -> int | None:
-    """The smallest number of replicas that a workload may get. None if one object is one replica, so that scaling it means nothing."""
-    return _LEAST.get((entry.api_version.rpartition("/")[0], entry.kind))
+    """The smallest number of replicas that a workload may get. None if its kind cannot be scaled, or is not known."""
+    observer = observe.find(entry.api_version.rpartition("/")[0], entry.kind)
+    return observer.least_replicas if observer else None
 
 
 def chosen(adapters: Iterable[Subject]) -> dict[str, Subject]:

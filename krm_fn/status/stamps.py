@@ -46,16 +46,11 @@ def due(graph: Subject, children: Children, progress: dict[str, Any] | None) -> 
 
 
 def _templates(graph: Subject, children: Children, services: Collection[str]) -> Iterator[tuple[Observation, Template]]:
-    """The pod templates of services, each with the object that holds it. A PodCliqueSet holds the templates of Grove's objects."""
+    """The pod templates of services, each with the object that holds it."""
     for entry in graph.entries or ():
         own = children.get(workload(entry, graph.key.namespace))
         if entry.service not in services or own is None:
             continue
-        holder = _holder(own, children)
+        holder = children.holder(own)
         if holder is not None:
-            yield from ((holder, template) for template in holder.templates if template.service in ("", entry.service))
-
-
-def _holder(own: Observation, children: Children) -> Observation | None:
-    """The object with the templates of a workload: the workload itself, or its PodCliqueSet."""
-    return children.get(own.key._replace(kind="PodCliqueSet", name=own.family)) if own.family else own
+            yield from ((holder, template) for template in holder.templates if template.serves(entry.service))

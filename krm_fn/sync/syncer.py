@@ -108,7 +108,7 @@ class Syncer:
             await tasks.either(each.synced, self._markers.forbidden)
         _LOG.info("all caches are complete after %.1f s: %d objects", monotonic() - began, sum(map(len, self._cache.stores.values())))
         gc.collect()
-        gc.freeze()  # a later collection would look at all cached objects again, and stop the process for a tenth of a second
+        gc.freeze()  # a later collection would look at all cached objects again, and delay the changes of that moment
         await self._elected.wait()
         self._engine.wake()
         async with asyncio.TaskGroup() as group:

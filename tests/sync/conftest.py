@@ -8,8 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from krm_fn.generate import crds as generated
 from krm_fn.sync.cluster import Cluster, Content, Trust
 from krm_fn.sync.credentials import Written
+from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import programs, proxy
 from tests.testbed.authority import Authority
@@ -72,6 +74,13 @@ def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fragile]:
     folder = tmp_path_factory.mktemp("fragile")
     with planes.running(folder, needed, f"--client-ca-file={authority.certificate}") as plane:
         yield Fragile(plane, authority)
+
+
+@pytest.fixture(scope="module")
+def plane(fragile: Fragile) -> planes.ControlPlane:
+    """The fragile control plane with Dynamo's kinds only. No controller runs: the tests write the statuses of the Deployments."""
+    definitions.serve(fragile.plane, generated.definitions())
+    return fragile.plane
 
 
 @pytest.fixture

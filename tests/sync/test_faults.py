@@ -26,15 +26,8 @@ AFTER_CRASH = 17
 """Seconds within which another replica writes after the leader has gone without a word."""
 AFTER_RELEASE = 2
 """Seconds within which another replica writes after the leader has released its lease."""
-SLACK = 5
+SLACK = 15
 """Seconds more, because the machine that runs tests is busy, and because the comparison takes time."""
-
-
-@pytest.fixture(scope="module")
-def plane(fragile):
-    """The fragile control plane with Dynamo's kinds. The kinds of the orchestrators are not installed."""
-    definitions.serve(fragile.plane, generated.definitions())
-    return fragile.plane
 
 
 @pytest.fixture(scope="module")
@@ -245,9 +238,7 @@ def test_definition_without_a_field_and_back(intact, plane, account, tmp_path):
         intact.turn(ready=False)
         server.eventually(lambda: {each.state() for each in intact.graphs} == {"pending"})
         intact.settle()
-        written = requests(running)
-        time.sleep(3)
-        assert requests(running) == written
+        server.eventually(lambda: quiet(running))
     definitions.serve(plane, [definition])
     with syncer.running(account, tmp_path, name="next"):
         intact.settle()
@@ -256,6 +247,13 @@ def test_definition_without_a_field_and_back(intact, plane, account, tmp_path):
 def requests(running):
     """How many writes the syncer has sent."""
     return running.metric("writes_total") - running.metric("writes_total", result="noop")
+
+
+def quiet(running):
+    """True if it writes nothing for three seconds. It counts a write only after the stored status has changed."""
+    written = requests(running)
+    time.sleep(3)
+    return requests(running) == written
 
 
 def without_generation(definition):

@@ -11,21 +11,13 @@ from typing import NamedTuple
 
 import pytest
 
-from krm_fn.generate import crds as generated
 from krm_fn.kube import labels
-from tests.support import definitions, given
+from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.place import GRAPH, Place, conditions, render
 
 MARKER = "dynamo-operator-namespace-scope"
 TIME = "2026-11-22T01:21:06Z"
-
-
-@pytest.fixture(scope="module")
-def plane(fragile):
-    """The fragile control plane with Dynamo's kinds. No controller runs: the tests write the statuses of the Deployments."""
-    definitions.serve(fragile.plane, generated.definitions())
-    return fragile.plane
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +201,7 @@ def test_changes_that_a_marker_hid_are_seen_when_its_time_is_over(plane, account
         assert graph.state() == ""
         began = time.monotonic()
         server.eventually(lambda: graph.state() == "successful")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 30, "long before the next list of all objects"
 
 
 def test_without_any_right_it_says_so_and_does_not_hurry(plane, tmp_path):

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from krm_fn.generate import crds as generated
 from krm_fn.status import subject
 from krm_fn.sync import writer as writers
 from krm_fn.sync.client import Client
@@ -19,16 +18,6 @@ from tests.testbed import server
 
 READY = {"state": "successful", "conditions": []}
 LONGEST = 32768
-
-
-@pytest.fixture(scope="module")
-def plane(fragile):
-    """The fragile control plane with the definition of graphs."""
-    (definition,) = [each for each in generated.definitions() if each["spec"]["names"]["kind"] == GRAPHS.kind]
-    answer = fragile.plane.apply(definition, dry_run=False)
-    assert answer.ok, answer.message
-    server.eventually(lambda: fragile.plane.client.knows("nvidia.com/v1alpha1", GRAPHS.kind))
-    return fragile.plane
 
 
 def graph(plane, namespace, name="chat"):

@@ -56,6 +56,10 @@ class Template(NamedTuple):
     replicas: int | None = None
     """The number of pods in one replica of the clique's scaling group."""
 
+    def serves(self, service: str) -> bool:
+        """True if pods of a service are made from this template."""
+        return self.service in ("", service)
+
 
 class Observation(NamedTuple):
     """One workload, or one pod, as its spec and status describe it.
@@ -103,6 +107,10 @@ class Observer:
     """True if its controller reports an update that does not end. For other kinds, the pods tell it."""
     scaled_by_syncer = False
     """True if a changed `replicas` in the rendered object does not reach the object that runs."""
+    least_replicas: int | None = None
+    """The smallest number of replicas that a scale request may set. None: one object is one replica, so that scaling it means nothing."""
+    feature = ""
+    """The feature (`krm_fn.status.features`) without which the syncer does not watch this kind; empty for kinds that it always watches."""
 
     def observe(self, resource: Resource) -> Observation:
         """Reads one object. Missing and absurd values never raise: they make the object not ready."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 SELECTOR = f"{labels.MANAGED_BY}={labels.GROVE_MANAGER}"
 GROUP = "grove.io"
 VERSION = "v1alpha1"
+LEAST_REPLICAS = 1
+"""Of each object. If one has fewer pods than its `minAvailable`, which is 1 here, for a while, Grove deletes all pods of the graph."""
 
 
 def observed(own: Observation, resource: Resource, counts: Counts, word: str) -> Observation:

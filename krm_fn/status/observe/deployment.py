@@ -25,6 +25,7 @@ class Deployment(Observer):
     resource = "deployments"
     label_selectors = observe.LABELLED
     has_deadline = True
+    least_replicas = 0
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all replicas are of the newest template and available, and no older replica remains."""

@@ -32,6 +32,7 @@ class Pod(Observer):
     kind = "Pod"
     resource = "pods"
     label_selectors = (labels.GRAPH,)
+    feature = "pods"
 
     def observe(self, resource: Resource) -> Observation:
         """Ready as its condition says. A pod that is being deleted has no reason."""

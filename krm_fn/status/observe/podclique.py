@@ -23,6 +23,7 @@ class PodClique(Observer):
     resource = "podcliques"
     label_selectors = (_grove.SELECTOR,)
     scaled_by_syncer = True
+    least_replicas = _grove.LEAST_REPLICAS
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all pods are ready and of the newest template."""

@@ -22,6 +22,7 @@ class PodCliqueScalingGroup(Observer):
     resource = "podcliquescalinggroups"
     label_selectors = (_grove.SELECTOR,)
     scaled_by_syncer = True
+    least_replicas = _grove.LEAST_REPLICAS
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all replicas are available and of the newest template."""

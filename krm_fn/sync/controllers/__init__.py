@@ -140,10 +140,10 @@ def dynamo(kind: Kind) -> Follow:
 
 
 def workloads(features: Features) -> Iterable[Follow]:
-    """Follows all kinds that an observer reads; pods only with the feature."""
+    """Follows the kinds that an observer reads, if the feature of the observer is on."""
     for name in observe.names():
         observer = observe.get(name)
-        if name != "pod" or features.pods:
+        if not observer.feature or getattr(features, observer.feature):
             for selector in observer.label_selectors:
                 yield Follow(workload_kind(observer, selector), observer.observe)
 

@@ -76,8 +76,7 @@ def test_the_planner_finds_the_number_of_an_adapter_in_the_graph(dynamo, control
         place.kubectl("scale", "dgdsa/chat-decode", "--replicas=3")
         place.wait("chat", lambda status: present(status) == (3, 3))
         assert "replicas" not in place.get(GRAPH, "chat")["spec"]["services"]["Frontend"]
-        graph = place.get(GRAPH, "chat")
-        assert graph["status"]["observedGeneration"] == graph["metadata"]["generation"]
+        server.eventually(lambda: (graph := place.get(GRAPH, "chat"))["status"]["observedGeneration"] == graph["metadata"]["generation"])
 
 
 def test_a_definition_without_conditions_is_no_reason_to_write_again(dynamo, controllers, kubelet, tmp_path):
