@@ -22,6 +22,12 @@ METRICS_ENABLED = "nvidia.com/metrics-enabled"
 MODEL_MANAGED_BY = "nvidia.com/managed-by"
 RESTART_AT = "nvidia.com/restartAt"
 
+# requests: the label of a profiling Job and its pods, and the labels of what comes out of a request
+REQUEST = "dgdr"
+REQUEST_APP = "app"
+REQUEST_NAME = "dgdr.nvidia.com/name"
+REQUEST_NAMESPACE = "dgdr.nvidia.com/namespace"
+
 # annotations that users set; the discovery backend is also a label on Services
 DISCOVERY_BACKEND = "nvidia.com/dynamo-discovery-backend"
 ENABLE_METRICS = "nvidia.com/enable-metrics"
@@ -60,6 +66,8 @@ SPEC_HASH = PREFIX + "spec-hash"
 ORCHESTRATOR = PREFIX + "orchestrator"
 RENDERED_BY = PREFIX + "rendered-by"
 RESTART = PREFIX + "restart"  # its only value is `sync`: the syncer restarts the services
+PROFILE_HASH = PREFIX + "profile-hash"  # of all that profiling depends on: on a request, its Job and its output
+OUTPUT_HASH = PREFIX + "output-hash"  # of the output as the profiler wrote it
 IGNORE = PREFIX + "ignore"  # written by users: codes of findings to leave out
 SETTINGS = "config." + PREFIX  # written by users: a key of the configuration, on a graph that is its own functionConfig
 MANAGER = "krm-fn"

@@ -20,6 +20,7 @@ GLOBAL_NAMESPACE = "dynamo"
 _CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr"}
 PLANNER_ACCOUNT = "planner-serviceaccount"
 EPP_ACCOUNT = "epp-serviceaccount"
+PROFILING_ACCOUNT = "dgdr-profiling-job"
 GROVE_KINDS = ("PodClique", "PodCliqueScalingGroup")
 """The kinds that Grove creates for the services of a PodCliqueSet."""
 _GROVE_REPLICA = 0  # the only replica of a graph's PodCliqueSet
@@ -104,6 +105,16 @@ def graph_of(kind: str, name: str, service: str) -> str:
 def component_of(kind: str, name: str) -> str:
     """The name of the component in a workload's name. A LeaderWorkerSet's name ends with the index of its replica."""
     return name.rpartition("-")[0] if kind == "LeaderWorkerSet" else name
+
+
+def profiling_job(request: str) -> str:
+    """The Job of a request, as in the reference."""
+    return f"profile-{request}"
+
+
+def profiling_output(request: str) -> str:
+    """The ConfigMap with the output of a request's Job, as in the reference."""
+    return f"dgdr-output-{request}"
 
 
 def discovery(graph: str) -> str:
