@@ -253,7 +253,7 @@ def test_a_signal_ends_it_well_and_soon(number, account, tmp_path):
     with syncer.running(account, tmp_path) as running:
         began = time.monotonic()
         assert running.server.end(number) == 0
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20, "a kubelet waits for 30 seconds"
         assert "Traceback" not in running.log()
 
 
