@@ -164,7 +164,7 @@ def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
     address, found = results.ref(resource), [*checked]
     if address.api_version == API_VERSION:
         usable = readable.usable(check.without_nulls(resource), checked)
-        found.extend(readable.news(validation.other(usable, context.config), readable.broken(checked)))
+        found.extend(readable.news(validation.other(usable, context.config, context.cluster), readable.broken(checked)))
     if address.kind == _REQUEST:
         message = f"this version does not expand a {_REQUEST}, so the resource leaves unchanged; the operator or a later version handles it"
         found.append(results.warning("DYN055", message, address, ("kind",)))

@@ -52,7 +52,7 @@ UNTOUCHED = [
 
 @pytest.mark.parametrize("item", [row[1] for row in UNTOUCHED], ids=[row[0] for row in UNTOUCHED])
 def test_items_that_are_not_expanded_leave_as_they_came(item):
-    found = given.expanded(item, given.graph())
+    found = given.expanded(item, given.graph({"Worker": given.service("worker", modelRef={"name": "b"})}))
     assert found.resources[0] is item
     assert found.results == []
 
@@ -399,9 +399,9 @@ def test_a_null_that_an_api_server_writes_stays():
 
 def test_nulls_leave_a_resource_that_is_not_expanded():
     model = given.item("DynamoModel", "m", api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": "b", "source": None})
-    found = given.expanded(model)
+    found = given.expanded(model, given.graph({"Worker": given.service("worker", modelRef={"name": "b"})}))
     assert [said.code for said in found.results] == ["DYN028"]
-    assert found.resources == [{**model, "spec": {"modelName": "a", "baseModelName": "b"}}]
+    assert found.resources[0] == {**model, "spec": {"modelName": "a", "baseModelName": "b"}}
 
 
 def test_a_changed_namespace_is_the_first_finding_of_all():

@@ -28,6 +28,7 @@ Field = Literal[
     "labels",
     "liveness",
     "main",
+    "model",
     "mount",
     "mount.cache",
     "mount.name",

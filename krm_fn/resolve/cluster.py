@@ -1,4 +1,4 @@
-"""Pull secrets and service accounts found among the input items, in place of the cluster lookups of the operator.
+"""Pull secrets, service accounts and base models found among the input items, in place of the cluster lookups of the operator.
 
 Follows the reference's `internal/secrets/docker.go` RefreshIndex and `controller/dynamocomponentdeployment_controller.go`.
 """
@@ -11,10 +11,12 @@ from typing import Any
 
 from krm_fn import results
 from krm_fn.config import Config
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import generated
 from krm_fn.records import NamedTuple
+from krm_fn.resolve.v1alpha1 import base_models
+from krm_fn.resolve.v1alpha1.base_models import BaseModels
 from krm_fn.results import Result
 
 _KINDS = ("ServiceAccount", "Secret")
@@ -23,7 +25,7 @@ _DOCKER_CONFIG = ".dockerconfigjson"
 
 
 class ClusterFacts(NamedTuple):
-    """Pull secrets and service accounts.
+    """Pull secrets, service accounts and base models.
 
     `secrets` maps namespace and registry host to Secret names; `everywhere` maps a registry host to the Secrets of the configuration.
     `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the ServiceAccount marked for pods without an account.
@@ -33,6 +35,7 @@ class ClusterFacts(NamedTuple):
     everywhere: dict[str, tuple[str, ...]] = {}
     accounts: dict[str, tuple[str, ...]] = {}
     fallback: dict[str, str] = {}
+    models: BaseModels = BaseModels()
 
     def pull_secrets(self, namespace: str, image: str) -> tuple[str, ...]:
         """Returns the Secrets for an image's registry: those among the items, then those of the configuration."""
@@ -78,7 +81,13 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
     for entry in config.image_pull_secrets:
         host = registry_host(entry.registry) or entry.registry
         everywhere[host] = (*everywhere.get(host, ()), entry.name)
-    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback), found
+    models = base_models.read((namespace(resource, config), resource) for resource in resources if _names_models(resource))
+    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, models), found
+
+
+def _names_models(resource: Resource) -> bool:
+    """True for a Dynamo resource that a user wrote and that names base models."""
+    return resource.get("kind") in base_models.KINDS and identity.is_dynamo(resource) and not generated.is_generated(resource)
 
 
 def registry_host(image: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.manifests import components as kinds
 from krm_fn.manifests import workloads
+from krm_fn.resolve.cluster import namespace
 from krm_fn.validation import components, discovery, graphs, models, pods, requests
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
         yield from workload.check_together(plan, [component.plan for component in carried])
 
 
-def other(resource: Resource, config: Config) -> Iterator[Result]:
+def other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:
     """All findings about a model or a request. Other kinds have none. `resource` must be well-formed."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if address.kind == "DynamoModel":
-        yield from models.check_model(spec, address)
+        yield from models.check_model(spec, address, namespace(resource, config), cluster.models)
     elif address.kind == "DynamoGraphDeploymentRequest":
         yield from requests.check_request(spec, address, config)
 
@@ -64,4 +65,5 @@ def _component(made: Pods, cluster: ClusterFacts) -> Iterator[Result]:
     yield from pods.check_pods(made)
     yield from pods.check_engine(made)
     yield from discovery.check_store(made)
+    yield from models.check_component(plan, cluster.models)
     yield from components.check_account(plan, cluster)

@@ -1,4 +1,4 @@
-"""Rules about a DynamoModel.
+"""Rules about a DynamoModel, and about the base models of services.
 
 Follows the reference's `internal/webhook/validation/dynamomodel.go`.
 """
@@ -8,21 +8,55 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.schema import sentences
+from krm_fn import results
+from krm_fn.schema import adapters, sentences
 
 if TYPE_CHECKING:
-    from krm_fn.results import Ref, Result
+    from krm_fn.plan import ComponentPlan
+    from krm_fn.resolve.v1alpha1.base_models import BaseModels
+    from krm_fn.results import Path, Ref, Result
 
-_SOURCES = ("s3://", "hf://")
+_LORA = "lora"
 
 
-def check_model(spec: dict[str, Any], ref: Ref) -> Iterator[Result]:
-    """A LoRA adapter must have a source with a valid uri."""
-    if spec.get("modelType") != "lora":
-        return
-    source = spec.get("source")
+def check_model(spec: dict[str, Any], ref: Ref, namespace: str, models: BaseModels) -> Iterator[Result]:
+    """A service must serve the base model. A LoRA adapter must have a source and a name that can be loaded and unloaded."""
+    base = spec.get("baseModelName") or ""
+    if base and (namespace, base) not in models.served:
+        message = (
+            f"no service among the items serves {base!r} in namespace {namespace}, so the model has no endpoints; "
+            "write this name as the base model of a service, or correct it here"
+        )
+        yield results.warning("DYN175", message, ref, ("spec", "baseModelName"))
+    yield from _alike(base, ref, ("spec", "baseModelName"), namespace, models)
+    if spec.get("modelType") == _LORA:
+        yield from _adapter(spec, ref)
+
+
+def check_component(plan: ComponentPlan, models: BaseModels) -> Iterator[Result]:
+    """The hash of its base model must be that of no other base model."""
+    yield from _alike(plan.edge.model, plan.ref, plan.at("model"), plan.who.namespace, models)
+
+
+def _alike(name: str, ref: Ref, path: Path, namespace: str, models: BaseModels) -> Iterator[Result]:
+    if name and (other := models.alike(namespace, name)):
+        message = (
+            f"{name!r} has the same hash as {other!r}, and the pods of a base model are found by its hash, so requests and adapters "
+            "reach pods of the other model; use one of the two in another namespace"
+        )
+        yield results.error("DYN176", message, ref, path)
+
+
+def _adapter(spec: dict[str, Any], ref: Ref) -> Iterator[Result]:
+    """Name and source of a LoRA adapter."""
+    if problem := adapters.wrong_name(spec.get("modelName") or ""):
+        yield results.error("DYN178", problem, ref, ("spec", "modelName"))
+    source, at = spec.get("source"), ("spec", "source", "uri")
     if source is None:
         yield sentences.error("DYN170", ref, ("spec", "source"))
-    elif not (source.get("uri") or "").startswith(_SOURCES):
-        uri = source.get("uri") or ""
-        yield sentences.error("DYN171", ref, ("spec", "source", "uri"), uri=f"{uri!r}")._replace(current=uri)
+        return
+    uri = source.get("uri") or ""
+    if not uri.startswith(adapters.SCHEMES):
+        yield sentences.error("DYN171", ref, at, uri=f"{uri!r}")._replace(current=uri)
+    elif problem := adapters.wrong_source(uri):
+        yield results.error("DYN177", problem, ref, at, current=uri)

@@ -22,6 +22,8 @@ _GROVE = {"orchestrator": "grove"}
 _RESTART = {"A": given.service("frontend"), "B": given.service("worker")}
 _SHARED = "/dev/shm"  # noqa: S108 - the kernel's name for it
 _REQUEST = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": {"profilerImage": "profiler:1", "config": {}}}
+_ALIKE = ("acme/tiny-83308", "acme/tiny-89280")
+"""Two names with the same first eight digits of their SHA-256."""
 _CLAIM = {"name": "weights", "create": True, "size": "10Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}
 
 
@@ -112,6 +114,17 @@ def _asking(limits: Any, requests: Any) -> Resource:
     return worker(main={"resources": {"limits": limits, "requests": requests}})
 
 
+def model(base: str, name: str = "a", **spec: Any) -> Resource:
+    """A DynamoModel."""
+    return given.item("DynamoModel", name, api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": base, **spec})
+
+
+def _adapter(name: str = "a", uri: str = "s3://models/a") -> list[Resource]:
+    """A LoRA adapter, and the graph that serves its base model."""
+    served = worker(modelRef={"name": "acme/tiny"})
+    return [served, model("acme/tiny", modelName=name, modelType="lora", source={"uri": uri})]
+
+
 ITEMS = [
     fires(
         "DYN050",
@@ -170,10 +183,6 @@ ITEMS = [
         "kind",
         "a request, which the function does not expand",
         given.item("DynamoGraphDeploymentRequest", "a", api="nvidia.com/v1alpha1", spec=_REQUEST),
-    ),
-    quiet(
-        "a model, which the function does not expand",
-        given.item("DynamoModel", "a", api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": "b"}),
     ),
     quiet("a kind of another product", given.item("ClusterPolicy", "a", api="nvidia.com/v1")),
     fires("DYN057", "metadata.namespace", "a graph without a namespace", given.graph(namespace="")),
@@ -686,6 +695,45 @@ SEVERAL_NODES = [
     quiet("an ephemeral volume without metadata", worker(pod={"volumes": [_ephemeral({})]}), **_GROVE),
 ]
 
+MODELS = [
+    quiet("a model and the graph that serves it", worker(modelRef={"name": "acme/tiny"}), model("acme/tiny")),
+    quiet("a model and the component that serves it", lone(modelRef={"name": "acme/tiny"}), model("acme/tiny")),
+    fires("DYN175", "spec.baseModelName", "a model without a graph", model("acme/tiny")),
+    fires("DYN175", "spec.baseModelName", "a model of another name", worker(modelRef={"name": "acme/tiny"}), model("Acme/tiny")),
+    fires(
+        "DYN175",
+        "spec.baseModelName",
+        "a model in another namespace than its graph",
+        given.graph({"Worker": given.service("worker", modelRef={"name": "acme/tiny"})}, namespace="other"),
+        model("acme/tiny"),
+    ),
+    fires(
+        "DYN175", "spec.baseModelName", "a base model that only another model names", model("acme/tiny"), model("acme/tiny", "b")
+    )._replace(found=[("DYN175", "spec.baseModelName")] * 2),
+    Case(
+        "a service and a model with two base models of one hash",
+        [("DYN176", f"{_SERVICE}.modelRef.name"), ("DYN176", "spec.baseModelName"), ("DYN175", "spec.baseModelName")],
+        [worker(modelRef={"name": _ALIKE[0]}), model(_ALIKE[1])],
+    ),
+    Case(
+        "two services with two base models of one hash",
+        [("DYN176", f"spec.services.{name}.modelRef.name") for name in "AB"],
+        [given.graph({name: given.service("worker", modelRef={"name": model}) for name, model in zip("AB", _ALIKE, strict=True)})],
+    ),
+    quiet(
+        "two base models of one hash in two namespaces",
+        worker(modelRef={"name": _ALIKE[0]}),
+        given.graph({"Worker": given.service("worker", modelRef={"name": _ALIKE[1]})}, namespace="other"),
+    ),
+    fires("DYN177", "spec.source.uri", "an adapter outside its folder", *_adapter(uri="s3://models/../secrets/a")),
+    fires("DYN177", "spec.source.uri", "an adapter outside its folder, with an encoded dot", *_adapter(uri="hf://a/%2E./b")),
+    fires("DYN177", "spec.source.uri", "a source with a line end", *_adapter(uri="s3://models/a\n")),
+    quiet("a source with dots in a name", *_adapter(uri="s3://models/v1..2/a...b/.hidden")),
+    fires("DYN178", "spec.modelName", "an adapter that is called ..", *_adapter("..")),
+    fires("DYN178", "spec.modelName", "an adapter with a control character in its name", *_adapter("a\tb")),
+    quiet("an adapter with a name of several parts", *_adapter("../../org/Größe 1")),
+]
+
 PODS = [
     fires(
         "DYN200", f"{_POD}.ephemeralContainers", "ephemeral containers", worker(pod={"ephemeralContainers": [{"name": "a", "image": "b"}]})
@@ -926,4 +974,4 @@ PODS = [
     quiet("restartPolicy Never under Grove", worker(pod={"restartPolicy": "Never"}), **_GROVE),
 ]
 
-ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *PODS]
+ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *MODELS, *PODS]

@@ -78,6 +78,7 @@ def test_looking_at_nodes_takes_a_role():
 
 
 def said(resource, **settings):
-    """The findings about a resource, without the one that requests are not expanded."""
+    """The findings about a resource, without those that requests are not expanded and that no graph serves the base model."""
     found = given.expanded(resource, **settings).results
-    return sorted((each.severity, each.code, results.field(each.path)) for each in found if each.code != "DYN055")
+    left_out = {"DYN055", "DYN175"}
+    return sorted((each.severity, each.code, results.field(each.path)) for each in found if each.code not in left_out)

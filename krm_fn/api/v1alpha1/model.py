@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from krm_fn.api import base
+from krm_fn.schema import adapters
 
-_SOURCES = ("s3://", "hf://")
 _NO_LORA = 'self.?modelType.orValue("") != "lora"'
 
 
@@ -27,7 +27,7 @@ class ModelSpec(base.Model):
         base.Rule("DYN170", f"{_NO_LORA} || has(self.source)", "source", "Required"),
         base.Rule(
             "DYN171",
-            f"{_NO_LORA} || !has(self.source) || " + " || ".join(f'self.source.uri.startsWith("{source}")' for source in _SOURCES),
+            f"{_NO_LORA} || !has(self.source) || " + " || ".join(f'self.source.uri.startsWith("{source}")' for source in adapters.SCHEMES),
             "source.uri",
             words={"uri": "uri"},
         ),

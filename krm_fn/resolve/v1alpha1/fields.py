@@ -28,6 +28,7 @@ COMPONENT: Mapping[Field, Path] = {
     "labels": ("labels",),
     "liveness": ("livenessProbe",),
     "main": ("extraPodSpec", "mainContainer"),
+    "model": ("modelRef", "name"),
     "mount": ("volumeMounts", "*"),
     "mount.cache": ("volumeMounts", "*", "useAsCompilationCache"),
     "mount.name": ("volumeMounts", "*", "name"),
