@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from krm_fn import report, results
 from krm_fn.cli import _options
+from krm_fn.config import Config
+from krm_fn.files import sources
 
 if TYPE_CHECKING:
     from krm_fn.sync.options import Options
     from krm_fn.sync.shards import Shard
 
 _EXTRA = ("aiohttp", "prometheus_client")
+_FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
+_NEEDS = {"hold_namespaces": "namespace", "auto_apply": "requests", "config": "auto_apply"}
+"""Options that mean nothing without another one."""
 
 
 def _namespaces(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
@@ -53,6 +59,9 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
     show_default=True,
     help="Write the numbers of adapters into graphs with a planner.",
 )
+@click.option("--requests/--no-requests", default=False, show_default=True, help="Follow requests, their profiling jobs and outputs.")
+@click.option("--auto-apply/--no-auto-apply", default=False, show_default=True, help="Apply the graphs of requests with autoApply.")
+@click.option("--config", metavar="FILE", type=_FILE, help="The configuration of these graphs: a DynamoRender or a ConfigMap.")
 @click.option("--events/--no-events", default=True, show_default=True, help="Write events when a resource changes its state.")
 @click.option("--hold-namespaces", is_flag=True, help="Keep a cluster-wide Dynamo operator out of each --namespace.")
 @click.option("--leader-election/--no-leader-election", default=None, help="Let one of several replicas write; on in a pod.")
@@ -76,8 +85,9 @@ def sync(ctx: click.Context, /, **given: Any) -> None:
       krm-fn sync --context kind-kind -n team-a --pods
       krm-fn sync --shard 2/5
     """  # noqa: D301 - click reads the backspace
-    if given["hold_namespaces"] and not given["namespace"]:
-        raise click.UsageError("--hold-namespaces needs --namespace")
+    for option, needed in _NEEDS.items():
+        if given[option] and not given[needed]:
+            raise click.UsageError(f"{_flag(option)} needs {_flag(needed)}")
     try:
         from krm_fn.sync import logs, main, options  # noqa: PLC0415 - the extra may be missing
     except ModuleNotFoundError as problem:
@@ -86,8 +96,25 @@ def sync(ctx: click.Context, /, **given: Any) -> None:
         click.echo("error: krm-fn sync needs more packages; run: pip install 'dynamo-krm-fn[sync]'", err=True)
         sys.exit(2)
     logs.configure(given["log_format"], given["log_level"])
+    given["config"] = _config(given["config"])
     known = [(parameter.name or "").upper() for parameter in ctx.command.params]
     sys.exit(main.start(_read(given), options.unknown_variables(known)))
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _config(file: str | None) -> Config:
+    """The configuration in a file; the default without a file. Exits with the findings if it has an error."""
+    if file is None:
+        return Config()
+    settings, found = sources.configuration(file)
+    if found:
+        click.echo(report.summary(found), err=True)
+    if results.failed(found):
+        sys.exit(2)
+    return settings
 
 
 def _read(given: dict[str, Any]) -> Options:

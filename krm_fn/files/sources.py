@@ -99,6 +99,13 @@ def load(  # noqa: PLR0913 - one for each option
     return loaded._replace(groups=scopes.groups(resources, found.scopes, loaded.home))
 
 
+def configuration(path: str) -> tuple[Config, list[Result]]:
+    """The configuration in a file, and the findings about it."""
+    found: list[Result] = []
+    settings, wrong = _settings(_distinct(_named_config(path, found)))
+    return settings, [*found, *wrong]
+
+
 def _read(listed: Listed) -> File:
     if not listed.leads_out:
         return reading.read(listed.path)

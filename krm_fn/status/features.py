@@ -18,6 +18,10 @@ class Features(NamedTuple):
     """Scales the objects that Grove made to the counts in the annotation `workloads`."""
     graph_replicas: bool = False
     """Writes the number of a scaling adapter into a graph with a planner, which reads it there."""
+    requests: bool = False
+    """Keeps the status of requests, whose profiling Jobs and outputs it reads."""
+    auto_apply: bool = False
+    """Applies the graph of a request with `autoApply`, and the objects of the graph. Needs `requests`."""
 
 
 DEFAULT = Features()

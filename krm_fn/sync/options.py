@@ -8,6 +8,7 @@ import re
 import socket
 from typing import TYPE_CHECKING, NamedTuple
 
+from krm_fn.config import Config
 from krm_fn.status.features import Features
 from krm_fn.sync.shards import Shard
 
@@ -28,6 +29,8 @@ class Options(NamedTuple):
     namespaces: tuple[str, ...] = ()
     """Empty: all namespaces."""
     features: Features = Features()
+    config: Config = Config()
+    """The configuration with which graphs of requests are expanded."""
     events: bool = True
     hold_namespaces: bool = False
     leader_election: bool | None = None

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from krm_fn.cli import sync
+from krm_fn.config import Config
 from krm_fn.status.features import Features
 from krm_fn.sync import main
 from krm_fn.sync.options import Options
@@ -43,11 +44,19 @@ def test_without_options(run):
     assert chosen.features == Features(pods=False, restarts=False, scaling=True, grove_counts=True)
 
 
-def test_every_option(run):
+def settings(tmp_path, text="orchestrator: grove"):
+    """A file with a configuration."""
+    file = tmp_path / "render.yaml"
+    file.write_text(f"apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {{name: render}}\nspec: {{{text}}}\n")
+    return str(file)
+
+
+def test_every_option(run, tmp_path):
     words = shlex.split(
         "--kubeconfig k --context c -n a --namespace b --pods --restarts --no-scaling --no-grove-counts --graph-replicas --no-events "
+        "--requests --auto-apply "
         "--hold-namespaces --no-leader-election --lease-namespace l --shard 2/5 --listen [::1]:9 --workers 3 --log-format json "
-        "--log-level debug"
+        f"--log-level debug --config {settings(tmp_path)}"
     )
     result, chosen, _ = run(*words)
     assert result.exit_code == 0, result.output
@@ -55,7 +64,8 @@ def test_every_option(run):
         kubeconfig="k",
         context="c",
         namespaces=("a", "b"),
-        features=Features(pods=True, restarts=True, scaling=False, grove_counts=False, graph_replicas=True),
+        features=Features(pods=True, restarts=True, scaling=False, grove_counts=False, graph_replicas=True, requests=True, auto_apply=True),
+        config=Config(orchestrator="grove"),
         events=False,
         hold_namespaces=True,
         leader_election=False,
@@ -98,6 +108,8 @@ def test_an_unknown_variable_is_a_warning(run):
     ("words", "said"),
     [
         ("--hold-namespaces", "--hold-namespaces needs --namespace"),
+        ("--auto-apply", "--auto-apply needs --requests"),
+        ("--requests --config /dev/null", "--config needs --auto-apply"),
         ("--shard 6/5", "write NUMBER/TOTAL, for example 2/5"),
         ("--listen 8080x", "is not ADDRESS:PORT"),
         ("--listen 127.0.0.1:99999", "is not ADDRESS:PORT"),
@@ -112,6 +124,23 @@ def test_wrong_usage(words, said, run):
     result, chosen, _ = run(*words.split())
     assert (result.exit_code, chosen) == (2, None)
     assert said.lower() in result.output.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "does not exist"),
+        ("orchestrater: grove", "DYN023 spec.orchestrater: unknown field"),
+        ("ingress: 5", "DYN021 spec.ingress"),
+    ],
+)
+def test_a_configuration_with_an_error_is_wrong_usage(text, said, run, tmp_path):
+    """The findings are those of a render, with their places. A syncer that starts would apply graphs with other settings."""
+    file = settings(tmp_path, text) if text else str(tmp_path / "missing.yaml")
+    result, chosen, _ = run("--requests", "--auto-apply", "--config", file)
+    assert (result.exit_code, chosen) == (2, None)
+    assert said in result.output
+    assert file in result.output
 
 
 def command(*words, code="from krm_fn import __main__; __main__.start()"):
