@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.workload_list import Entry
 
 GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
+REQUEST = "DynamoGraphDeploymentRequest"
 UNREADABLE, REFUSED = "InvalidWorkloads", "ValidationFailed"
 """Reasons why a resource is not judged: its annotation cannot be read, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
@@ -45,6 +46,8 @@ class Subject(NamedTuple):
     service: str = ""
     replicas: int | None = None
     planned: tuple[tuple[str, int | None], ...] = ()
+    request: ObjectKey | None = None
+    """The request that a graph was generated for, by its labels."""
     deleted: bool = False
     status: dict[str, Any] = {}
 
@@ -75,6 +78,7 @@ def read(resource: Resource, home: str = "") -> Subject:
         service=service,
         replicas=fields.number(spec.get("replicas")),
         planned=_planned(services),
+        request=_request(resource),
         deleted="deletionTimestamp" in metadata,
         status=fields.mapping(resource, "status"),
     )
@@ -85,6 +89,11 @@ def _planned(services: dict[str, Any]) -> tuple[tuple[str, int | None], ...]:
     if not any(fields.mapping(service).get("componentType") == _PLANNER for service in services.values()):
         return ()
     return tuple((name, fields.number(fields.mapping(service).get("replicas"))) for name, service in services.items())
+
+
+def _request(resource: Resource) -> ObjectKey | None:
+    name, namespace = fields.label(resource, labels.REQUEST_NAME), fields.label(resource, labels.REQUEST_NAMESPACE)
+    return ObjectKey(identity.DYNAMO_GROUP, REQUEST, namespace, name) if name and namespace else None
 
 
 def workload(entry: Entry, namespace: str) -> ObjectKey:

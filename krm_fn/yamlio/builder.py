@@ -21,6 +21,8 @@ from krm_fn import results
 from krm_fn.yamlio import scalars, stream
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from krm_fn.results import Result
 
 DEPTH = 200
@@ -63,15 +65,15 @@ class Builder:
     last set. `handles` is true if the document declares short forms of tags.
     """
 
-    def __init__(self, text: str, found: list[Result], file: str = "", lines: int = 0) -> None:
-        """`lines` is the number of lines before the text in its file."""
+    def __init__(self, text: str, found: list[Result], file: str = "", lines: int = 0, literal: Collection[str] = ()) -> None:
+        """`lines` is the number of lines before the text in its file. Unquoted scalars in `literal` are strings."""
         self.next = stream.events(text)
         self.reach = len(text)
         self.handles = False
         self._found = found
         self._file = file
         self._lines = lines
-        self._plain = _Plain()
+        self._plain = _Plain({text: text for text in literal})
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._merged: dict[int, set[str]] = {}
         self._depth = 0

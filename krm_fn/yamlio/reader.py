@@ -16,7 +16,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.yamlio import builder, scalars, syntax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from krm_fn.results import Result
     from krm_fn.yamlio.builder import Builder
@@ -50,10 +50,10 @@ def decode(data: bytes, file: str = "") -> tuple[str, list[Result]]:
         return "", [results.error("DYN002", message, file=file, line=line, column=column)]
 
 
-def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
+def read(text: str, file: str = "", literal: Collection[str] = ()) -> tuple[list[Document], list[Result]]:
     """Returns every document that is not empty, and all findings. After an invalid document, reading continues with the next one.
 
-    `file` is the name that findings carry. Never raises, whatever the text is.
+    `file` is the name that findings carry. Unquoted scalars in `literal` are strings. Never raises, whatever the text is.
     """
     if (value := json_value(text)) is not None:
         return [Document(value, file, 0, 1, 0, len(text))], []
@@ -62,17 +62,19 @@ def read(text: str, file: str = "") -> tuple[list[Document], list[Result]]:
     start: int | None = 1 if text.startswith("\ufeff") else 0
     while start is not None and len(found) < BROKEN_DOCUMENTS:
         rest, lines = text[start:], text.count("\n", 0, start)
-        done, wrong = attempt(partial(_documents, documents, file, start, lines), rest, file, lines)
+        done, wrong = attempt(partial(_documents, documents, file, start, lines), rest, file, lines, literal)
         found.extend(wrong)
         start = None if done else _next_document(text, start, wrong[-1].line)
     return documents, sorted(found, key=lambda result: (result.line, result.column))
 
 
-def attempt(take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0) -> tuple[T | None, list[Result]]:
+def attempt(
+    take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0, literal: Collection[str] = ()
+) -> tuple[T | None, list[Result]]:
     """Returns the value that `take` builds from a text's events, and the findings. The value is None if the text cannot be parsed."""
     found: list[Result] = []
     try:
-        return take(builder.Builder(text, found, file, lines)), found
+        return take(builder.Builder(text, found, file, lines, literal)), found
     except builder.Broken as broken:
         found.append(broken.result)
     except (YAMLError, UnicodeEncodeError) as problem:

@@ -1,0 +1,125 @@
+"""The output of a profiling Job: from the ConfigMap that its copier writes to the generated graph.
+
+Follows the reference's `internal/controller/dynamographdeploymentrequest_controller.go` generateDGDSpec and extractResourcesFromYAML. Two
+differences: nothing is left out without a note, and a text that says two things at once is refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import digest, identity, labels
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.profiling import typed
+from krm_fn.records import NamedTuple
+from krm_fn.yamlio import reader
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+    from krm_fn.yamlio.reader import Document
+
+CONFIG, MOCKER = "config_with_planner.yaml", "mocker_config_with_planner.yaml"
+"""The keys of the ConfigMap: the graph for the real backend, and the graph for the mocker."""
+LIMIT = 2**20
+"""The most bytes of a text that is read. A ConfigMap holds no more."""
+GRAPH = "DynamoGraphDeployment"
+_TEXT_WORDS = ("y", "Y", "n", "N")
+"""Words that YAML 1.1 reads as booleans. The profiler's YAML library writes the texts of these words without quotes."""
+
+
+class Published(NamedTuple):
+    """The ConfigMap with the output of a request. `request` is its label `dgdr.nvidia.com/name`. The hashes are its annotations."""
+
+    key: ObjectKey
+    request: str = ""
+    texts: dict[str, str] = {}
+    profile_hash: str = ""
+    output_hash: str = ""
+
+
+class Output(NamedTuple):
+    """The output, read. `problem` says why it has no usable graph; `notes` say what of it is not used, each in a few words.
+
+    `others` are the objects beside the graph, in their order. `profile_hash` is the hash of the settings that were profiled. `edited` is
+    true if the texts are not those that the copier wrote.
+    """
+
+    graph: Resource | None = None
+    others: tuple[Resource, ...] = ()
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+    profile_hash: str = ""
+    edited: bool = False
+
+
+def published(config_map: Resource, home: str = "") -> Published:
+    """Reads a ConfigMap. `home` is the namespace of a resource without one. Never raises for what somebody wrote."""
+    data, annotations = config_map.get("data"), labels.notes(config_map)
+    return Published(
+        identity.key(config_map, home),
+        _text(labels.of(config_map).get(labels.REQUEST_NAME)),
+        {key: text for key, text in data.items() if isinstance(text, str)} if isinstance(data, dict) else {},
+        _text(annotations.get(labels.PROFILE_HASH)),
+        _text(annotations.get(labels.OUTPUT_HASH)),
+    )
+
+
+def read(found: Published, *, mocker: bool) -> Output:
+    """The output in a ConfigMap. `mocker` selects the graph for the mocker. Never raises for what the profiler wrote."""
+    key = MOCKER if mocker else CONFIG
+    edited = bool(found.output_hash) and found.output_hash != output_hash(found.texts)
+    text = found.texts.get(key)
+    if text is None:
+        output = Output(problem=f"key {key} not found in ConfigMap {found.key.name}")
+    elif len(text.encode(errors="replace")) > LIMIT:
+        output = Output(problem=_failed(key, f"the text is larger than {LIMIT // 2**20} MiB"))
+    else:
+        output = _read(text, key)
+    return output._replace(profile_hash=found.profile_hash, edited=edited)
+
+
+def output_hash(texts: dict[str, str]) -> str:
+    """The hash that the copier writes: SHA-256 of the text for the real backend, followed by the text for the mocker."""
+    return digest.hexadecimal("".join(texts.get(key, "") for key in (CONFIG, MOCKER)))
+
+
+def _read(text: str, key: str) -> Output:
+    """The graph and the other objects in a text. The last graph counts (reference: a second graph replaces the first)."""
+    documents, wrong = reader.read(text, literal=_TEXT_WORDS)
+    resources = [each for each in documents if isinstance(each.value, dict) and isinstance(each.value.get("kind"), str)]
+    graphs = [each for each in resources if each.value["kind"] == GRAPH]
+    others = tuple(each.value for each in resources if each.value["kind"] != GRAPH)
+    notes = [*_unread(documents, resources), *(f"{_place(each)} cannot be read: {each.message}" for each in wrong)]
+    if not graphs:
+        return Output(others=others, problem=_failed(key, "; ".join(["no DynamoGraphDeployment found in YAML content", *notes])))
+    if within := [each for each in wrong if _inside(each, graphs[-1], text)]:
+        return Output(others=others, problem=_failed(key, f"{_place(within[0])}: {within[0].message}"))
+    graph, more, problem = typed.graph(graphs[-1].value)
+    if problem:
+        return Output(others=others, problem=_failed(key, f"failed to convert to DynamoGraphDeployment: {problem}"))
+    if len(graphs) > 1:
+        notes.append(f"the output has {len(graphs)} graphs, and only the last is used")
+    return Output(graph, others, notes=(*notes, *more))
+
+
+def _unread(documents: Sequence[Document], resources: Sequence[Document]) -> list[str]:
+    return [f"the document at line {each.line} has no kind and is not used" for each in documents if each not in resources]
+
+
+def _inside(finding: Result, document: Document, text: str) -> bool:
+    return document.line <= finding.line <= document.line + text.count("\n", document.start, document.end)
+
+
+def _place(finding: Result) -> str:
+    return f"line {finding.line}"
+
+
+def _failed(key: str, problem: str) -> str:
+    return f"failed to extract DGD from {key}: {problem}"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,39 @@
+"""A generated graph in the form of the API: without fields that Dynamo's types do not have, and with quantities as the API writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.schema import check, readable
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+API_VERSION = "nvidia.com/v1alpha1"
+_TYPE, _FORM = "DYN021", "DYN027"
+"""Codes of values that the types cannot hold. Any other finding about the graph is the business of a render."""
+_UNKNOWN = ("DYN023", "DYN029")
+_SHOWN = 5
+
+
+def graph(written: Resource) -> tuple[Resource | None, list[str], str]:
+    """The graph, notes about its parts that are not used, and the problem if the types cannot hold it. The graph is then None.
+
+    Any apiVersion is accepted, and stays (as in the reference). A status is left out, because only a controller knows it.
+    """
+    resource = check.without_nulls({key: value for key, value in written.items() if key != "status"})
+    found = list(check.resource({**resource, "apiVersion": API_VERSION}, unknown="error"))
+    if mismatch := next((each for each in found if each.code in (_TYPE, _FORM)), None):
+        return None, [], results.line(mismatch).removeprefix(f"{mismatch.code} ")
+    unknown = [each.path for each in found if each.code in _UNKNOWN]
+    metadata = resource.get("metadata")
+    kept = readable.without({**resource, "metadata": metadata if isinstance(metadata, dict) else {}}, unknown)
+    return kept, _left_out([results.field(path) for path in unknown]), ""
+
+
+def _left_out(fields: list[str]) -> list[str]:
+    if not fields:
+        return []
+    more = f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
+    return [f"Dynamo has no such fields, so they are left out: {', '.join(fields[:_SHOWN])}{more}"]

@@ -1,0 +1,70 @@
+"""The second step of a request: the graph that the profiler generated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.status import fields
+from krm_fn.status.conditions import Condition
+from krm_fn.status.requests import FAILED, PENDING, READY, Step, profiling
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.profiling.output import Output
+    from krm_fn.status.request import Request, Seen
+
+TYPE = "SpecGenerated"
+GENERATED, UNSUCCESSFUL = "SpecGenerated", "GenerationFailed"
+
+
+def step(request: Request, seen: Seen, profiled: Step) -> Step:
+    """The graph of the output. A graph that was generated before stays, even if the output is lost or was changed since."""
+    output, stored = seen.output, request.generated
+    problem = _problem(request, seen)
+    if profiled.done and output and output.graph and not problem:
+        return _generated(request, output.graph, [*output.notes, *_place(request, output.graph)])
+    if stored:
+        lost = [f"the output cannot be used any more, and the graph of before stays: {problem}"] if output and profiled.done else []
+        return _generated(request, stored, lost)
+    if not profiled.done:
+        return Step(PENDING)
+    return Step(FAILED, Condition(TYPE, False, UNSUCCESSFUL, problem), stalled=True)
+
+
+def _generated(request: Request, graph: Resource, notes: list[str]) -> Step:
+    here = "Generated spec is available in status.generatedDeployment"
+    said = "DynamoGraphDeployment spec generated successfully" if request.auto_apply else here
+    return Step(READY, Condition(TYPE, True, GENERATED, "; ".join([said, *notes])), done=True, value=graph)
+
+
+def _problem(request: Request, seen: Seen) -> str:
+    """Why the output cannot be used, and what to do; empty if it can."""
+    output, name = seen.output, request.output.name
+    if output is None:
+        return f"output ConfigMap {name} not found - profiling may not have completed yet; {_again(request)}"
+    if not _profiled(request, seen, output):
+        return f"the ConfigMap {name} is from a run with other settings; {_again(request)}"
+    if output.edited:
+        return f"the ConfigMap {name} was changed after the profiler wrote it; restore its text, or {_again(request)}"
+    return f"{output.problem}; correct the profiler or its configuration, then {_again(request)}" if output.problem else ""
+
+
+def _profiled(request: Request, seen: Seen, output: Output) -> bool:
+    """True if the output can be that of the Job or of the settings of now. An output without a hash counts."""
+    known = [request.profile_hash, seen.job.profile_hash if seen.job and profiling.is_ours(request, seen.job) else ""]
+    return not output.profile_hash or not any(known) or output.profile_hash in known
+
+
+def _again(request: Request) -> str:
+    return f"delete the Job {request.job.name} and the ConfigMap, and apply the Job again to profile once more"
+
+
+def _place(request: Request, graph: Resource) -> list[str]:
+    """Says where a graph does not go, or why it cannot go anywhere."""
+    target, written = request.place(graph), fields.text(fields.mapping(graph, "metadata").get("namespace"))
+    found = []
+    if written and written != target.namespace:
+        found.append(f"the namespace {written} of the generated graph is not used, it belongs into {target.namespace}")
+    if not target.name:
+        found.append("the generated graph has no name; set spec.deploymentOverrides.name")
+    return found
