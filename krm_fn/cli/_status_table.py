@@ -1,15 +1,17 @@
-"""The status of graphs as a table: one row for each workload."""
+"""The status as tables: one row for each workload of graphs, and one for each request."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import report
 from krm_fn.kube import labels
+from krm_fn.status import conditions, fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from krm_fn.status.request import Request
     from krm_fn.status.subject import Subject
     from krm_fn.status.verdicts import Verdict
 
@@ -25,7 +27,18 @@ class Row(NamedTuple):
     why: str
 
 
+class RequestRow(NamedTuple):
+    """The cells of one request. `graph` is the graph that it deployed, or the generated one."""
+
+    request: str
+    state: str
+    job: str
+    graph: str
+    why: str
+
+
 HEAD = Row("GRAPH", "SERVICE", "WORKLOAD", "READY", "SINCE", "WHY")
+REQUEST_HEAD = RequestRow("REQUEST", "STATE", "JOB", "GRAPH", "WHY")
 
 _UNKNOWN = f"no annotation {labels.WORKLOADS}, and the workloads of this version of the resource are not known"
 
@@ -34,17 +47,40 @@ def rows(subject: Subject, verdicts: Iterable[Verdict]) -> list[Row]:
     """The rows of a graph or of a component alone. A resource that cannot be judged has one row with the reason."""
     if subject.entries == ():
         return []
-    name = f"{subject.key.namespace}/{subject.key.name}" if subject.key.namespace else subject.key.name
+    name = _place(subject.key.namespace, subject.key.name)
     if subject.wrong or subject.entries is None:
         return [Row(name, "", "", "", "", subject.wrong or _UNKNOWN)]
     return [Row(name, each.entry.service, _workload(each), _ready(each), each.own.since if each.own else "", each.why) for each in verdicts]
 
 
-def text(rows: Sequence[Row]) -> str:
-    """The table in columns, each as wide as its widest cell."""
-    cells = [tuple(report.printable(cell) or "-" for cell in row) for row in (HEAD, *rows)]
+def request(asked: Request, status: dict[str, Any]) -> RequestRow:
+    """The row of a request. It says why the request is not ready, or that its newest spec does not count."""
+    ready = fields.condition(status, conditions.READY)
+    deployed = fields.mapping(status, "deployment") or fields.mapping(status, "generatedDeployment", "metadata")
+    return RequestRow(
+        _place(asked.key.namespace, asked.key.name),
+        fields.text(status.get("state")),
+        asked.job.name,
+        _place(fields.text(deployed.get("namespace")), fields.text(deployed.get("name"))),
+        "" if ready.get("status") == "True" else fields.text(ready.get("message")),
+    )
+
+
+def text(rows: Sequence[Row], requests: Sequence[RequestRow] = ()) -> str:
+    """The tables with a blank line between them. The table of requests is left out if it is empty, that of graphs if only it is empty."""
+    tables = [(HEAD, rows)] if rows or not requests else []
+    return "\n".join(_table(head, found) for head, found in [*tables, *([(REQUEST_HEAD, requests)] if requests else [])])
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in columns, each as wide as its widest cell."""
+    cells = [tuple(report.printable(cell) or "-" for cell in row) for row in (head, *rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     return "".join("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in cells)
+
+
+def _place(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
 
 
 def _workload(verdict: Verdict) -> str:

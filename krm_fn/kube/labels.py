@@ -53,6 +53,10 @@ PART = "app.kubernetes.io/component"
 APP_NAME = "app.kubernetes.io/name"
 PART_OF = "app.kubernetes.io/part-of"
 
+# written by Kubernetes on the pods of a Job
+JOB_NAME = "batch.kubernetes.io/job-name"
+OLD_JOB_NAME = "job-name"
+
 # written by Grove on the objects that it makes
 GROVE_GROUP = "grove.io/podcliquescalinggroup"
 GROVE_MANAGER = "grove-operator"

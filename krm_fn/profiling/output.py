@@ -6,6 +6,7 @@ differences: nothing is left out without a note, and a text that says two things
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import digest, identity, labels
@@ -15,7 +16,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.yamlio import reader
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
@@ -88,7 +89,7 @@ def output_hash(texts: dict[str, str]) -> str:
 
 def _read(text: str, key: str) -> Output:
     """The graph and the other objects in a text. The last graph counts (reference: a second graph replaces the first)."""
-    documents, wrong = reader.read(text, literal=_TEXT_WORDS)
+    documents, wrong = _documents(text)
     resources = [each for each in documents if isinstance(each.value, dict) and isinstance(each.value.get("kind"), str)]
     graphs = [each for each in resources if each.value["kind"] == GRAPH]
     others = tuple(each.value for each in resources if each.value["kind"] != GRAPH)
@@ -103,6 +104,36 @@ def _read(text: str, key: str) -> Output:
     if len(graphs) > 1:
         notes.append(f"the output has {len(graphs)} graphs, and only the last is used")
     return Output(graph, others, notes=(*notes, *more))
+
+
+def _documents(text: str) -> tuple[list[Document], list[Result]]:
+    """The documents of a text. JSON values may follow one another without a mark between them (reference: NewYAMLOrJSONDecoder)."""
+    documents: list[Document] = []
+    wrong: list[Result] = []
+    for start, end in _parts(text):
+        found, findings = reader.read(text[start:end], literal=_TEXT_WORDS)
+        lines = text.count("\n", 0, start)
+        documents += [each._replace(line=each.line + lines, start=each.start + start, end=each.end + start) for each in found]
+        wrong += [each._replace(line=each.line + lines) for each in findings]
+    return documents, wrong
+
+
+def _parts(text: str) -> Iterator[tuple[int, int]]:
+    """The places of the JSON objects that a text begins with, and of the rest."""
+    decoder, start = json.JSONDecoder(), 0
+    while (begin := _nonblank(text, start)) < len(text) and text[begin] == "{":
+        try:
+            _, end = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            break
+        yield begin, end
+        start = end
+    if start < len(text):
+        yield start, len(text)
+
+
+def _nonblank(text: str, start: int) -> int:
+    return len(text) - len(text[start:].lstrip())
 
 
 def _unread(documents: Sequence[Document], resources: Sequence[Document]) -> list[str]:

@@ -5,17 +5,24 @@ Follows the reference's `internal/controller/dynamographdeploymentrequest_contro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
+from krm_fn.status.observe import pod as pods_
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krm_fn.kube.types import Resource
 
 GROUP, KIND = "batch", "Job"
+_PROFILER = "profiler"
+_LOGS = "FallbackToLogsOnError"
+_LONGEST = 1024
+"""The most characters of a container's message that are shown."""
 
 
 class Job(NamedTuple):
@@ -28,6 +35,16 @@ class Job(NamedTuple):
     failure: str = ""
     suspended: bool = False
     deleted: bool = False
+
+
+class Pod(NamedTuple):
+    """A pod of a Job, whose name is `job`. `detail` says what went wrong in it; empty if nothing did. `since` is the time of creation."""
+
+    key: ObjectKey
+    job: str = ""
+    failed: bool = False
+    detail: str = ""
+    since: str = ""
 
 
 def read(resource: Resource, home: str = "") -> Job:
@@ -49,5 +66,55 @@ def read(resource: Resource, home: str = "") -> Job:
     )
 
 
-def _ends(condition: dict[str, object]) -> bool:
+def pod(resource: Resource, home: str = "") -> Pod:
+    """Reads one pod. `home` is the namespace of a resource without one. Never raises for what somebody wrote."""
+    status, metadata = fields.mapping(resource, "status"), fields.mapping(resource, "metadata")
+    failed = status.get("phase") == "Failed"
+    key = identity.key(resource, home)
+    why = _failure(resource) if failed else pods_.OBSERVER.observe(resource).why
+    return Pod(
+        key,
+        fields.label(resource, labels.JOB_NAME) or fields.label(resource, labels.OLD_JOB_NAME),
+        failed,
+        f"Pod: {key.name}, {why}" if why else "",
+        fields.text(metadata.get("creationTimestamp")),
+    )
+
+
+def detail(pods: Iterable[Pod], job: ObjectKey) -> str:
+    """The detail of the newest pod of a Job that has one; failed pods come first. Empty if no pod has one."""
+    own = [each for each in pods if each.detail and (each.key.namespace, each.job) == (job.namespace, job.name)]
+    return max(own, key=lambda each: (each.failed, each.since, each.key.name)).detail if own else ""
+
+
+def _ends(condition: dict[str, Any]) -> bool:
     return condition.get("status") == "True" and condition.get("type") in ("Complete", "Failed")
+
+
+def _failure(resource: Resource) -> str:
+    """Why a pod failed: the first container that ended with an error, else one that cannot start, else what Kubernetes says of the pod."""
+    status = fields.mapping(resource, "status")
+    containers = [*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))]
+    for each in containers:
+        ended = fields.mapping(each, "state", "terminated")
+        if ended and ended.get("exitCode") != 0:
+            name = fields.text(each.get("name"))
+            said = "" if name == _PROFILER and _shows_log(resource) else fields.text(ended.get("message"))
+            return f"Container: {name}, ExitCode: {ended.get('exitCode')}, {_reason(ended, said)}"
+    for each in containers:
+        if waiting := fields.mapping(each, "state", "waiting"):
+            return f"Container: {fields.text(each.get('name'))}, Waiting - {_reason(waiting, fields.text(waiting.get('message')))}"
+    return _reason(status, fields.text(status.get("message"))) if status.get("reason") else ""
+
+
+def _shows_log(resource: Resource) -> bool:
+    """True if the message of the profiler may be a part of its log, which fewer people may read than the status of a request."""
+    spec = fields.mapping(resource, "spec")
+    containers = [*fields.mappings(spec.get("initContainers")), *fields.mappings(spec.get("containers"))]
+    return any(each.get("name") == _PROFILER and each.get("terminationMessagePolicy") == _LOGS for each in containers)
+
+
+def _reason(state: dict[str, Any], said: str) -> str:
+    said = said.strip()
+    short = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
+    return f"Reason: {fields.text(state.get('reason')) or 'Unknown'}{f', Message: {short}' if short else ''}"

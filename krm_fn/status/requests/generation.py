@@ -64,7 +64,7 @@ def _place(request: Request, graph: Resource) -> list[str]:
     target, written = request.place(graph), fields.text(fields.mapping(graph, "metadata").get("namespace"))
     found = []
     if written and written != target.namespace:
-        found.append(f"the namespace {written} of the generated graph is not used, it belongs into {target.namespace}")
+        found.append(f"the namespace {written} of the generated graph is not used; the graph goes to {target.namespace}")
     if not target.name:
         found.append("the generated graph has no name; set spec.deploymentOverrides.name")
     return found
