@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+"""Server-side apply. JSON is YAML, so the body may be JSON."""
 LONGEST_WAIT = 60.0
 """The most that Retry-After is obeyed for, in seconds."""
 LINE_LIMIT = 16 * 2**20

@@ -9,12 +9,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.sync import logs
-from krm_fn.sync.client import MERGE_PATCH, ApiError
+from krm_fn.sync.client import APPLY_PATCH, MERGE_PATCH, ApiError
 from krm_fn.sync.cluster import ClusterError
+from krm_fn.sync.denials import Denials
 from krm_fn.sync.queue import LAST_RETRY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from krm_fn.sync.store import Entry
 
 FIELD_MANAGER = "dynamo-status-syncer"
+APPLIER = "krm-fn"
+"""The field manager of applied objects."""
 IN_FLIGHT = 16
 """Writes at once. The API server is the bottleneck: more would only wait there."""
-FORBIDDEN = 60.0
-"""Seconds until a write that we may not make is tried again. The first times are shorter: see `Denials`."""
 AWAY = 5.0
 """Seconds after which a write is tried again at the latest while the server is away, not ready or too busy."""
 INVALID = 300.0
@@ -51,7 +52,7 @@ class Retry(Exception):  # noqa: N818 - the task is not wrong, it is early
 
 
 class Outcome(NamedTuple):
-    """What became of a write: `written`, `gone`, `forbidden` or `invalid`, and the seconds until the next attempt (None: no attempt).
+    """What became of a request: `written`, `read`, `gone`, `forbidden` or `invalid`, and the seconds until the next attempt (None: none).
 
     `resource` is the object that the server returned, `message` is its reason for refusing.
     """
@@ -62,38 +63,41 @@ class Outcome(NamedTuple):
     message: str = ""
 
 
-class Denials:
-    """Writes that the server forbids: one place is asked again after a second, then after twice as long each time, up to a minute.
+class _Request(NamedTuple):
+    """One request to the server about one object."""
 
-    A server that just started forbids everything for a moment. A right that is really missing must not cost a request for each object.
-    """
+    method: str
+    kind: Kind
+    key: ObjectKey
+    subresource: str = ""
+    params: dict[str, str] | None = None
+    body: Any = None
+    content_type: str = MERGE_PATCH
 
-    def __init__(self) -> None:
-        self._until: dict[Hashable, float] = {}
-        self._pauses: dict[Hashable, float] = {}
-        self._messages: dict[Hashable, str] = {}
+    @property
+    def path(self) -> str:
+        """The path of the object, or of its subresource."""
+        return self.kind.path(self.key.namespace, self.key.name) + (f"/{self.subresource}" if self.subresource else "")
 
-    def left(self, place: Hashable) -> float:
-        """Seconds until the place may be asked again; 0 if it may be asked now."""
-        return max(0.0, self._until.get(place, 0.0) - monotonic())
+    @property
+    def topic(self) -> tuple[str, str, str]:
+        """The right that the request needs."""
+        return self.verb, self.kind.resource, self.subresource
 
-    def message(self, place: Hashable) -> str:
-        """What the server said last; empty after a success."""
-        return self._messages.get(place, "")
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """The right that the request needs, in one namespace."""
+        return *self.topic, self.key.namespace
 
-    def add(self, place: Hashable, message: str) -> float:
-        """Notes a refusal; returns the seconds to wait. Several refusals at the same moment count once."""
-        self._messages[place] = message
-        if not self.left(place):
-            pause = self._pauses[place] = min(self._pauses.get(place, 0.5) * 2, FORBIDDEN)
-            self._until[place] = monotonic() + pause
-        return self.left(place)
+    @property
+    def verb(self) -> str:
+        """What happens to the object, in the log."""
+        return "read" if self.method == "GET" else "written"
 
-    def clear(self, place: Hashable) -> None:
-        """Notes a success."""
-        self._until.pop(place, None)
-        self._pauses.pop(place, None)
-        self._messages.pop(place, None)
+    @property
+    def what(self) -> str:
+        """The name of the resource in the log."""
+        return f"{self.kind.resource}/{self.subresource}" if self.subresource else self.kind.resource
 
 
 class Writer:
@@ -134,8 +138,23 @@ class Writer:
         content_type: str = MERGE_PATCH,
     ) -> Outcome:
         """Sends one patch. Raises Retry if the write may succeed soon: a conflict, an error of the server or of the network."""
-        path = kind.path(key.namespace, key.name) + (f"/{subresource}" if subresource else "")
-        place = (kind.resource, subresource, key.namespace)
+        return await self._send(_Request("PATCH", kind, key, subresource, {"fieldManager": FIELD_MANAGER}, body, content_type))
+
+    async def apply(self, kind: Kind, key: ObjectKey, body: Resource) -> Outcome:
+        """Creates an object, or applies its fields to it, by server-side apply. It takes no field from another manager.
+
+        Raises Retry.
+        """
+        params = {"fieldManager": APPLIER, "fieldValidation": "Strict"}
+        return await self._send(_Request("PATCH", kind, key, "", params, body, APPLY_PATCH))
+
+    async def find(self, kind: Kind, key: ObjectKey) -> Outcome:
+        """Reads an object that must be known before a write, and that no cache holds. The result is `read` or `gone`. Raises Retry."""
+        return await self._send(_Request("GET", kind, key))
+
+    async def _send(self, request: _Request) -> Outcome:
+        """Sends one request, unless the server forbade it lately."""
+        kind, place = request.kind, request.place
         if left := self._denials.left(place):
             return Outcome("forbidden", left, message=self._denials.message(place))
         try:
@@ -143,48 +162,55 @@ class Writer:
                 if not self._leads():
                     self._count(kind, "refused")
                     raise Retry("this replica does not lead any more")
-                resource = await self._client.request("PATCH", path, {"fieldManager": FIELD_MANAGER}, body, content_type)
+                resource = await self._client.request(request.method, request.path, request.params, request.body, request.content_type)
         except ApiError as error:
-            return self._answered(kind, key, subresource, error)
+            return self._answered(request, error)
         except (ConnectionError, ClusterError) as error:
             self._count(kind, "error")
             raise Retry(str(error), limit=AWAY) from error
-        self._count(kind, "written")
         self._denials.clear(place)
-        if self._once.forget((kind.resource, subresource)):
-            _LOG.info("%s can be written again", _named(kind, subresource))
+        if self._once.forget(request.topic):
+            _LOG.info("%s can be %s again", request.what, request.verb)
+        if request.method == "GET":
+            return Outcome("read", None, resource)
+        self._count(kind, "written")
         return Outcome("written", None, resource)
 
     def unchanged(self, kind: Kind) -> None:
         """Counts a write that was not necessary."""
         self._count(kind, "noop")
 
-    def _answered(self, kind: Kind, key: ObjectKey, subresource: str, error: ApiError) -> Outcome:
+    def _answered(self, request: _Request, error: ApiError) -> Outcome:
         """What follows from an error of the server."""
+        kind, key = request.kind, request.key
         fields = logs.about(kind=key.kind, namespace=key.namespace, name=key.name)
         if error.status == 404:
-            self._count(kind, "gone")
-            return Outcome("gone")
+            if request.method != "GET":
+                self._count(kind, "gone")
+            return Outcome("gone", message=error.message)
         if error.status in {401, 403}:
             self._count(kind, "forbidden")
-            if self._once.first((kind.resource, subresource)):
-                _LOG.error("%s cannot be written: %s", _named(kind, subresource), error.message, extra=fields)
-            pause = self._denials.add((kind.resource, subresource, key.namespace), error.message)
-            return Outcome("forbidden", pause, message=error.message)
-        if error.status in {400, 413, 415, 422}:
+            if self._once.first(request.topic):
+                _LOG.error("%s cannot be %s: %s", request.what, request.verb, error.message, extra=fields)
+            return Outcome("forbidden", self._denials.add(request.place, error.message), message=error.message)
+        if error.status in {400, 413, 415, 422} or _unapplicable(error):
             self._count(kind, "invalid")
-            _LOG.error("the server refused the write of %s: %s", _named(kind, subresource), error.message, extra=fields)
+            _LOG.error("the server refused the write of %s: %s", request.what, error.message, extra=fields)
             return Outcome("invalid", INVALID, message=error.message)
         self._count(kind, "conflict" if error.status == 409 else "error")
-        _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the write is tried again: %s", error, extra=fields)
+        _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the request is tried again: %s", error, extra=fields)
         raise Retry(str(error), error.retry_after, AWAY if error.status == 429 or error.status >= 500 else LAST_RETRY) from error
 
     def _count(self, kind: Kind, result: str) -> None:
         self._metrics.writes.labels(kind.kind, result).inc()
 
 
-def _named(kind: Kind, subresource: str) -> str:
-    return f"{kind.resource}/{subresource}" if subresource else kind.resource
+def _unapplicable(error: ApiError) -> bool:
+    """True if a server-side apply fails again and again: another manager has a field, or the server does not know a field.
+
+    The API server answers these with 409 and 500, as it does for errors that end (its `managedfields` package).
+    """
+    return error.message.startswith(("Apply failed with", "failed to create typed patch object"))
 
 
 def _shortened(value: Any) -> Any:

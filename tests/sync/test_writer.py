@@ -12,7 +12,7 @@ from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import GRAPHS
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.store import Entry
-from krm_fn.sync.writer import RECEIVED, Denials, Retry, Writer
+from krm_fn.sync.writer import RECEIVED, Retry, Writer
 from tests.sync.loops import eventually, runs
 from tests.testbed import server
 
@@ -137,21 +137,6 @@ async def test_a_status_that_is_too_large_is_written_with_shorter_texts(fragile,
             (stored,) = outcome.resource["status"]["conditions"]
             assert stored["message"] == message[:1023] + "…"
             found = entry(plane, "write-large")
-
-
-def test_a_place_that_is_forbidden_is_asked_after_a_second_then_less_and_less(monkeypatch):
-    now = 0.0
-    monkeypatch.setattr(writers, "monotonic", lambda: now)
-    denials, pauses = Denials(), []
-    for _ in range(8):
-        assert denials.left("place") == 0
-        pauses.append(denials.add("place", "no"))
-        now += pauses[-1] / 2
-        assert denials.add("place", "no") == denials.left("place") == pauses[-1] / 2, "writes at the same moment count once"
-        now += pauses[-1] / 2
-    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
-    denials.clear("place")
-    assert (denials.add("place", "no"), denials.left("other")) == (1, 0)
 
 
 @runs
