@@ -165,10 +165,10 @@ def _refused(old: Any, new: Any) -> Iterator[tuple[str, str]]:
 
 
 def _request(was: Any, now: Any) -> Iterator[Result]:
-    """Warns of a changed request, because the reference accepts the change and then ignores it."""
+    """Warns of a changed request: the change has no effect if profiling has begun, which only the cluster knows."""
     changed = [key for key in (*now, *was) if now.get(key) != was.get(key)]
     if changed:
-        message = f"{changed[0]} was changed, and the operator ignores changes once profiling has begun; make a request with another name"
+        message = f"{changed[0]} was changed, and a request does not change once profiling has begun; make a request with another name"
         yield results.warning("DYN406", message, path=("spec", changed[0]))
 
 

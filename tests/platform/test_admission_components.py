@@ -97,7 +97,7 @@ def expressions(kustomize):
 
 def test_expressions_fit_the_types_of_the_definitions(dynamo, type_checker, expressions):
     """No policy names an unknown field. A misspelt one proves that the checker finds such a mistake."""
-    assert len(expressions) == 9
+    assert len(expressions) == 10
     for policy in expressions:
         assert complaints(dynamo, unfolded(policy)) == [], policy["metadata"]["name"]
     wrong = copy.deepcopy(next(each for each in expressions if each["metadata"]["name"].startswith("graph-updates")))
