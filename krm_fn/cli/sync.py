@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krm_fn import report, results
-from krm_fn.cli import _options
+from krm_fn.cli import _extra, _options
 from krm_fn.config import Config
 from krm_fn.files import sources
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from krm_fn.sync.options import Options
     from krm_fn.sync.shards import Shard
 
-_EXTRA = ("aiohttp", "prometheus_client")
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
 _NEEDS = {"hold_namespaces": "namespace", "auto_apply": "requests", "config": "auto_apply"}
@@ -88,13 +87,8 @@ def sync(ctx: click.Context, /, **given: Any) -> None:
     for option, needed in _NEEDS.items():
         if given[option] and not given[needed]:
             raise click.UsageError(f"{_flag(option)} needs {_flag(needed)}")
-    try:
+    with _extra.needed("sync"):
         from krm_fn.sync import logs, main, options  # noqa: PLC0415 - the extra may be missing
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] not in _EXTRA:
-            raise
-        click.echo("error: krm-fn sync needs more packages; run: pip install 'dynamo-krm-fn[sync]'", err=True)
-        sys.exit(2)
     logs.configure(given["log_format"], given["log_level"])
     given["config"] = _config(given["config"])
     known = [(parameter.name or "").upper() for parameter in ctx.command.params]

@@ -7,16 +7,17 @@ differences: nothing is left out without a note, and a text that says two things
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import digest, identity, labels
+from krm_fn.kube import digest, identity, labels, size
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.profiling import typed
 from krm_fn.records import NamedTuple
 from krm_fn.yamlio import reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
@@ -26,7 +27,11 @@ CONFIG, MOCKER = "config_with_planner.yaml", "mocker_config_with_planner.yaml"
 """The keys of the ConfigMap: the graph for the real backend, and the graph for the mocker."""
 LIMIT = 2**20
 """The most bytes of a text that is read. A ConfigMap holds no more."""
+DOCUMENTS = 1000
+"""The most JSON objects in a row that are read."""
 GRAPH = "DynamoGraphDeployment"
+_SHOWN = 5
+_NONBLANK = re.compile(r"\S")
 _TEXT_WORDS = ("y", "Y", "n", "N")
 """Words that YAML 1.1 reads as booleans. The profiler's YAML library writes the texts of these words without quotes."""
 
@@ -90,29 +95,44 @@ def output_hash(texts: dict[str, str]) -> str:
 def _read(text: str, key: str) -> Output:
     """The graph and the other objects in a text. The last graph counts (reference: a second graph replaces the first)."""
     documents, wrong = _documents(text)
-    resources = [each for each in documents if isinstance(each.value, dict) and isinstance(each.value.get("kind"), str)]
-    graphs = [each for each in resources if each.value["kind"] == GRAPH]
-    others = tuple(each.value for each in resources if each.value["kind"] != GRAPH)
-    notes = [*_unread(documents, resources), *(f"{_place(each)} cannot be read: {each.message}" for each in wrong)]
+    resources = [each for each in documents if _kind(each)]
+    graphs = [each for each in resources if _kind(each) == GRAPH]
+    rest = [each for each in resources if _kind(each) != GRAPH]
+    others = tuple(each.value for each in rest if size.of(each.value, LIMIT) <= LIMIT)
+    notes = [
+        f"the {_kind(each)} at line {each.line} is larger than {LIMIT // 2**20} MiB and is not used"
+        for each in rest
+        if size.of(each.value, LIMIT) > LIMIT
+    ]
+    notes += [f"line {each.line}: {each.message}" for each in wrong]
+    notes += [f"the document at line {each.line} has no kind and is not used" for each in documents if not _kind(each)]
     if not graphs:
-        return Output(others=others, problem=_failed(key, "; ".join(["no DynamoGraphDeployment found in YAML content", *notes])))
+        return Output(others=others, problem=_failed(key, "; ".join(["no DynamoGraphDeployment found in YAML content", *_few(notes)])))
     if within := [each for each in wrong if _inside(each, graphs[-1], text)]:
-        return Output(others=others, problem=_failed(key, f"{_place(within[0])}: {within[0].message}"))
+        return Output(others=others, problem=_failed(key, f"line {within[0].line}: {within[0].message}"))
     graph, more, problem = typed.graph(graphs[-1].value)
+    if size.of(graph, LIMIT) > LIMIT:
+        return Output(others=others, problem=_failed(key, f"the graph is larger than {LIMIT // 2**20} MiB with all aliases written out"))
     if problem:
         return Output(others=others, problem=_failed(key, f"failed to convert to DynamoGraphDeployment: {problem}"))
     if len(graphs) > 1:
         notes.append(f"the output has {len(graphs)} graphs, and only the last is used")
-    return Output(graph, others, notes=(*notes, *more))
+    return Output(graph, others, notes=tuple(_few([*notes, *more])))
+
+
+def _kind(document: Document) -> str:
+    """The kind of a document; empty if it has none."""
+    return _text(document.value.get("kind")) if isinstance(document.value, dict) else ""
 
 
 def _documents(text: str) -> tuple[list[Document], list[Result]]:
     """The documents of a text. JSON values may follow one another without a mark between them (reference: NewYAMLOrJSONDecoder)."""
     documents: list[Document] = []
     wrong: list[Result] = []
+    lines = done = 0
     for start, end in _parts(text):
         found, findings = reader.read(text[start:end], literal=_TEXT_WORDS)
-        lines = text.count("\n", 0, start)
+        lines, done = lines + text.count("\n", done, start), start
         documents += [each._replace(line=each.line + lines, start=each.start + start, end=each.end + start) for each in found]
         wrong += [each._replace(line=each.line + lines) for each in findings]
     return documents, wrong
@@ -121,31 +141,26 @@ def _documents(text: str) -> tuple[list[Document], list[Result]]:
 def _parts(text: str) -> Iterator[tuple[int, int]]:
     """The places of the JSON objects that a text begins with, and of the rest."""
     decoder, start = json.JSONDecoder(), 0
-    while (begin := _nonblank(text, start)) < len(text) and text[begin] == "{":
+    for _ in range(DOCUMENTS):
+        found = _NONBLANK.search(text, start)
+        if not found or found[0] != "{":
+            break
         try:
-            _, end = decoder.raw_decode(text, begin)
+            _, end = decoder.raw_decode(text, found.start())
         except (ValueError, RecursionError):
             break
-        yield begin, end
+        yield found.start(), end
         start = end
-    if start < len(text):
-        yield start, len(text)
-
-
-def _nonblank(text: str, start: int) -> int:
-    return len(text) - len(text[start:].lstrip())
-
-
-def _unread(documents: Sequence[Document], resources: Sequence[Document]) -> list[str]:
-    return [f"the document at line {each.line} has no kind and is not used" for each in documents if each not in resources]
+    yield start, len(text)
 
 
 def _inside(finding: Result, document: Document, text: str) -> bool:
     return document.line <= finding.line <= document.line + text.count("\n", document.start, document.end)
 
 
-def _place(finding: Result) -> str:
-    return f"line {finding.line}"
+def _few(notes: list[str]) -> list[str]:
+    """The first notes, and the number of the others."""
+    return notes if len(notes) <= _SHOWN else [*notes[:_SHOWN], f"and {len(notes) - _SHOWN} more notes"]
 
 
 def _failed(key: str, problem: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krm_fn.kube import size
 from krm_fn.status import fields
 from krm_fn.status.conditions import Condition
 from krm_fn.status.requests import FAILED, PENDING, READY, Step, profiling
@@ -14,21 +15,25 @@ if TYPE_CHECKING:
     from krm_fn.status.request import Request, Seen
 
 TYPE = "SpecGenerated"
+LIMIT = 250_000
+"""The most bytes of a graph in the status. etcd stores 1.5 MiB for an object, and the names of all fields a second time."""
 GENERATED, UNSUCCESSFUL = "SpecGenerated", "GenerationFailed"
 
 
 def step(request: Request, seen: Seen, profiled: Step) -> Step:
     """The graph of the output. A graph that was generated before stays, even if the output is lost or was changed since."""
     output, stored = seen.output, request.generated
-    problem = _problem(request, seen)
-    if profiled.done and output and output.graph and not problem:
-        return _generated(request, output.graph, [*output.notes, *_place(request, output.graph)])
+    wrong = problem(request, seen)
+    if profiled.done and output and output.graph and not wrong:
+        if size.of(output.graph, LIMIT) <= LIMIT:
+            return _generated(request, output.graph, [*output.notes, *_place(request, output.graph)])
+        wrong = f"the generated graph is larger than {LIMIT} bytes, and the status cannot hold it; {_print(request)}"
     if stored:
-        lost = [f"the output cannot be used any more, and the graph of before stays: {problem}"] if output and profiled.done else []
+        lost = [f"the output cannot be used any more, and the graph of before stays: {wrong}"] if output and profiled.done else []
         return _generated(request, stored, lost)
     if not profiled.done:
         return Step(PENDING)
-    return Step(FAILED, Condition(TYPE, False, UNSUCCESSFUL, problem), stalled=True)
+    return Step(FAILED, Condition(TYPE, False, UNSUCCESSFUL, wrong), stalled=True)
 
 
 def _generated(request: Request, graph: Resource, notes: list[str]) -> Step:
@@ -37,7 +42,7 @@ def _generated(request: Request, graph: Resource, notes: list[str]) -> Step:
     return Step(READY, Condition(TYPE, True, GENERATED, "; ".join([said, *notes])), done=True, value=graph)
 
 
-def _problem(request: Request, seen: Seen) -> str:
+def problem(request: Request, seen: Seen) -> str:
     """Why the output cannot be used, and what to do; empty if it can."""
     output, name = seen.output, request.output.name
     if output is None:
@@ -53,6 +58,10 @@ def _profiled(request: Request, seen: Seen, output: Output) -> bool:
     """True if the output can be that of the Job or of the settings of now. An output without a hash counts."""
     known = [request.profile_hash, seen.job.profile_hash if seen.job and profiling.is_ours(request, seen.job) else ""]
     return not output.profile_hash or not any(known) or output.profile_hash in known
+
+
+def _print(request: Request) -> str:
+    return f"commit the graph that `krm-fn request get {request.key.name} -n {request.key.namespace}` prints"
 
 
 def _again(request: Request) -> str:
