@@ -28,7 +28,7 @@ def grove(**status):
 
 GRAPH, COMPONENT = (DYNAMO, "DynamoGraphDeployment"), (DYNAMO, "DynamoComponentDeployment")
 REQUEST, ADAPTER = (DYNAMO, "DynamoGraphDeploymentRequest"), (DYNAMO, "DynamoGraphDeploymentScalingAdapter")
-MODEL, GROUPS = (DYNAMO, "DynamoModel"), (LWS, "LeaderWorkerSet")
+MODEL, GROUPS, JOB = (DYNAMO, "DynamoModel"), (LWS, "LeaderWorkerSet"), ("batch/v1", "Job")
 SET, CLIQUE, SCALING = (GROVE, "PodCliqueSet"), (GROVE, "PodClique"), (GROVE, "PodCliqueScalingGroup")
 ENDED, BEGUN = {"updateStartedAt": "T", "updateEndedAt": "T"}, {"updateStartedAt": "T"}
 FAILED = [{"code": "ERR", "description": "no such queue", "observedAt": "T"}]
@@ -73,6 +73,22 @@ CASES = [
     ("request: failed", REQUEST, {}, {"state": "Failed", "conditions": said(Validation="False")}, DEGRADED, "Validation is False"),
     ("request: its graph was deleted", REQUEST, {}, {"state": "DeploymentDeleted"}, DEGRADED, "DeploymentDeleted"),
     ("request: stale", REQUEST, {}, {"state": "Ready", "observedGeneration": 1}, PROGRESSING, "not observed yet"),
+    (
+        "request: a change is refused",
+        REQUEST,
+        {},
+        {"state": "Ready", "observedGeneration": 2, "conditions": said(Validation="False", Ready="False", Stalled="True")},
+        DEGRADED,
+        "Stalled is True",
+    ),
+    (
+        "request: the message once",
+        REQUEST,
+        {},
+        {"state": "Profiling", "conditions": said(Profiling="False", Ready="False", Reconciling="True")},
+        PROGRESSING,
+        "Profiling: Profiling is False",
+    ),
     ("adapter: no status", ADAPTER, {"replicas": 2}, None, PROGRESSING, "no status yet"),
     ("adapter: all", ADAPTER, {"replicas": 2}, {"replicas": 2}, HEALTHY, "2 of 2"),
     ("adapter: some", ADAPTER, {"replicas": 2}, {"replicas": 1}, PROGRESSING, "1 of 2"),
@@ -85,6 +101,28 @@ CASES = [
     ("model: not ready", MODEL, {}, {"conditions": said(EndpointsReady="False")}, PROGRESSING, "EndpointsReady is False"),
     ("model: invalid", MODEL, {}, {"conditions": said(Valid="False")}, DEGRADED, "Valid is False"),
     ("model: stale", MODEL, {}, {"observedGeneration": 1, "conditions": said(EndpointsReady="True")}, PROGRESSING, "not observed yet"),
+    (
+        "model: a pod is not ready",
+        MODEL,
+        {},
+        {"conditions": said(EndpointsReady="True", Ready="False", Reconciling="True")},
+        PROGRESSING,
+        "Ready is False",
+    ),
+    ("model: served", MODEL, {}, {"conditions": said(EndpointsReady="True", Ready="True")}, HEALTHY, "Ready is True"),
+    (
+        "model: nothing is loaded",
+        MODEL,
+        {},
+        {"conditions": said(EndpointsReady="False", Ready="False", Stalled="True")},
+        DEGRADED,
+        "Stalled is True",
+    ),
+    ("job: no status", JOB, {}, None, PROGRESSING, "has not started"),
+    ("job: it runs", JOB, {}, {"active": 1}, PROGRESSING, "the Job runs"),
+    ("job: complete", JOB, {}, {"conditions": said(Suspended="False", Complete="True")}, HEALTHY, "Complete is True"),
+    ("job: failed", JOB, {}, {"conditions": said(FailureTarget="True", Failed="True")}, DEGRADED, "Failed is True"),
+    ("job: resumed", JOB, {}, {"active": 1, "conditions": said(Suspended="False")}, PROGRESSING, "the Job runs"),
     ("groups: no status", GROUPS, {"replicas": 2}, None, PROGRESSING, "0 of 2 groups"),
     ("groups: available", GROUPS, {"replicas": 2}, {"conditions": said(Available="True")}, HEALTHY, "Available is True"),
     ("groups: some ready", GROUPS, {"replicas": 2}, {"readyReplicas": 1, "conditions": said(Available="False")}, PROGRESSING, "1 of 2"),
@@ -128,19 +166,35 @@ def settings(tmp_path_factory):
     return file
 
 
+def assessed(resource, settings, folder):
+    """The health of a resource, and its message."""
+    file = folder / "resource.json"
+    file.write_text(json.dumps(resource))
+    command = [programs.path("argocd"), "admin", "settings", "resource-overrides", "health", file, "--argocd-cm-path", settings]
+    environment = {**os.environ, "ARGOCD_BINARY_NAME": "argocd", "HOME": str(folder)}
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    told = dict(re.findall(r"^(STATUS|MESSAGE): ?(.*)$", ran.stdout, re.MULTILINE))
+    return told["STATUS"], told["MESSAGE"]
+
+
 @pytest.mark.parametrize(("reason", "kind", "spec", "status", "health", "message"), CASES, ids=[row[0] for row in CASES])
 def test_health(reason, kind, spec, status, health, message, settings, tmp_path):
     api_version, name = kind
     resource = {"apiVersion": api_version, "kind": name, "metadata": {"name": "a", "namespace": "b", "generation": 2}, "spec": spec}
-    file = tmp_path / "resource.json"
-    file.write_text(json.dumps(resource if status is None else resource | {"status": status}))
-    command = [programs.path("argocd"), "admin", "settings", "resource-overrides", "health", file, "--argocd-cm-path", settings]
-    environment = {**os.environ, "ARGOCD_BINARY_NAME": "argocd", "HOME": str(tmp_path)}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
-    assert ran.returncode == 0, ran.stderr
-    told = dict(re.findall(r"^(STATUS|MESSAGE): ?(.*)$", ran.stdout, re.MULTILINE))
-    assert told["STATUS"] == health
-    assert message in told["MESSAGE"]
+    found, said_why = assessed(resource if status is None else resource | {"status": status}, settings, tmp_path)
+    assert found == health
+    assert message in said_why
+
+
+@pytest.mark.parametrize(("labels", "health"), [({}, "Suspended"), ({"dgdr": "llama"}, HEALTHY)])
+def test_a_suspended_job(labels, health, settings, tmp_path):
+    """Only a profiling Job is Healthy."""
+    metadata = {"name": "a", "namespace": "b", "labels": labels}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "status": {"conditions": said(Suspended="True")}}
+    found, why = assessed(job, settings, tmp_path)
+    assert found == health
+    assert "Suspended is True" in why or "DynamoGraphDeploymentRequest llama" in why
 
 
 def test_every_kind_has_a_case_for_every_health():
