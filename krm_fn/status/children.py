@@ -61,6 +61,10 @@ class Children:
             return own
         return observe.get(key.kind).judge(own, self.family(key.namespace, own.family))
 
+    def alone(self, key: ObjectKey) -> Observation | None:
+        """The observation of one object as it is, without its family. None if the object does not exist."""
+        return self._all.get(key)
+
     def holder(self, workload: Observation) -> Observation | None:
         """The object with the pod templates of a workload: the workload itself, or another one of its family. None if it does not exist."""
         if workload.templates or not workload.family:

@@ -22,6 +22,10 @@ class Features(NamedTuple):
     """Keeps the status of requests, whose profiling Jobs and outputs it reads."""
     auto_apply: bool = False
     """Applies the graph of a request with `autoApply`, and the objects of the graph. Needs `requests`."""
+    models: bool = False
+    """Keeps the status of models, whose EndpointSlices it reads."""
+    loras: bool = False
+    """Loads LoRA adapters into the pods of their base model, and unloads them. Needs `models`."""
 
 
 DEFAULT = Features()

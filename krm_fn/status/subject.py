@@ -11,6 +11,8 @@ from krm_fn.records import NamedTuple
 from krm_fn.status import fields
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krm_fn.kube.types import Resource
     from krm_fn.workload_list import Entry
 
@@ -46,6 +48,7 @@ class Subject(NamedTuple):
     service: str = ""
     replicas: int | None = None
     planned: tuple[tuple[str, int | None], ...] = ()
+    models: tuple[str, ...] = ()
     request: ObjectKey | None = None
     """The request that a graph was generated for, by its labels."""
     deleted: bool = False
@@ -78,6 +81,7 @@ def read(resource: Resource, home: str = "") -> Subject:
         service=service,
         replicas=fields.number(spec.get("replicas")),
         planned=_planned(services),
+        models=_models([spec, *services.values()]),
         request=_request(resource),
         deleted="deletionTimestamp" in metadata,
         status=fields.mapping(resource, "status"),
@@ -94,6 +98,12 @@ def _planned(services: dict[str, Any]) -> tuple[tuple[str, int | None], ...]:
 def _request(resource: Resource) -> ObjectKey | None:
     name, namespace = fields.label(resource, labels.REQUEST_NAME), fields.label(resource, labels.REQUEST_NAMESPACE)
     return ObjectKey(identity.DYNAMO_GROUP, REQUEST, namespace, name) if name and namespace else None
+
+
+def _models(served: Iterable[Any]) -> tuple[str, ...]:
+    """The base models in `modelRef`, each once."""
+    found = (fields.text(fields.mapping(each, "modelRef").get("name")) for each in served)
+    return tuple(dict.fromkeys(name for name in found if name))
 
 
 def workload(entry: Entry, namespace: str) -> ObjectKey:

@@ -54,7 +54,7 @@ def settings(tmp_path, text="orchestrator: grove"):
 def test_every_option(run, tmp_path):
     words = shlex.split(
         "--kubeconfig k --context c -n a --namespace b --pods --restarts --no-scaling --no-grove-counts --graph-replicas --no-events "
-        "--requests --auto-apply "
+        "--requests --auto-apply --models --loras "
         "--hold-namespaces --no-leader-election --lease-namespace l --shard 2/5 --listen [::1]:9 --workers 3 --log-format json "
         f"--log-level debug --config {settings(tmp_path)}"
     )
@@ -64,7 +64,17 @@ def test_every_option(run, tmp_path):
         kubeconfig="k",
         context="c",
         namespaces=("a", "b"),
-        features=Features(pods=True, restarts=True, scaling=False, grove_counts=False, graph_replicas=True, requests=True, auto_apply=True),
+        features=Features(
+            pods=True,
+            restarts=True,
+            scaling=False,
+            grove_counts=False,
+            graph_replicas=True,
+            requests=True,
+            auto_apply=True,
+            models=True,
+            loras=True,
+        ),
         config=Config(orchestrator="grove"),
         events=False,
         hold_namespaces=True,
@@ -109,6 +119,7 @@ def test_an_unknown_variable_is_a_warning(run):
     [
         ("--hold-namespaces", "--hold-namespaces needs --namespace"),
         ("--auto-apply", "--auto-apply needs --requests"),
+        ("--loras", "--loras needs --models"),
         ("--requests --config /dev/null", "--config needs --auto-apply"),
         ("--shard 6/5", "write NUMBER/TOTAL, for example 2/5"),
         ("--listen 8080x", "is not ADDRESS:PORT"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.kube.types import Resource
+    from krm_fn.status.features import Features
 
 
 LABELLED = (labels.NAMESPACE, f"!{labels.NAMESPACE},{labels.MANAGED_BY}={labels.MANAGER}")
@@ -61,6 +62,16 @@ class Template(NamedTuple):
         return self.service in ("", service)
 
 
+class Peer(NamedTuple):
+    """A pod that serves a base model, as a program that calls it must know it. `model` is the hash of the base model in its label."""
+
+    uid: str
+    model: str
+    addresses: tuple[str, ...]
+    restarts: int
+    """The restarts of its containers together."""
+
+
 class Observation(NamedTuple):
     """One workload, or one pod, as its spec and status describe it.
 
@@ -91,6 +102,8 @@ class Observation(NamedTuple):
     """Grove: the hash of the PodCliqueSet's templates that the object follows, or that the set has now."""
     observed: int | None = None
     """`status.observedGeneration`."""
+    peer: Peer | None = None
+    """Set for a pod with the label of a base model, unless it has ended."""
 
 
 class Observer:
@@ -102,15 +115,17 @@ class Observer:
     resource = ""
     """The plural name in API paths."""
     label_selectors: tuple[str, ...] = ("",)
-    """Limit what the syncer watches: the objects that one of them selects. No two of them select the same object."""
+    """Limit what the syncer watches: see `selectors`."""
     has_deadline = False
     """True if its controller reports an update that does not end. For other kinds, the pods tell it."""
     scaled_by_syncer = False
     """True if a changed `replicas` in the rendered object does not reach the object that runs."""
     least_replicas: int | None = None
     """The smallest number of replicas that a scale request may set. None: one object is one replica, so that scaling it means nothing."""
-    feature = ""
-    """The feature (`krm_fn.status.features`) without which the syncer does not watch this kind; empty for kinds that it always watches."""
+
+    def selectors(self, features: Features) -> tuple[str, ...]:
+        """The label selectors of the objects that the syncer watches with these features. No two of them select the same object."""
+        return self.label_selectors
 
     def observe(self, resource: Resource) -> Observation:
         """Reads one object. Missing and absurd values never raise: they make the object not ready."""

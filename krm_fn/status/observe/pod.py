@@ -1,4 +1,4 @@
-"""Pods, for the reason in a message. Only a syncer with the feature `pods` reads them."""
+"""Pods, for the reason in a message and for the adapters that are loaded into them. The syncer reads them only for these features."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels
 from krm_fn.status import fields
-from krm_fn.status.observe import Failure, Observation, Observer
+from krm_fn.status.observe import Failure, Observation, Observer, Peer
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
+    from krm_fn.status.features import Features
 
 LASTING = {
     "ErrImagePull": "ImagePullBackOff",
@@ -22,17 +23,23 @@ LASTING = {
     "CrashLoopBackOff": "CrashLoopBackOff",
 }
 """Reasons of a waiting container that rarely end by themselves. The kubelet alternates between the first two."""
+READERS = (("pods", labels.GRAPH), ("loras", labels.BASE_MODEL_HASH))
+"""The features that read pods, and the label of the pods that each reads."""
+_ENDED = ("Succeeded", "Failed")
 CRASHES = 3
 """From this number of restarts on, a container that is not ready is in a crash loop, also while it runs again."""
 
 
 class Pod(Observer):
-    """One pod of a graph."""
+    """One pod of a graph, or of a base model."""
 
     kind = "Pod"
     resource = "pods"
-    label_selectors = (labels.GRAPH,)
-    feature = "pods"
+
+    def selectors(self, features: Features) -> tuple[str, ...]:
+        """One for each feature that is on. A pod with the labels of two features is selected once."""
+        read = [label for feature, label in READERS if getattr(features, feature)]
+        return tuple(",".join([*(f"!{other}" for other in read[:at]), label]) for at, label in enumerate(read))
 
     def observe(self, resource: Resource) -> Observation:
         """Ready as its condition says. A pod that is being deleted has no reason."""
@@ -50,7 +57,18 @@ class Pod(Observer):
             since=fields.since(ready) or fields.text(metadata.get("creationTimestamp")),
             family=fields.label(resource, labels.GRAPH),
             member=fields.label(resource, labels.COMPONENT),
+            peer=_peer(resource, status),
         )
+
+
+def _peer(resource: Resource, status: dict[str, Any]) -> Peer | None:
+    """How to call the pod. A pod that has ended keeps its addresses, and another pod may have them by now."""
+    model = fields.label(resource, labels.BASE_MODEL_HASH)
+    if not model or status.get("phase") in _ENDED:
+        return None
+    addresses = (fields.text(each.get("ip")) for each in fields.mappings(status.get("podIPs")))
+    restarts = sum(fields.count(each.get("restartCount")) for each in fields.mappings(status.get("containerStatuses")))
+    return Peer(fields.text(fields.mapping(resource, "metadata").get("uid")), model, tuple(filter(None, addresses)), restarts)
 
 
 def _failure(status: dict[str, Any]) -> Failure | None:

@@ -143,9 +143,8 @@ def workloads(features: Features) -> Iterable[Follow]:
     """Follows the kinds that an observer reads, if the feature of the observer is on."""
     for name in observe.names():
         observer = observe.get(name)
-        if not observer.feature or getattr(features, observer.feature):
-            for selector in observer.label_selectors:
-                yield Follow(workload_kind(observer, selector), observer.observe)
+        for selector in observer.selectors(features):
+            yield Follow(workload_kind(observer, selector), observer.observe)
 
 
 def workload_kind(observer: observe.Observer, selector: str | None = None) -> Kind:

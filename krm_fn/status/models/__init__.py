@@ -1,0 +1,114 @@
+"""A DynamoModel as the status logic sees it, and the rules about its spec.
+
+Follows the reference's `internal/webhook/validation/dynamomodel.go`, whose words the messages have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import identity, names
+from krm_fn.records import NamedTuple
+from krm_fn.schema import adapters
+from krm_fn.status import fields
+
+if TYPE_CHECKING:
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+
+KIND = "DynamoModel"
+FOUND, SERVES = "ServicesFound", "EndpointsReady"
+"""The reference's conditions of a model, beside Valid."""
+ADAPTER = "adapter"
+_LORA = "lora"
+
+
+class Model(NamedTuple):
+    """One model. `base` is the name of its base model, `uri` is None without a source. `status` is the status as it is stored now."""
+
+    key: ObjectKey
+    generation: int = 0
+    name: str = ""
+    base: str = ""
+    type: str = ""
+    uri: str | None = None
+    deleted: bool = False
+    finalizers: tuple[str, ...] = ()
+    status: dict[str, Any] = {}
+
+    @property
+    def lora(self) -> bool:
+        """True for a LoRA adapter."""
+        return self.type.lower() == _LORA
+
+    @property
+    def hash(self) -> str:
+        """The hash of the base model, which its pods and EndpointSlices have as label."""
+        return names.model_hash(self.base)
+
+
+class Load(NamedTuple):
+    """What the syncer knows about an adapter in one place.
+
+    `loaded` is true if the worker has it. `tried` is false until the first answer since this process started to load it. `problem` says why
+    the last request failed; `lasting` is true if the worker itself refused several times.
+    """
+
+    loaded: bool = False
+    tried: bool = False
+    problem: str = ""
+    lasting: bool = False
+
+
+def read(resource: Resource, home: str = "") -> Model:
+    """Reads one model. `home` is the namespace of a resource without one. Never raises for what a user wrote."""
+    spec, metadata = fields.mapping(resource, "spec"), fields.mapping(resource, "metadata")
+    finalizers = metadata.get("finalizers")
+    return Model(
+        identity.key(resource, home),
+        fields.number(metadata.get("generation")) or 0,
+        fields.text(spec.get("modelName")),
+        fields.text(spec.get("baseModelName")),
+        fields.text(spec.get("modelType")),
+        fields.text(fields.mapping(spec, "source").get("uri")) if isinstance(spec.get("source"), dict) else None,
+        "deletionTimestamp" in metadata,
+        tuple(map(fields.text, finalizers)) if isinstance(finalizers, list) else (),
+        fields.mapping(resource, "status"),
+    )
+
+
+def wrong(model: Model) -> str:
+    """Why the spec of a model is refused; empty if it is valid. The first rule that is broken counts (reference: DynamoModelValidator)."""
+    for field, value in (("modelName", model.name), ("baseModelName", model.base)):
+        if not value:
+            return f"spec.{field} is required"
+    return _wrong_adapter(model) if model.lora else ""
+
+
+def trusted(model: Model) -> frozenset[tuple[str, str]]:
+    """URL and pod of each endpoint that the stored status calls ready for the present spec."""
+    if told(model) != model.generation:
+        return frozenset()
+    stored = fields.mappings(model.status.get("endpoints"))
+    return frozenset((fields.text(each.get("address")), fields.text(each.get("podName"))) for each in stored if each.get("ready") is True)
+
+
+def told(model: Model) -> int | None:
+    """The generation that the stored status is about. The reference writes it into conditions only."""
+    for each in (model.status, fields.condition(model.status, SERVES)):
+        if (known := fields.number(each.get("observedGeneration"))) is not None:
+            return known
+    return None
+
+
+def _wrong_adapter(model: Model) -> str:
+    if model.uri is None:
+        return "spec.source is required when modelType is 'lora'"
+    if not model.uri:
+        return "spec.source.uri must be specified when modelType is 'lora'"
+    if not model.uri.startswith(adapters.SCHEMES):
+        return f"source URI must start with 's3://' or 'hf://', got: {model.uri}"
+    for field, problem in (("modelName", adapters.wrong_name(model.name)), ("source.uri", adapters.wrong_source(model.uri))):
+        if problem:
+            return f"spec.{field}: {problem}"
+    return ""
