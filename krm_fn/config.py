@@ -58,6 +58,12 @@ class Rbac(NamedTuple):
     profiling_role: str = "dynamo-profiling"
 
 
+class Profiling(NamedTuple):
+    """The profiling Jobs of requests. `copier_image` has a shell and kubectl; it checks for the output of a Job and publishes it."""
+
+    copier_image: str = "docker.io/alpine/k8s:1.34.1"
+
+
 class PullSecret(NamedTuple):
     """An image pull secret in the cluster, and the registry that it is for."""
 
@@ -80,6 +86,7 @@ class Config(NamedTuple):
     namespace: str = ""
     ingress: Ingress = Ingress()
     rbac: Rbac = Rbac()
+    profiling: Profiling = Profiling()
     image_pull_secrets: tuple[PullSecret, ...] = ()
     debugger_image: str = "python:3.12-slim"
     retain_volumes: bool = True

@@ -5,7 +5,8 @@ The result of `expand` depends on its arguments only. It reads no clock, environ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from krm_fn import ownership, resolve, results, validation
 from krm_fn.config import DYNAMO_GROUP, Config
@@ -13,10 +14,8 @@ from krm_fn.convert import older_forms
 from krm_fn.kube import identity
 from krm_fn.kube.admission import fields
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.manifests import components_inventory, generated, graph
-from krm_fn.manifests.pod import Pods
+from krm_fn.manifests import generated, graph, profiling
 from krm_fn.ownership import Generated, Owner
-from krm_fn.plan import GraphPlan
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
@@ -25,8 +24,6 @@ from krm_fn.schema import check, readable
 from krm_fn.validation import suppressed
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
-_RESOLVERS = {"DynamoGraphDeployment": resolve.graph, "DynamoComponentDeployment": resolve.component}
-_REQUEST = "DynamoGraphDeploymentRequest"
 
 
 class Expansion(NamedTuple):
@@ -44,11 +41,37 @@ class _Expanded(NamedTuple):
     results: list[Result]
 
 
-class _Read(NamedTuple):
-    """One graph or component as it was read. `checked` holds the findings of the schema, `results` those and the findings of all rules."""
+class _Kind(NamedTuple):
+    """How resources of one kind are expanded. Each kind has its own type of plan.
 
-    plan: GraphPlan
-    pods: list[Pods]
+    `resolve` makes the plan, and `make` what both the rules and the render need: the pods of a graph, the Job of a request. `judge` has
+    the rules, `render` makes the objects, and `annotations` those of the resource itself. `keeps_nulls` is true if nulls in free-form
+    fields reach the plan; the others are left out.
+    """
+
+    resolve: Callable[[Resource, Config, ClusterFacts], tuple[Any, list[Result]]]
+    make: Callable[[Any], Any]
+    judge: Callable[[Any, Any, ClusterFacts], Iterator[Result]]
+    render: Callable[[Any, Any], Iterator[Resource]]
+    annotations: Callable[[Any, Any], Labels]
+    keeps_nulls: bool = False
+
+
+_GRAPH = _Kind(resolve.graph, graph.pods, validation.graph, graph.render, graph.own_annotations)
+_KINDS = {
+    "DynamoGraphDeployment": _GRAPH,
+    "DynamoComponentDeployment": _GRAPH._replace(resolve=resolve.component),
+    "DynamoGraphDeploymentRequest": _Kind(
+        resolve.request, profiling.job, validation.request, profiling.render, profiling.own_annotations, keeps_nulls=True
+    ),
+}
+
+
+class _Read(NamedTuple):
+    """One resource as it was read. `checked` holds the findings of the schema, `results` those and the findings of all rules."""
+
+    plan: Any
+    made: Any
     checked: list[Result]
     results: list[Result]
 
@@ -108,11 +131,11 @@ def _guarded(resource: Resource, context: _Input) -> _Expanded:
 
 
 def _item(resource: Resource, context: _Input) -> _Expanded:
-    """Expands one item: a graph, or a component that was not generated from a graph."""
+    """Expands one item of a kind that is expanded. A component that was generated from a graph is not."""
     if not identity.is_dynamo(resource):
         return _Expanded([resource], [], [])
     address = results.ref(resource)
-    if address.api_version != API_VERSION or address.kind not in _RESOLVERS or generated.is_generated(resource):
+    if address.api_version != API_VERSION or address.kind not in _KINDS or generated.is_generated(resource):
         return _unexpanded(resource, context)
     converted, findings = older_forms.convert(resource, context.images)
     item = _expanded(converted, context, findings)
@@ -120,54 +143,55 @@ def _item(resource: Resource, context: _Input) -> _Expanded:
 
 
 def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Result]]:
-    """The annotations that a render writes on a graph or component, and the findings about it.
+    """The annotations that a render writes on a resource that it expands, and the findings about it.
 
     Other than a render, it makes them also for a resource with errors: a resource in a cluster has workloads whatever a render says.
     Never raises for user input; the annotations are empty for other resources.
     """
     address = results.ref(resource)
-    if address.api_version != API_VERSION or address.kind not in _RESOLVERS:
+    if address.api_version != API_VERSION or address.kind not in _KINDS:
         return {}, []
     context = _Input(config, cluster.read([], config)[0], older_forms.Images({}, cluster.NAMESPACE))
     try:
         converted, findings = older_forms.convert(resource, context.images)
         read = _read(converted, context, findings)
-        return graph.own_annotations(read.plan, converted.get("spec")), read.results
+        return _KINDS[address.kind].annotations(read.plan, converted.get("spec")), read.results
     except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
         return {}, [results.internal(problem, address)]
 
 
 def _read(resource: Resource, context: _Input, findings: list[Result]) -> _Read:
-    """Reads and checks one graph or component. A rule judges also the readable parts of a resource with errors."""
+    """Reads and checks one resource. A rule judges also the readable parts of a resource with errors."""
+    kind = _KINDS[resource["kind"]]
     checked = [*findings, *check.resource(resource, unknown=context.unknown)]
-    broken, usable = readable.broken(checked), readable.usable(check.without_nulls(resource), checked)
-    plan, unreadable = _RESOLVERS[resource["kind"]](usable, context.config, context.cluster)
-    pods = graph.pods(plan)
-    judged = [*validation.graph(plan, pods, context.cluster), *_namespace(resource, plan.namespace, context.config)]
-    return _Read(plan, pods, checked, [*checked, *readable.news([*unreadable, *judged], broken)])
+    broken, usable = readable.broken(checked), readable.usable(_without_nulls(resource, checked, kind), checked)
+    plan, unreadable = kind.resolve(usable, context.config, context.cluster)
+    made = kind.make(plan)
+    judged = [*kind.judge(plan, made, context.cluster), *_namespace(resource, plan.namespace, context.config)]
+    return _Read(plan, made, checked, [*checked, *readable.news([*unreadable, *judged], broken)])
+
+
+def _without_nulls(resource: Resource, checked: list[Result], kind: _Kind) -> Resource:
+    return readable.without_nulls(resource, checked) if kind.keeps_nulls else check.without_nulls(resource)
 
 
 def _expanded(resource: Resource, context: _Input, findings: list[Result]) -> _Expanded:
-    """Expands one graph or component. A resource with errors generates nothing."""
-    plan, pods, checked, found = _read(resource, context, findings)
+    """Expands one resource. A resource with errors generates nothing."""
+    kind, (plan, made, checked, found) = _KINDS[resource["kind"]], _read(resource, context, findings)
     if results.failed(found):
         return _Expanded([resource], [], found)
     source = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
-    objects = [*graph.render(plan, pods), *components_inventory.components(plan)]
-    kept = ownership.source(source, graph.own_annotations(plan, source.get("spec")), context.config.source)
-    return _Expanded(list(kept), [Generated(source, entry) for entry in objects], found)
+    kept = ownership.source(source, kind.annotations(plan, source.get("spec")), context.config.source)
+    return _Expanded(list(kept), [Generated(source, entry, generated.is_shared(entry)) for entry in kind.render(plan, made)], found)
 
 
 def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
     """Checks a resource of a kind that is not expanded, if the kind has a schema."""
     checked = list(check.resource(resource, unknown=context.unknown))
-    address, found = results.ref(resource), [*checked]
-    if address.api_version == API_VERSION:
+    found = [*checked]
+    if results.ref(resource).api_version == API_VERSION:
         usable = readable.usable(check.without_nulls(resource), checked)
         found.extend(readable.news(validation.other(usable, context.config, context.cluster), readable.broken(checked)))
-    if address.kind == _REQUEST:
-        message = f"this version does not expand a {_REQUEST}, so the resource leaves unchanged; the operator or a later version handles it"
-        found.append(results.warning("DYN055", message, address, ("kind",)))
     return _Expanded([readable.without_nulls(resource, checked)], [], found)
 
 

@@ -19,10 +19,14 @@ Owner = tuple[str, str, str]
 
 
 class Generated(NamedTuple):
-    """A generated object, and the Dynamo resource that it was generated from."""
+    """A generated object, and the Dynamo resource that it was generated from.
+
+    `is_shared` is true for an object that a namespace has once, for all its Dynamo resources; the user may provide it.
+    """
 
     owner: Resource
     resource: Resource
+    is_shared: bool = False
 
 
 def owner(resource: Resource, namespace: str) -> Owner:
@@ -52,7 +56,8 @@ def place(
     """Adds the generated objects to the items.
 
     An item with the owner annotation is replaced at its position if it is generated again. It is removed if its owner no longer generates
-    it and `is_prunable` is true for it. An item without the annotation that has the identity of a generated object is an error.
+    it and `is_prunable` is true for it. An item without the annotation that has the identity of a generated object is an error, unless the
+    object is shared: then the item stays the user's, with the fields of the generated object.
     `present` holds every owner among the items; objects of other owners stay. `home` is the namespace of items without one.
     """
     found: list[Result] = []
@@ -63,7 +68,9 @@ def place(
     for resource in resources:
         mine = owners(resource)
         new = wanted.pop(identity.key(resource, home), None) if wanted else None
-        if new is not None and not mine:
+        if new is not None and not mine and new.is_shared:
+            placed.append(_completed(resource, new, found))
+        elif new is not None and not mine:
             found.append(_collision(resource, new))
             placed.append(resource)
         elif new is not None:
@@ -136,7 +143,7 @@ def _joined(generated: Iterable[Generated], found: list[Result]) -> dict[ObjectK
         else:
             message = f"{min(names[key])} generates a different {key.kind} {key.name}; make it the same in both, or rename one"
             found.append(results.error("DYN051", message, results.ref(entry.owner), ("metadata", "name")))
-    return {key: Generated(entry.owner, _marked(entry.resource, sorted(names[key]))) for key, entry in first.items()}
+    return {key: entry._replace(resource=_marked(entry.resource, sorted(names[key]))) for key, entry in first.items()}
 
 
 def _marked(resource: Resource, names: list[str]) -> Resource:
@@ -155,6 +162,16 @@ def _collision(resource: Resource, new: Generated) -> Result:
     owner = results.ref(new.owner)
     message = f"{owner.kind} {owner.name} generates an object of this name; rename this one, or delete it if it is an older copy"
     return results.error("DYN052", message, results.ref(resource), ("metadata", "name"))
+
+
+def _completed(resource: Resource, new: Generated, found: list[Result]) -> Resource:
+    """Returns a user's object with the fields of the generated one. Its metadata and all other fields stay (reference: rbac/manager.go)."""
+    completed = {**resource, **{key: value for key, value in new.resource.items() if key != "metadata"}}
+    if completed != resource:
+        changed = ", ".join(key for key in completed if completed[key] != resource.get(key))
+        message = f"{changed} must be those of the service account that krm-fn binds and are replaced; remove the object, or rename it"
+        found.append(results.warning("DYN054", message, results.ref(resource), ("metadata", "name")))
+    return completed
 
 
 def _renewed(old: Resource, new: Resource) -> Resource:

@@ -60,6 +60,13 @@ class RbacSettings(base.Model):
     """The ClusterRole of profiling jobs. If empty, no role is bound, and GPU discovery is refused."""
 
 
+class ProfilingSettings(base.Model):
+    """The profiling Jobs of requests."""
+
+    copier_image: str = Field(default="docker.io/alpine/k8s:1.34.1", min_length=1)
+    """The image that publishes the profiler's output. It needs a shell, kubectl and sha256sum."""
+
+
 class PullSecret(base.Model):
     """An image pull secret in the cluster."""
 
@@ -96,6 +103,8 @@ class RenderSpec(base.Model):
     """The default ingress of a frontend that has no `ingress`."""
     rbac: RbacSettings = RbacSettings()
     """The ClusterRoles of the platform's installation."""
+    profiling: ProfilingSettings = ProfilingSettings()
+    """The profiling Jobs of requests."""
     image_pull_secrets: list[PullSecret] = Field(default_factory=list)
     """Image pull secrets in the cluster. Secrets among the input items need no entry."""
     debugger_image: str = "python:3.12-slim"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COMPONENT = "DynamoComponent"
 _GRAPH = "DynamoGraphDeployment"
+_STANDALONE = "DynamoComponentDeployment"
 _FIELDS = ("dynamoComponent", "dynamoTag", "externalServices", "pvc")
 _BUILD_ONLY = (
     *("imageBuildTimeout", "buildArgs", "imageBuilderExtraPodMetadata", "imageBuilderExtraPodSpec"),
@@ -84,9 +85,9 @@ def _secrets(spec: dict[str, Any]) -> Iterator[str]:
 
 
 def convert(resource: Resource, known: Images) -> tuple[Resource, list[Result]]:
-    """Converts a graph or component. Returns the resource itself if it has no deprecated field."""
+    """Converts a graph or component. Returns the resource itself if it has no deprecated field, or if it is of another kind."""
     spec, address = resource.get("spec"), results.ref(resource)
-    if not isinstance(spec, dict) or not _is_older(spec):
+    if address.kind not in (_GRAPH, _STANDALONE) or not isinstance(spec, dict) or not _is_older(spec):
         return resource, []
     conversion = _Conversion(address, known, [])
     new = conversion.graph(spec) if address.kind == _GRAPH else conversion.component(spec, ("spec",), None, "")

@@ -158,6 +158,7 @@ class Container(TypedDict, total=False):
     workingDir: str
     env: list[EnvVar]
     envFrom: list[EnvFromSource]
+    terminationMessagePolicy: str
     ports: list[ContainerPort]
     resources: Resources
     volumeMounts: list[VolumeMount]

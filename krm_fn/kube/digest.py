@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hashlib import sha256
@@ -19,3 +20,8 @@ else:
 def hexadecimal(text: str) -> str:
     """Returns the SHA-256 of a text in UTF-8, as 64 hexadecimal digits."""
     return sha256(text.encode()).hexdigest()
+
+
+def of_value(value: Any) -> str:
+    """Returns the SHA-256 of a JSON value. Equal values have equal digests, whatever the order of their keys is."""
+    return hexadecimal(json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True))

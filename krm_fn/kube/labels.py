@@ -20,6 +20,7 @@ BASE_MODEL_HASH = "nvidia.com/dynamo-base-model-hash"
 DISCOVERY_ENABLED = "nvidia.com/dynamo-discovery-enabled"
 METRICS_ENABLED = "nvidia.com/metrics-enabled"
 MODEL_MANAGED_BY = "nvidia.com/managed-by"
+OPERATOR = "dynamo-operator"  # its value, whoever writes the object
 RESTART_AT = "nvidia.com/restartAt"
 
 # requests: the label of a profiling Job and its pods, and the labels of what comes out of a request
@@ -47,7 +48,8 @@ INSTANCE = "instance-id"
 POD_GROUP = "scheduling.k8s.io/group-name"
 KAI_QUEUE = "kai.scheduler/queue"
 
-# Kubernetes' recommended labels
+# Kubernetes' labels and annotations
+DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 PART = "app.kubernetes.io/component"
 APP_NAME = "app.kubernetes.io/name"
@@ -99,6 +101,14 @@ RETAIN = {
     "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
     "kustomize.toolkit.fluxcd.io/prune": "disabled",
     "client.lifecycle.config.k8s.io/deletion": "detach",
+}
+
+# make Argo CD and Flux leave a Job alone: Flux never applies it again, Argo CD replaces it only if its template changes, and its health
+# is that of the request
+RUN_ONCE = {
+    "kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent",
+    "argocd.argoproj.io/sync-options": "Force=true,ServerSideApply=false",
+    "argocd.argoproj.io/ignore-healthcheck": "true",
 }
 
 

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
         """The security settings of all containers of a pod."""
 
         fsGroup: int
+        runAsNonRoot: bool
         runAsUser: int
         runAsGroup: int
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from krm_fn.plan import GraphPlan
 
 
-def components(plan: GraphPlan) -> Iterator[Resource]:
+def inventory(plan: GraphPlan) -> Iterator[Resource]:
     """One resource for each component whose plan holds an inventory."""
     for component in plan.components:
         if component.inventory is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import ownership
-from krm_fn.kube import identity
+from krm_fn.kube import identity, names
 from krm_fn.manifests import workloads
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ _BESIDE_WORKLOADS = {
     ("", "PersistentVolumeClaim"),
     ("", "Service"),
     ("", "ServiceAccount"),
+    ("batch", "Job"),
     ("inference.networking.k8s.io", "InferencePool"),
     ("networking.istio.io", "VirtualService"),
     ("networking.k8s.io", "Ingress"),
@@ -24,6 +25,15 @@ _BESIDE_WORKLOADS = {
     (identity.DYNAMO_GROUP, "DynamoComponentDeployment"),
     (identity.DYNAMO_GROUP, "DynamoGraphDeploymentScalingAdapter"),
 }
+
+
+_ACCOUNTS = (names.PLANNER_ACCOUNT, names.EPP_ACCOUNT, names.PROFILING_ACCOUNT)
+_SHARED = {("ServiceAccount", name) for name in _ACCOUNTS} | {("RoleBinding", names.binding(name)) for name in _ACCOUNTS}
+
+
+def is_shared(resource: Resource) -> bool:
+    """True for a service account with a fixed name, which all Dynamo resources of a namespace use, and for its RoleBinding."""
+    return (resource["kind"], resource["metadata"]["name"]) in _SHARED
 
 
 def is_generated(resource: Resource) -> bool:

@@ -5,7 +5,6 @@ Follows the reference's `internal/controller/dynamographdeployment_controller.go
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import krm_fn
 from krm_fn import workload_list
 from krm_fn.kube import digest, labels
 from krm_fn.manifests import components, ingress, model_services, pod, rbac, scaling_adapters, services, volumes, workloads
+from krm_fn.manifests.components_inventory import inventory
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
@@ -35,6 +35,7 @@ def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
         yield from services.for_component(component, workloads.get(component.placement.workload).face(component))
         yield from ingress.of(component)
     yield from model_services.services(plan)
+    yield from inventory(plan)
 
 
 def _shared(plan: GraphPlan) -> Iterator[Resource]:
@@ -53,16 +54,11 @@ def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
     return {
         labels.WORKLOADS: workload_list.write(entries),
         labels.SUMMARY: _summary(plan),
-        labels.SPEC_HASH: digest.hexadecimal(_canonical(spec)),
+        labels.SPEC_HASH: digest.of_value(spec),
         labels.ORCHESTRATOR: plan.orchestrator,
         labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
         **({labels.RESTART: plan.config.restart} if plan.restart and plan.restart.id and plan.config.restart == "sync" else {}),
     }
-
-
-def _canonical(value: Any) -> str:
-    """The same text for equal values."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def _summary(plan: GraphPlan) -> str:

@@ -40,7 +40,7 @@ def config_map(plan: ComponentPlan) -> Resource:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": names.epp_config(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
-        "data": {CONFIG_FILE: emitter.text(_sorted(_completed(plan.edge.picker.config or {})))},
+        "data": {CONFIG_FILE: emitter.text(emitter.ordered(_completed(plan.edge.picker.config or {})))},
     }
 
 
@@ -74,9 +74,3 @@ def _completed(config: dict[str, Any]) -> dict[str, Any]:
         set_fields = {key: value for key, value in detector.items() if value}
         done["saturationDetector"] = {"metricsStalenessThreshold": "0s", **set_fields}
     return done
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(entry) for entry in value] if isinstance(value, list) else value

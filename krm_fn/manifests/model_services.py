@@ -26,7 +26,7 @@ def services(plan: GraphPlan) -> Iterator[Resource]:
             "metadata": {
                 "name": names.model_service(model),
                 "namespace": plan.namespace,
-                "labels": {**marks, labels.MODEL_MANAGED_BY: "dynamo-operator"},
+                "labels": {**marks, labels.MODEL_MANAGED_BY: labels.OPERATOR},
                 "annotations": {labels.BASE_MODEL: model},
             },
             "spec": {

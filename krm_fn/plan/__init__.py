@@ -10,6 +10,7 @@ from krm_fn.config import Config
 from krm_fn.kube.types import Labels, Role
 from krm_fn.plan.address import filled
 from krm_fn.plan.facts import Addressing, Claim, Edge, EndpointPicker, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
+from krm_fn.plan.request import BaseGraph, ModelCache, Overrides, RequestPlan
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Addressing",
+    "BaseGraph",
     "Claim",
     "ComponentPlan",
     "Edge",
@@ -28,9 +30,12 @@ __all__ = [
     "GraphPlan",
     "Identity",
     "Ingress",
+    "ModelCache",
     "Mount",
+    "Overrides",
     "Placement",
     "PodFacts",
+    "RequestPlan",
     "Restart",
     "RolePlan",
 ]

@@ -61,6 +61,24 @@ GraphField = Literal[
     "restart.order",
     "restart.strategy",
 ]
+RequestField = Literal[
+    "base.key",
+    "base.name",
+    "cache",
+    "cache.claim",
+    "cache.path",
+    "gpu_discovery",
+    "image",
+    "output_claim",
+    "overrides.annotations",
+    "overrides.labels",
+    "overrides.name",
+    "overrides.namespace",
+    "profiling",
+    "resources",
+    "settings",
+    "tolerations",
+]
 
 
 def filled(pattern: Path, rest: tuple[str | int, ...]) -> Path:

@@ -1,4 +1,4 @@
-"""Pull secrets, service accounts and base models found among the input items, in place of the cluster lookups of the operator.
+"""Pull secrets, service accounts, ConfigMaps and base models found among the input items, in place of the operator's cluster lookups.
 
 Follows the reference's `internal/secrets/docker.go` RefreshIndex and `controller/dynamocomponentdeployment_controller.go`.
 """
@@ -19,22 +19,24 @@ from krm_fn.resolve.v1alpha1 import base_models
 from krm_fn.resolve.v1alpha1.base_models import BaseModels
 from krm_fn.results import Result
 
-_KINDS = ("ServiceAccount", "Secret")
+_KINDS = ("ConfigMap", "ServiceAccount", "Secret")
 NAMESPACE = "default"
 _DOCKER_CONFIG = ".dockerconfigjson"
 
 
 class ClusterFacts(NamedTuple):
-    """Pull secrets, service accounts and base models.
+    """Pull secrets, service accounts, ConfigMaps and base models.
 
     `secrets` maps namespace and registry host to Secret names; `everywhere` maps a registry host to the Secrets of the configuration.
     `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the ServiceAccount marked for pods without an account.
+    `config_maps` maps namespace and name of a ConfigMap to its keys.
     """
 
     secrets: dict[tuple[str, str], tuple[str, ...]] = {}
     everywhere: dict[str, tuple[str, ...]] = {}
     accounts: dict[str, tuple[str, ...]] = {}
     fallback: dict[str, str] = {}
+    config_maps: dict[tuple[str, str], frozenset[str]] = {}
     models: BaseModels = BaseModels()
 
     def pull_secrets(self, namespace: str, image: str) -> tuple[str, ...]:
@@ -61,6 +63,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
     secrets: dict[tuple[str, str], list[str]] = {}
     accounts: dict[str, list[str]] = {}
     fallback: dict[str, str] = {}
+    config_maps: dict[tuple[str, str], frozenset[str]] = {}
     facts = [resource for resource in resources if resource.get("kind") in _KINDS and not generated.is_generated(resource)]
     for resource in sorted(facts, key=lambda item: results.ref(item).name):
         address, place = results.ref(resource), namespace(resource, config)
@@ -68,6 +71,9 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
             accounts.setdefault(place, []).append(address.name)
             if labels.of(resource).get(labels.COMPONENT_POD) == "true":
                 fallback.setdefault(place, address.name)
+        elif (address.api_version, address.kind) == ("v1", "ConfigMap"):
+            data = resource.get("data")
+            config_maps[place, address.name] = frozenset(data if isinstance(data, dict) else ())
         elif address.kind == "Secret" and resource.get("type") == "kubernetes.io/dockerconfigjson":
             try:
                 for host in _hosts(resource):
@@ -82,7 +88,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
         host = registry_host(entry.registry) or entry.registry
         everywhere[host] = (*everywhere.get(host, ()), entry.name)
     models = base_models.read((namespace(resource, config), resource) for resource in resources if _names_models(resource))
-    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, models), found
+    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models), found
 
 
 def _names_models(resource: Resource) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
     from krm_fn.manifests.pod import Pods
-    from krm_fn.plan import GraphPlan
+    from krm_fn.plan import GraphPlan, RequestPlan
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result
 
@@ -47,13 +47,20 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
         yield from workload.check_together(plan, [component.plan for component in carried])
 
 
+def request(plan: RequestPlan, job: Resource, cluster: ClusterFacts) -> Iterator[Result]:
+    """All findings about a request. `job` is its profiling Job."""
+    yield from requests.check_names(plan)
+    yield from requests.check_metadata(plan)
+    yield from requests.check_gpu_discovery(plan)
+    yield from requests.check_base(plan, cluster)
+    yield from requests.check_job(plan, job)
+
+
 def other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:
-    """All findings about a model or a request. Other kinds have none. `resource` must be well-formed."""
+    """All findings about a model. Other kinds that are not expanded have none. `resource` must be well-formed."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if address.kind == "DynamoModel":
         yield from models.check_model(spec, address, namespace(resource, config), cluster.models)
-    elif address.kind == "DynamoGraphDeploymentRequest":
-        yield from requests.check_request(spec, address, config)
 
 
 def _component(made: Pods, cluster: ClusterFacts) -> Iterator[Result]:

@@ -41,6 +41,13 @@ def text(value: Any, indent: int = 0) -> str:
     return "".join(lines)
 
 
+def ordered(value: Any) -> Any:
+    """Returns a JSON value with the keys of all its mappings in alphabetical order, as Go's encoders write them."""
+    if isinstance(value, dict):
+        return {key: ordered(value[key]) for key in sorted(value)}
+    return [ordered(entry) for entry in value] if isinstance(value, list) else value
+
+
 def _mapping(mapping: dict[str, Any], first: str, pad: str, lines: list[str]) -> None:
     """Writes a mapping. `first` is the text before the first line, `pad` before all others."""
     for key, value in mapping.items():

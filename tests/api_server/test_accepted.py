@@ -9,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import given as drawn
 
-from krm_fn import config, expand, resolve, results
+from krm_fn import config, expand, results
 from krm_fn.kube import labels
-from krm_fn.manifests import graph
 from krm_fn.resolve import cluster
 from tests.support import faults, given, strategies
 
@@ -68,6 +67,8 @@ REFUSED = {
 }
 LATER = {
     "a graph whose name starts with a digit": "before Kubernetes 1.34 a Service must start with a letter",
+    "an invalid annotation for the graph": "the overrides of a request reach a cluster with the generated graph",
+    "an invalid label for the graph": "the overrides of a request reach a cluster with the generated graph",
     "a claim with the name of the engine's volume": "an API server checks the pods of a LeaderWorkerSet when its controller creates them",
 }
 BROKEN = [
@@ -83,10 +84,9 @@ def test_the_exceptions_are_cases():
 
 @pytest.mark.parametrize("case", BROKEN, ids=[case.reason for case in BROKEN])
 def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
-    resolved = resolve.component if case.items[0]["kind"] == "DynamoComponentDeployment" else resolve.graph
-    settings = config.Config(**case.settings)
-    plan = resolved(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
-    assert refused(control_plane, [marked(found) for found in graph.render(plan, graph.pods(plan))])
+    kind, settings = expand._KINDS[case.items[0]["kind"]], config.Config(**case.settings)
+    plan = kind.resolve(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
+    assert refused(control_plane, [marked(found) for found in kind.render(plan, kind.make(plan))])
 
 
 def marked(made):

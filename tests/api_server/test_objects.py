@@ -7,7 +7,10 @@ import pytest
 from tests.support import golden, truth
 
 # This control plane does not serve Dynamo's kinds.
-DYNAMO = ("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel", "DynamoGraphDeploymentScalingAdapter")
+DYNAMO = (
+    *("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoModel"),
+    *("DynamoGraphDeploymentScalingAdapter", "DynamoGraphDeploymentRequest"),
+)
 FILES = sorted([*golden.EXAMPLES.glob("*/expected*.yaml"), *golden.RENDERED.glob("*.yaml")])
 
 
@@ -20,7 +23,17 @@ def objects(file):
 def test_every_recorded_output_is_here():
     assert {recording.expected for recording in golden.recordings()} <= {*FILES}
     kinds = {each["kind"] for file in FILES for each in objects(file)}
-    assert {"Deployment", "Service", "Role", "ConfigMap", "PersistentVolumeClaim", "Ingress", "VirtualService", "InferencePool"} <= kinds
+    assert {
+        "Deployment",
+        "Job",
+        "Service",
+        "Role",
+        "ConfigMap",
+        "PersistentVolumeClaim",
+        "Ingress",
+        "VirtualService",
+        "InferencePool",
+    } <= kinds
     assert {*DYNAMO} <= kinds
 
 

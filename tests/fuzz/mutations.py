@@ -75,7 +75,7 @@ class Case(NamedTuple):
 
 def seeds() -> list[list[Resource]]:
     """The graph files of the examples."""
-    files = [folder / "graph.yaml" for folder in golden.folders() if (folder / "graph.yaml").exists()]
+    files = [file for folder in golden.folders() for name in ("graph", "request") if (file := folder / f"{name}.yaml").exists()]
     return [[each for each in yaml.safe_load_all(file.read_text()) if each] for file in files]
 
 

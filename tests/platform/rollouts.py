@@ -110,7 +110,7 @@ def _pods(spec: dict[str, Any]) -> dict[str, Any]:
     """The pod templates of a workload."""
     cliques = [{**each, "spec": {**each["spec"], "replicas": None}} for each in (spec.get("template") or {}).get("cliques", ())]
     template, group = spec.get("template"), spec.get("leaderWorkerTemplate")
-    return {"Deployment": template, "StatefulSet": template, "LeaderWorkerSet": group, "PodCliqueSet": cliques}
+    return {"Deployment": template, "Job": template, "StatefulSet": template, "LeaderWorkerSet": group, "PodCliqueSet": cliques}
 
 
 def _digest(value: Any) -> str:

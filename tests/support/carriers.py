@@ -14,7 +14,7 @@ Workload = tuple[str, str, str, str]
 def templates(each: Object) -> Iterator[Object]:
     """The pod templates of a workload of any kind; empty for other objects."""
     spec = each.get("spec", {})
-    if each["kind"] == "Deployment":
+    if each["kind"] in ("Deployment", "Job"):
         yield spec["template"]
     elif each["kind"] == "LeaderWorkerSet":
         yield from (spec["leaderWorkerTemplate"][role] for role in ("leaderTemplate", "workerTemplate"))

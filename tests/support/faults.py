@@ -21,7 +21,6 @@ _LWS = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "4"}}}
 _GROVE = {"orchestrator": "grove"}
 _RESTART = {"A": given.service("frontend"), "B": given.service("worker")}
 _SHARED = "/dev/shm"  # noqa: S108 - the kernel's name for it
-_REQUEST = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": {"profilerImage": "profiler:1", "config": {}}}
 _ALIKE = ("acme/tiny-83308", "acme/tiny-89280")
 """Two names with the same first eight digits of their SHA-256."""
 _CLAIM = {"name": "weights", "create": True, "size": "10Gi", "storageClass": "fast", "volumeAccessMode": "ReadWriteMany"}
@@ -54,6 +53,13 @@ def worker(*, main: Any = None, pod: Any = None, **fields: Any) -> Resource:
 def nodes(*, main: Any = None, **fields: Any) -> Resource:
     """A graph with one worker on two nodes."""
     return worker(main={"args": ["python3 -m dynamo.sglang"], **(main or {})}, **{**_LWS, **fields})
+
+
+def request(settings: Any = None, *, name: str = "chat", namespace: str = "team", spec: Any = None, **profiling: Any) -> Resource:
+    """A request. `settings` are those of the profiler; `profiling` adds to its `profilingConfig`, and `spec` to its spec."""
+    whole = {"profilerImage": "registry.example/profiler:1", "config": settings or {}, **profiling}
+    fields = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": whole, **(spec or {})}
+    return given.item("DynamoGraphDeploymentRequest", name, api="nvidia.com/v1alpha1", namespace=namespace, spec=fields)
 
 
 def _planned(**fields: Any) -> Resource:
@@ -177,12 +183,6 @@ ITEMS = [
         "an object with an owner annotation and without the label of generated objects",
         given.graph(),
         given.item("Service", "old", annotations={labels.OWNER: "DynamoGraphDeployment/chat"}),
-    ),
-    fires(
-        "DYN055",
-        "kind",
-        "a request, which the function does not expand",
-        given.item("DynamoGraphDeploymentRequest", "a", api="nvidia.com/v1alpha1", spec=_REQUEST),
     ),
     quiet("a kind of another product", given.item("ClusterPolicy", "a", api="nvidia.com/v1")),
     fires("DYN057", "metadata.namespace", "a graph without a namespace", given.graph(namespace="")),
@@ -974,4 +974,102 @@ PODS = [
     quiet("restartPolicy Never under Grove", worker(pod={"restartPolicy": "Never"}), **_GROVE),
 ]
 
-ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *MODELS, *PODS]
+_PROFILING = "spec.profilingConfig"
+_SETTINGS = f"{_PROFILING}.config"
+_CACHE = f"{_SETTINGS}.deployment.modelCache"
+_OVERRIDES = "spec.deploymentOverrides"
+_BASE = given.item("ConfigMap", "base", data={"graph.yaml": ""})
+
+
+def _cached(cache: Any) -> Resource:
+    return request({"deployment": {"modelCache": cache}})
+
+
+def _overriding(**fields: Any) -> Resource:
+    return request(spec={"deploymentOverrides": fields})
+
+
+REQUESTS = [
+    quiet("a request with nothing but what is required", request()),
+    quiet("two requests of one namespace share the account of their Jobs", request(), request(name="other")),
+    quiet("a request without a role to bind", request(), rbac=config.Rbac(profiling_role="")),
+    fires("DYN057", "metadata.namespace", "a request without a namespace", request(namespace="")),
+    quiet("a request whose namespace is configured", request(namespace=""), namespace="prod"),
+    fires("DYN059", "metadata.namespace", "a request in an invalid namespace", request(namespace="a.b")),
+    fires(
+        "DYN052",
+        "metadata.name",
+        "the user's Job in the place of a generated one",
+        request(),
+        given.item("Job", "profile-chat", api="batch/v1"),
+    ),
+    quiet("the user's own account for the Jobs", request(), given.item("ServiceAccount", "dgdr-profiling-job", imagePullSecrets=[])),
+    fires(
+        "DYN054",
+        "metadata.name",
+        "the user's binding of the account to another role",
+        request(),
+        given.item("RoleBinding", "dgdr-profiling-job-binding", api="rbac.authorization.k8s.io/v1", subjects=[]),
+    ),
+    fires(
+        "DYN181",
+        "spec.enableGpuDiscovery",
+        "nodes are read without a role",
+        request(spec={"enableGpuDiscovery": True}),
+        rbac=config.Rbac(profiling_role=""),
+    ),
+    quiet("nodes are read with a role", request(spec={"enableGpuDiscovery": True})),
+    fires("DYN180", f"{_SETTINGS}.engine.backend", "another engine in the settings", request({"engine": {"backend": "sglang"}})),
+    fires("DYN182", f"{_SETTINGS}.deployment", "deployment is a text", request({"deployment": "x"})),
+    fires("DYN182", f"{_SETTINGS}.engine", "engine is a list", request({"engine": []})),
+    quiet("deployment and engine are null", request({"deployment": None, "engine": None})),
+    fires("DYN183", "metadata.name", "the name of the Job has 64 characters", request(name="a" * 56)),
+    quiet("the name of the Job has 63 characters", request(name="a" * 55)),
+    fires("DYN183", "metadata.name", "the name of the Job is not valid", request(name="A")),
+    fires("DYN184", f"{_SETTINGS}.output_dir", "the profiler writes beside the volume", request({"output_dir": "/tmp"})),  # noqa: S108
+    fires("DYN184", f"{_SETTINGS}.output_dir", "the profiler writes below the folder of the volume", request({"output_dir": "/data/a"})),
+    quiet("the profiler writes to the volume", request({"output_dir": "/data/"})),
+    quiet("null is no folder", request({"output_dir": None})),
+    fires("DYN185", _CACHE, "a model cache that is a text", _cached("models")),
+    fires("DYN185", f"{_CACHE}.pvcName", "a model cache without a claim", _cached({"mountPath": "/models"})),
+    fires("DYN185", f"{_CACHE}.mountPath", "a model cache with a number as its path", _cached({"pvcName": "models", "mountPath": 1})),
+    quiet("a model cache", _cached({"pvcName": "models", "mountPath": "/models", "pvcPath": "a"})),
+    fires("DYN186", f"{_OVERRIDES}.name", "an invalid name for the graph", _overriding(name="A")),
+    fires("DYN186", f"{_OVERRIDES}.namespace", "an invalid namespace for the graph", _overriding(namespace="a.b")),
+    quiet("name and namespace for the graph", _overriding(name="chat", namespace="prod")),
+    quiet("an empty name overrides nothing", _overriding(name="", namespace="")),
+    fires("DYN203", f"{_OVERRIDES}.annotations.a b", "an invalid annotation for the graph", _overriding(annotations={"a b": ""})),
+    fires("DYN204", f"{_OVERRIDES}.labels.team", "an invalid label for the graph", _overriding(labels={"team": "a b"})),
+    fires("DYN187", f"{_PROFILING}.configMapRef.key", "a ConfigMap without the default key", request(configMapRef={"name": "base"}), _BASE),
+    quiet("a ConfigMap with the key", request(configMapRef={"name": "base", "key": "graph.yaml"}), _BASE),
+    quiet("a ConfigMap that only the cluster has", request(configMapRef={"name": "other"}), _BASE),
+    fires(
+        "DYN209", f"{_CACHE}.mountPath", "a model cache in the place of the output", _cached({"pvcName": "models", "mountPath": "/data"})
+    ),
+    fires(
+        "DYN210",
+        f"{_PROFILING}.resources.limits['nvidia.com/gpu']",
+        "a profiler that requests GPUs without a limit",
+        request(resources={"requests": {"nvidia.com/gpu": "1"}}),
+    ),
+    fires(
+        "DYN211",
+        f"{_PROFILING}.resources.requests.cpu",
+        "a profiler that requests more than its limit",
+        request(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}),
+    ),
+    fires(
+        "DYN213",
+        f"{_PROFILING}.resources.claims[0].name",
+        "a resource claim that the pod lacks",
+        request(resources={"claims": [{"name": "a"}]}),
+    ),
+    fires(
+        "DYN227",
+        f"{_PROFILING}.tolerations[0].operator",
+        "a toleration of a Job with a value but no key",
+        request(tolerations=[{"value": "a"}]),
+    ),
+]
+
+ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *MODELS, *PODS, *REQUESTS]

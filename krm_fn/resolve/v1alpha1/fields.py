@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krm_fn.plan.address import Field, GraphField
+    from krm_fn.plan.address import Field, GraphField, RequestField
     from krm_fn.results import Path
 
 COMPONENT: Mapping[Field, Path] = {
@@ -61,4 +61,28 @@ GRAPH: Mapping[GraphField, Path] = {
     "restart": ("spec", "restart"),
     "restart.order": ("spec", "restart", "strategy", "order"),
     "restart.strategy": ("spec", "restart", "strategy"),
+}
+
+_PROFILING: Path = ("spec", "profilingConfig")
+_SETTINGS: Path = (*_PROFILING, "config")
+_CACHE: Path = (*_SETTINGS, "deployment", "modelCache")
+_OVERRIDES: Path = ("spec", "deploymentOverrides")
+
+REQUEST: Mapping[RequestField, Path] = {
+    "base.key": (*_PROFILING, "configMapRef", "key"),
+    "base.name": (*_PROFILING, "configMapRef", "name"),
+    "cache": _CACHE,
+    "cache.claim": (*_CACHE, "pvcName"),
+    "cache.path": (*_CACHE, "mountPath"),
+    "gpu_discovery": ("spec", "enableGpuDiscovery"),
+    "image": (*_PROFILING, "profilerImage"),
+    "output_claim": (*_PROFILING, "outputPVC"),
+    "overrides.annotations": (*_OVERRIDES, "annotations"),
+    "overrides.labels": (*_OVERRIDES, "labels"),
+    "overrides.name": (*_OVERRIDES, "name"),
+    "overrides.namespace": (*_OVERRIDES, "namespace"),
+    "profiling": _PROFILING,
+    "resources": (*_PROFILING, "resources"),
+    "settings": _SETTINGS,
+    "tolerations": (*_PROFILING, "tolerations"),
 }

@@ -1,0 +1,72 @@
+"""The plan of a request: the facts from which its profiling Job is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.config import Config
+from krm_fn.kube.types import Labels, Resources, Toleration
+from krm_fn.plan.address import filled
+from krm_fn.records import NamedTuple
+from krm_fn.results import Path, Ref
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krm_fn.plan.address import RequestField
+
+
+class BaseGraph(NamedTuple):
+    """The key of a ConfigMap with the graph from which profiling starts."""
+
+    config_map: str
+    key: str
+
+
+class ModelCache(NamedTuple):
+    """A PersistentVolumeClaim with models, and the folder in which the profiler finds them."""
+
+    claim: str
+    path: str
+
+
+class Overrides(NamedTuple):
+    """The metadata of the generated graph that overrides the profiler's. Empty texts override nothing."""
+
+    name: str = ""
+    namespace: str = ""
+    labels: Labels = {}
+    annotations: Labels = {}
+
+
+class RequestPlan(NamedTuple):
+    """One request.
+
+    `settings` is the configuration that the profiler gets. `simulated` is true if the profiler simulates GPUs (AI Configurator).
+    `output_claim` is the PersistentVolumeClaim for the profiler's files, or empty. `fields` holds the path of each fact.
+    """
+
+    name: str
+    namespace: str
+    ref: Ref
+    config: Config
+    image: str
+    settings: dict[str, Any]
+    simulated: bool
+    discovers_gpus: bool
+    resources: Resources
+    tolerations: tuple[Toleration, ...]
+    output_claim: str
+    base: BaseGraph | None
+    cache: ModelCache | None
+    pull_secrets: tuple[str, ...]
+    overrides: Overrides
+    fields: Mapping[RequestField, Path]
+
+    def at(self, field: RequestField, *rest: str | int) -> Path:
+        """The path at which the user writes a field. The steps of `rest` follow it."""
+        return filled(self.fields[field], rest)
+
+    def word(self, field: RequestField) -> str:
+        """The name of a field for messages: the last step of its path in the user's API version."""
+        return str(self.fields[field][-1])
