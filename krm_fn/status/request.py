@@ -87,7 +87,8 @@ class Request(NamedTuple):
 class Seen(NamedTuple):
     """The objects of a request as they are now; None for each that does not exist. `graph` is the graph at `target`.
 
-    `pod` is the detail of a pod of the Job (`krm_fn.status.job`). `refused` says why the graph was not applied, for people.
+    `pod` is the detail of a pod of the Job (`krm_fn.status.job`). `refused` says why the graph is not applied, and
+    `problem` why an attempt to apply it failed, both for people.
     """
 
     job: Job | None = None
@@ -95,6 +96,7 @@ class Seen(NamedTuple):
     graph: Subject | None = None
     pod: str = ""
     refused: str = ""
+    problem: str = ""
 
 
 def read(resource: Resource, home: str = "") -> Request:

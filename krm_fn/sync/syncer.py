@@ -133,7 +133,7 @@ class Syncer:
     def _build(self) -> Iterator[Reflector[Any]]:
         """The controllers, and a reflector for each kind that they follow in each namespace."""
         features = self._chosen.features
-        world = World(self._cache, self._writer, self._events, features, self._engine.learned)
+        world = World(self._cache, self._writer, self._events, features, self._engine.learned, self._chosen.config, self._outside)
         found = controllers.every(features)
         follows = {follow.kind: follow for each in found.values() for follow in each.follows(features)}
         self._engine.use({name: each(world) for name, each in found.items()}, follows)
@@ -150,6 +150,13 @@ class Syncer:
 
     def _serves(self, namespace: str) -> bool:
         return self._chosen.shard.owns(namespace) and not self._markers.excluded(namespace)
+
+    def _outside(self, namespace: str) -> str:
+        """Why neither this syncer nor another shard serves a namespace; empty if one does."""
+        served = self._chosen.namespaces
+        if served and namespace not in served:
+            return f"krm-fn sync serves only {', '.join(served)}"
+        return f"another program holds its Lease {markers.NAME}" if self._markers.excluded(namespace) else ""
 
     def _leads(self) -> bool:
         return self._leader is None or self._leader.leading()

@@ -15,7 +15,7 @@ from krm_fn.sync.denials import Denials
 from krm_fn.sync.queue import LAST_RETRY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
@@ -111,15 +111,16 @@ class Writer:
         self._once = logs.Once()
         self._denials = Denials()
 
-    async def status(self, kind: Kind, key: ObjectKey, entry: Entry[Any], patch: dict[str, Any]) -> Outcome:
+    async def status(self, kind: Kind, key: ObjectKey, entry: Entry[Any], patch: dict[str, Any], expendable: Sequence[str] = ()) -> Outcome:
         """Writes a status. The server refuses it unless the object is still the one that the patch was computed from.
 
-        Raises Retry.
+        If the server does not accept it, it is written with shorter texts and without the `expendable` fields. Raises Retry.
         """
         metadata = {"resourceVersion": entry.resource_version, "uid": entry.uid}
         outcome = await self.patch(kind, key, {"metadata": metadata, "status": patch}, subresource="status")
         if outcome.result == "invalid":
-            outcome = await self.patch(kind, key, {"metadata": metadata, "status": _shortened(patch)}, subresource="status")
+            shorter = _shortened({field: value for field, value in patch.items() if field not in expendable})
+            outcome = await self.patch(kind, key, {"metadata": metadata, "status": shorter}, subresource="status")
         if outcome.result == "written":
             self._metrics.status_lag.observe(monotonic() - RECEIVED.get())
         return outcome

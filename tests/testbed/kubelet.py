@@ -2,7 +2,8 @@
 
 A container whose image has one of these tags does not start: `ImagePullBackOff`, `ErrImagePull`, `CrashLoopBackOff`, `Unschedulable`. For
 example, a pod with the image `worker:ImagePullBackOff` waits with that reason, as it would for an image that does not exist. A container
-with the tag `NotReady` runs and is never ready. The kubelet does nothing more to a pod that has a status, so tests can change the status.
+with the tag `NotReady` runs and is never ready. The containers of a pod with `restartPolicy: Never`, such as that of a Job, end: see
+`tests.testbed.ending`. The kubelet does nothing more to a pod that has a status, so tests can change the status.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from tests.testbed import api, background
+from tests.testbed import api, background, ending
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -43,6 +44,11 @@ def running(plane: ControlPlane, seconds: float = 0) -> Iterator[None]:
     """Act as kubelet for all pods of a control plane. A pod is ready `seconds` after it was created, and runs from the beginning."""
     with background.running(_Kubelet(plane, seconds).work(), "kubelet"):
         yield
+
+
+def end(pod: Object, message: str = "", **codes: int) -> Object:
+    """The status of a pod of a Job whose containers have ended with these exit codes; `a_b` is container `a-b`."""
+    return ending.status(pod, _WAITING, {name.replace("_", "-"): code for name, code in codes.items()}, message)
 
 
 class _Kubelet:
@@ -127,6 +133,8 @@ def _scheduled_false(pod: Object) -> bool:
 
 def _status(pod: Object, *, held: bool = False) -> Object:
     """The status of a new pod. If `held`, its containers run and are not ready yet."""
+    if ending.ends(pod) and not held:
+        return ending.status(pod, _WAITING)
     containers = pod["spec"]["containers"]
     tags = [each["image"].rpartition(":")[2] for each in containers]
     if "Unschedulable" in tags:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.testbed import server
+from tests.testbed import api, server
+from tests.testbed import kubelet as kubelets
 
 COUNT = 20
 
@@ -104,3 +105,46 @@ def test_claims_are_bound(control_plane, kubelet, place):
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": place}, "spec": spec}
     assert control_plane.apply(claim, dry_run=False).ok
     server.eventually(lambda: control_plane.client.get(control_plane.client.path(claim))["status"].get("phase") == "Bound")
+
+
+def job(namespace, profiler, copier="copier:1"):
+    """A Job with an init container, which tries once."""
+    containers = {"initContainers": [{"name": "profiler", "image": profiler}], "containers": [{"name": "output-copier", "image": copier}]}
+    spec = {"backoffLimit": 0, "template": {"spec": {"restartPolicy": "Never", **containers}}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "profile", "namespace": namespace}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("images", "condition", "states"),
+    [
+        (("x:1", "y:1"), "Complete", ({"terminated": 0}, {"terminated": 0})),
+        (("x:Exit3", "y:1"), "Failed", ({"terminated": 3}, {"waiting": None})),
+        (("x:1", "y:Exit4"), "Failed", ({"terminated": 0}, {"terminated": 4})),
+    ],
+)
+def test_pods_of_jobs_end(images, condition, states, control_plane, controllers, kubelet, request):
+    """The real Job controller counts them."""
+    place = control_plane.namespace(f"kubelet-job-{images[0].partition(':')[2]}-{images[1].partition(':')[2]}".lower())
+    assert control_plane.apply(job(place, *images), dry_run=False).ok
+
+    def ended():
+        (found,) = listed(control_plane, place, "jobs", "/apis/batch/v1")
+        return [each["type"] for each in found["status"].get("conditions", ()) if each["status"] == "True"]
+
+    server.eventually(lambda: condition in ended())
+    (pod,) = listed(control_plane, place, "pods")
+    told = [*pod["status"]["initContainerStatuses"], *pod["status"]["containerStatuses"]]
+    assert tuple({kind: value.get("exitCode") for kind, value in each["state"].items()} for each in told) == states
+
+
+def test_a_container_runs_until_a_test_ends_it(control_plane, controllers, kubelet, place):
+    assert control_plane.apply(job(place, "x:Runs"), dry_run=False).ok
+    server.eventually(lambda: any("initContainerStatuses" in each["status"] for each in listed(control_plane, place, "pods")))
+    (pod,) = listed(control_plane, place, "pods")
+    assert pod["status"]["phase"] == "Pending"
+    status = kubelets.end(pod, "out of memory", profiler=137)
+    path = f"/api/v1/namespaces/{place}/pods/{pod['metadata']['name']}/status"
+    assert control_plane.client.request("PATCH", path, {"status": status}, api.MERGE).ok
+    server.eventually(lambda: listed(control_plane, place, "jobs", "/apis/batch/v1")[0]["status"].get("failed") == 1)
+    (told,) = status["initContainerStatuses"]
+    assert told["state"]["terminated"]["message"] == "out of memory"

@@ -23,7 +23,7 @@ IS_READY, CREATED, DEGRADED, GONE, REFUSED = (
     "DeploymentDeleted",
     "DeploymentRefused",
 )
-APPLYING, DISABLED = "DeploymentPending", "AutoApplyDisabled"
+APPLYING, FAILING, DISABLED = "DeploymentPending", "DeploymentCreationFailed", "AutoApplyDisabled"
 
 
 def target(request: Request, output: Output | None) -> ObjectKey | None:
@@ -43,18 +43,19 @@ def step(request: Request, seen: Seen, generated: Step, features: Features) -> S
         return deployed if request.auto_apply else deployed._replace(state=READY, done=True, stalled=False)
     if not request.auto_apply:
         return Step(READY, done=True)
-    return _undeployed(request, key, seen.refused, features) if generated.done else Step(DEPLOYING)
+    return _undeployed(request, key, seen, features) if generated.done else Step(DEPLOYING)
 
 
-def _undeployed(request: Request, key: ObjectKey | None, refused: str, features: Features) -> Step:
-    if key is None:
-        refused = "the generated graph has no name; set spec.deploymentOverrides.name"
+def _undeployed(request: Request, key: ObjectKey | None, seen: Seen, features: Features) -> Step:
+    refused = seen.refused if key else "the generated graph has no name; set spec.deploymentOverrides.name"
     if refused:
         return Step(FAILED, Condition(TYPE, False, REFUSED, refused), stalled=True)
     if not features.auto_apply:
         get = f"krm-fn request get {request.key.name} -n {request.key.namespace}"
         message = f"krm-fn sync runs without --auto-apply, so nothing is deployed; turn it on, or commit the graph that `{get}` prints"
         return Step(DEPLOYING, Condition(TYPE, False, DISABLED, message), stalled=True)
+    if seen.problem:
+        return Step(DEPLOYING, Condition(TYPE, False, FAILING, f"{seen.problem}; it is tried again"))
     return Step(DEPLOYING, Condition(TYPE, False, APPLYING, f"DGD {key.name if key else ''} is not applied yet"))
 
 

@@ -20,6 +20,7 @@ from krm_fn.sync.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.status.features import Features
@@ -55,13 +56,19 @@ class Follow(NamedTuple):
 
 
 class World(NamedTuple):
-    """What controllers work with. `learned(kind, resource, by)` puts the answer to a write into the cache; `by` is not called for it."""
+    """What controllers work with.
+
+    `learned(kind, resource, by)` puts the answer to a write into the cache; `by` is not called for it. `config` is the configuration of
+    graphs that are rendered here. `outside(namespace)` says why the syncer does not serve a namespace; empty if it does.
+    """
 
     cache: Cache
     writer: Writer
     events: Events
     features: Features
     learned: Callable[[Kind, Resource, Controller], None]
+    config: Config
+    outside: Callable[[str], str]
 
 
 class Controller:
@@ -71,6 +78,8 @@ class Controller:
     """The kind of the resources that it works on."""
     counted: ClassVar[bool] = False
     """True for the one controller of a kind that tells the states of its resources to the metrics."""
+    expendable: ClassVar[tuple[str, ...]] = ()
+    """The fields of the status that are left out if the server finds it too large."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -106,12 +115,12 @@ class Controller:
         if patch is None:
             self.world.writer.unchanged(self.kind)
             return None
-        outcome = await self.world.writer.status(self.kind, key, entry, patch)
+        outcome = await self.world.writer.status(self.kind, key, entry, patch, self.expendable)
         if outcome.resource is not None:
             self.world.learned(self.kind, outcome.resource, self)
         return outcome
 
-    def report(self, about: Entry[Subject], reason: str, message: str, *, warning: bool = False) -> None:
+    def report(self, about: Entry[Any], reason: str, message: str, *, warning: bool = False) -> None:
         """Tells people about something that happened to a resource, as an event and as a line of the log."""
         key = about.value.key
         self.world.events.tell(self.kind, key, about.uid, WARNING if warning else NORMAL, reason, message)
@@ -156,6 +165,9 @@ def workload_kind(observer: observe.Observer, selector: str | None = None) -> Ki
 GRAPHS = dynamo_kind(subject.GRAPH)
 COMPONENTS = dynamo_kind(subject.COMPONENT)
 ADAPTERS = dynamo_kind(subject.ADAPTER)
+REQUESTS = dynamo_kind(subject.REQUEST)
+UNMANAGED = "unmanaged"
+"""The state of a resource that no render wrote, in the metrics."""
 
 
 def every(features: Features) -> dict[str, type[Controller]]:

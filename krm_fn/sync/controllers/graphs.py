@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import labels
 from krm_fn.status import conditions, fields, graph
 from krm_fn.sync import logs, times
-from krm_fn.sync.controllers import GRAPHS, Controller
+from krm_fn.sync.controllers import GRAPHS, UNMANAGED, Controller
 from krm_fn.sync.events import NORMAL, WARNING
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from krm_fn.sync.controllers import World
     from krm_fn.sync.store import Entry
 
-UNMANAGED = "unmanaged"
 _UNKNOWN = "unknown"
 
 _LOG = logging.getLogger(__name__)

@@ -1,0 +1,86 @@
+"""Deploys the graphs of requests with `spec.autoApply`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import labels
+from krm_fn.profiling import deploy
+from krm_fn.records import NamedTuple
+from krm_fn.status import subject
+from krm_fn.sync import rendering
+from krm_fn.sync.apply import Applier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.profiling.output import Output
+    from krm_fn.status.request import Request
+    from krm_fn.status.subject import Subject
+    from krm_fn.sync.rendering import Rendered
+    from krm_fn.sync.writer import Writer
+
+
+class Attempt(NamedTuple):
+    """What became of an attempt. `graph` is the graph in the cluster, complete or somebody else's.
+
+    `refused` and `problem` are those of `krm_fn.status.request.Seen`. `pause` are the seconds until another attempt makes sense, or None.
+    `warnings` are findings about a graph that was deployed.
+    """
+
+    graph: Subject | None = None
+    refused: str = ""
+    problem: str = ""
+    pause: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class Deployer:
+    """Renders and applies graphs. `outside(namespace)` says why this syncer does not serve a namespace; empty if it does."""
+
+    def __init__(self, writer: Writer, config: Config, outside: Callable[[str], str]) -> None:
+        self._applier = Applier(writer, retain_volumes=config.retain_volumes)
+        self._config = config
+        self._outside = outside
+        self._rendered: dict[ObjectKey, tuple[int, Output, Rendered]] = {}
+
+    def forget(self, request: ObjectKey) -> None:
+        """Forgets the rendered graph of a request."""
+        self._rendered.pop(request, None)
+
+    async def deploy(self, request: Request, output: Output | None) -> Attempt:
+        """Deploys the graph of a request, or what is missing of it. Raises Retry."""
+        if output is None or output.graph is None or output.edited:
+            return Attempt(problem=f"the ConfigMap {request.output.name} no longer has what the profiler wrote; restore it")
+        graph = deploy.graph(output, request)
+        if why := self._refusal(request, subject.read(graph)):
+            return Attempt(refused=why)
+        rendered = await self._render(request, output)
+        if rendered.refused:
+            return Attempt(refused=rendered.refused)
+        applied = await self._applier.apply(rendered.graph, rendered.objects)
+        if applied.graph is None:
+            return Attempt(refused=applied.refused, problem=applied.problem, pause=applied.pause)
+        self.forget(request.key)
+        return Attempt(subject.read(applied.graph), warnings=rendered.warnings)
+
+    def _refusal(self, request: Request, graph: Subject) -> str:
+        if why := self._outside(graph.key.namespace):
+            return f"the graph belongs into namespace {graph.key.namespace}, but {why}; change spec.deploymentOverrides.namespace"
+        if graph.request != request.key:
+            marks = f"{labels.REQUEST_NAME} and {labels.REQUEST_NAMESPACE}"
+            return f"spec.deploymentOverrides.labels changes the labels {marks}, by which krm-fn sync finds the graph; remove them there"
+        return ""
+
+    async def _render(self, request: Request, output: Output) -> Rendered:
+        """The rendered graph. The same generation of a request and the same output are rendered once."""
+        generation, before, rendered = self._rendered.get(request.key, (0, None, None))
+        if rendered is None or generation != request.generation or before is not output:
+            graph, others = deploy.graph(output, request), deploy.config_maps(output, request)
+            check = f"krm-fn request get {request.key.name} -n {request.key.namespace} | krm-fn check -"
+            rendered = await asyncio.to_thread(rendering.render, graph, others, self._config, check)
+            self._rendered[request.key] = request.generation, output, rendered
+        return rendered
