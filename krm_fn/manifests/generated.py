@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from krm_fn import ownership
@@ -40,8 +41,13 @@ def is_generated(resource: Resource) -> bool:
     """True if an earlier run generated this object: it carries both marks and is of a kind that the function generates."""
     if not ownership.is_marked(resource):
         return False
-    kind = identity.key(resource)[:2]
-    return kind in _BESIDE_WORKLOADS or any(kind in workloads.get(name).objects for name in workloads.names())
+    return identity.key(resource)[:2] in kinds()
+
+
+@cache
+def kinds() -> frozenset[tuple[str, str]]:
+    """Group and kind of all objects that the function generates."""
+    return frozenset(_BESIDE_WORKLOADS.union(*(workloads.get(name).objects for name in workloads.names())))
 
 
 def is_prunable(resource: Resource) -> bool:

@@ -8,8 +8,11 @@ import pytest
 import yaml
 
 import krm_fn
-from krm_fn.sync import leases, markers, shards
+from krm_fn.config import Config
+from krm_fn.manifests import generated
+from krm_fn.sync import apply, leases, markers, shards
 from tests.platform import admission, installation
+from tests.support import given
 from tests.testbed import programs
 
 SYNCER = admission.PLATFORM / "syncer"
@@ -17,6 +20,7 @@ COMPONENTS = sorted(file.parent.name for file in SYNCER.glob("*/kustomization.ya
 GRAPHS = ("dynamocomponentdeployments", "dynamographdeployments", "dynamographdeploymentscalingadapters")
 LEASES, MARKER = "coordination.k8s.io", markers.NAME
 TEAM = "syncer-team"
+DEFAULT = Config()
 GROVE, LWS = "grove.io", "leaderworkerset.x-k8s.io"
 
 
@@ -37,21 +41,26 @@ def container(objects):
     return found
 
 
+ALONE = "--namespace=$(POD_NAMESPACE)"
+AUTO_APPLY = ("--auto-apply", "--config=/etc/krm-fn/render.yaml")
 VARIANTS = [
     # reason, components, the arguments that they add
     ("the default", (), []),
     ("reasons of pods", ("pods",), ["--pods"]),
     ("restarts in order", ("restarts",), ["--restarts"]),
     ("graphs with a planner", ("planner",), ["--graph-replicas"]),
-    ("one namespace", ("namespaced",), ["--namespace=$(POD_NAMESPACE)"]),
-    ("one namespace beside an operator", ("namespaced", "hold-namespaces"), ["--namespace=$(POD_NAMESPACE)", "--hold-namespaces"]),
+    ("one namespace", ("namespaced",), [ALONE]),
+    ("one namespace beside an operator", ("namespaced", "hold-namespaces"), [ALONE, "--hold-namespaces"]),
+    ("requests", ("requests",), ["--requests"]),
+    ("requests with autoApply", ("requests", "auto-apply"), ["--requests", *AUTO_APPLY]),
+    ("requests with autoApply in one namespace", ("requests", "auto-apply", "namespaced"), ["--requests", *AUTO_APPLY, ALONE]),
     ("shards", ("shards",), ["--shard=$(POD_INDEX)/3"]),
     ("alerts", ("alerts",), []),
     ("the dashboard", ("dashboard",), []),
     (
         "everything",
-        ("shards", "pods", "restarts", "monitoring", "namespaced", "hold-namespaces"),
-        ["--shard=$(POD_INDEX)/3", "--pods", "--restarts", "--namespace=$(POD_NAMESPACE)", "--hold-namespaces"],
+        ("shards", "pods", "restarts", "requests", "auto-apply", "monitoring", "namespaced", "hold-namespaces"),
+        ["--shard=$(POD_INDEX)/3", "--pods", "--restarts", "--requests", *AUTO_APPLY, ALONE, "--hold-namespaces"],
     ),
 ]
 
@@ -141,6 +150,20 @@ def test_the_admission_policy_names_the_account():
     assert any(re.fullmatch(pattern, user) for pattern in patterns)
 
 
+def made_by_a_graph():
+    """Group and resource of all objects that a graph expands to, and of the graph itself."""
+    kinds = {*generated.kinds(), ("nvidia.com", "DynamoGraphDeployment")} - {("batch", "Job")}
+    return {(group, apply.kind_of({"apiVersion": f"{group}/v1", "kind": kind}).resource) for group, kind in kinds}
+
+
+def given_to_pods():
+    """The rights in the Roles of a graph, as group, resource and verbs. The syncer must have what it gives away."""
+    (role,) = [each for each in given.rendered(given.graph()).values() if each["kind"] == "Role"]
+    for rule in role["rules"]:
+        yield from ((group, resource, rule["verbs"]) for group in rule["apiGroups"] for resource in rule["resources"])
+
+
+RBAC = "rbac.authorization.k8s.io"
 WATCH = ("list", "watch")
 CORE = [
     *((verb, "nvidia.com", kind, "") for kind in GRAPHS for verb in WATCH),
@@ -164,7 +187,19 @@ FEATURES = {
         ("patch", GROVE, "podcliquesets", ""),
     ],
     "planner": [("patch", "nvidia.com", "dynamographdeployments", "")],
+    "requests": [
+        *((verb, "nvidia.com", "dynamographdeploymentrequests", "") for verb in WATCH),
+        ("patch", "nvidia.com", "dynamographdeploymentrequests/status", ""),
+        *((verb, "batch", "jobs", "") for verb in ("get", *WATCH)),
+        *((verb, "", "configmaps", "") for verb in WATCH),
+    ],
+    "auto-apply": [
+        *((verb, *each, "") for each in sorted(made_by_a_graph()) for verb in ("get", "create", "patch")),
+        *(("bind", RBAC, "clusterroles", role) for role in (DEFAULT.rbac.epp_role, DEFAULT.rbac.planner_role)),
+        *((verb, group, resource, "") for group, resource, verbs in given_to_pods() for verb in verbs),
+    ],
 }
+"""The rights of each feature. `auto-apply` needs those of `requests`, too, but does not bring them."""
 OWN = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", leases.NAME) for verb in ("get", "update"))]
 HOLDING = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", MARKER) for verb in ("get", "update"))]
 NEVER = [
@@ -188,9 +223,10 @@ def test_rights(feature, tmp_path, control_plane):
     settings = {"namespace": home, "nameSuffix": f"-{feature or 'core'}"}
     accept(control_plane, layer(tmp_path / "layer", *([feature] if feature else []), core=True, **settings))
     user = f"system:serviceaccount:{home}:krm-fn-sync-{feature or 'core'}"
-    theirs = [right for name, rights in FEATURES.items() if name != feature for right in rights]
-    never = [right for right in NEVER if right not in FEATURES.get(feature, [])]
-    assert refused(control_plane, user, TEAM, [*CORE, *FEATURES.get(feature, [])]) == []
+    own = FEATURES.get(feature, [])
+    theirs = [right for name, rights in FEATURES.items() if name != feature for right in rights if right not in own]
+    never = [right for right in NEVER if right not in own]
+    assert refused(control_plane, user, TEAM, [*CORE, *own]) == []
     assert allowed(control_plane, user, TEAM, [*theirs, *OWN, *HOLDING, *never]) == []
     assert refused(control_plane, user, home, OWN) == []
     assert allowed(control_plane, user, home, never) == []
@@ -199,7 +235,10 @@ def test_rights(feature, tmp_path, control_plane):
 def test_rights_in_one_namespace(tmp_path, control_plane, crds):
     """The namespaced variant has all rights in its namespace, and none in another, not even to list graphs."""
     home = control_plane.namespace("syncer-alone")
-    accept(control_plane, layer(tmp_path / "layer", "pods", "restarts", "planner", "namespaced", "hold-namespaces", namespace=home))
+    accept(
+        control_plane,
+        layer(tmp_path / "layer", *[each for each in FEATURES if each != "scaling"], "namespaced", "hold-namespaces", namespace=home),
+    )
     user = f"system:serviceaccount:{home}:krm-fn-sync"
     rights = [*CORE, *OWN, *HOLDING, *(right for found in FEATURES.values() for right in found)]
     assert refused(control_plane, user, home, rights) == []
