@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 JOBS = Kind(job.GROUP, "v1", "jobs", job.KIND, labels.REQUEST)
 OUTPUTS = Kind("", "v1", "configmaps", "ConfigMap", f"{labels.REQUEST_NAME},!{labels.REQUEST_NAMESPACE}")
 """The second label is on ConfigMaps that belong to a deployed graph."""
-PODS = Kind("", "v1", "pods", "Pod", f"{labels.REQUEST},!{labels.GRAPH}")
-"""Pods of profiling Jobs. Pods of graphs have another projection."""
+PODS = Kind("", "v1", "pods", "Pod", f"{labels.REQUEST},!{labels.GRAPH},!{labels.BASE_MODEL_HASH}")
+"""Pods of profiling Jobs. Pods of graphs and of base models have another projection."""
 _UNKNOWN = "unknown"
 FOREIGN = 60.0
 """Seconds until a Job that is not of the request is looked for again: the syncer does not watch it."""
