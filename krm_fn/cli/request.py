@@ -80,7 +80,7 @@ def get(  # noqa: PLR0913 - one for each option
     found = _usable(asked, seen)
     if not asked.place(asked.choose(found) or {}).name:
         raise click.ClickException("the generated graph has no name; set spec.deploymentOverrides.name in the request")
-    for note in (*found.notes, *(f"{each} is not printed: only ConfigMaps are used" for each in deploy.left_out(found))):
+    for note in found.notes:
         click.echo(f"note: {report.printable(note)}", err=True)
     _output.write(_output.resources([deploy.graph(found, asked), *deploy.config_maps(found, asked)], style))
 

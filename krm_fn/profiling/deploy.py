@@ -33,26 +33,8 @@ def graph(output: Output, request: Request) -> Resource:
 
 
 def config_maps(output: Output, request: Request) -> list[Resource]:
-    """The ConfigMaps among the other objects of the output. Objects of other kinds are never applied."""
-    if output.edited:
-        return []
-    return [_config_map(each, request) for each in output.others if _is_config_map(each)]
-
-
-def left_out(output: Output) -> list[str]:
-    """The objects of the output that `config_maps` leaves out, each as `Kind name`."""
-    found = [
-        (each.get("kind"), each["metadata"] if isinstance(each.get("metadata"), dict) else {})
-        for each in output.others
-        if not _is_config_map(each)
-    ]
-    return [f"{kind} {metadata.get('name') or 'without a name'}" for kind, metadata in found]
-
-
-def _is_config_map(resource: Resource) -> bool:
-    metadata = resource.get("metadata")
-    named = isinstance(metadata, dict) and bool(_text(metadata.get("name")))
-    return named and (resource.get("apiVersion"), resource.get("kind")) == ("v1", "ConfigMap")
+    """The ConfigMaps beside the graph. None if the output was changed since the profiler wrote it."""
+    return [] if output.edited else [_config_map(each, request) for each in output.config_maps]
 
 
 def _config_map(written: Resource, request: Request) -> Resource:
@@ -78,7 +60,3 @@ def _marks(request: Request) -> Labels:
 
 def _texts(found: Any) -> Labels:
     return {key: text for key, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -1,24 +1,19 @@
 """The output of a profiling Job: from the ConfigMap that its copier writes to the generated graph.
 
 Follows the reference's `internal/controller/dynamographdeploymentrequest_controller.go` generateDGDSpec and extractResourcesFromYAML. Two
-differences: nothing is left out without a note, and a text that says two things at once is refused.
+differences: nothing is left out without a note, and a graph with a key that is set twice is refused.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import digest, identity, labels, size
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.profiling import typed
+from krm_fn.profiling import documents, typed
 from krm_fn.records import NamedTuple
-from krm_fn.yamlio import reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
     from krm_fn.yamlio.reader import Document
@@ -27,13 +22,10 @@ CONFIG, MOCKER = "config_with_planner.yaml", "mocker_config_with_planner.yaml"
 """The keys of the ConfigMap: the graph for the real backend, and the graph for the mocker."""
 LIMIT = 2**20
 """The most bytes of a text that is read. A ConfigMap holds no more."""
-DOCUMENTS = 1000
-"""The most JSON objects in a row that are read."""
 GRAPH = "DynamoGraphDeployment"
 _SHOWN = 5
-_NONBLANK = re.compile(r"\S")
-_TEXT_WORDS = ("y", "Y", "n", "N")
-"""Words that YAML 1.1 reads as booleans. The profiler's YAML library writes the texts of these words without quotes."""
+_OTHERS = "beside the graph, only ConfigMaps with a name and of at most 1 MiB are"
+_TOO_LARGE = f"larger than {LIMIT // 2**20} MiB"
 
 
 class Published(NamedTuple):
@@ -47,14 +39,14 @@ class Published(NamedTuple):
 
 
 class Output(NamedTuple):
-    """The output, read. `problem` says why it has no usable graph; `notes` say what of it is not used, each in a few words.
+    """The output, read. `problem` says why it has no usable graph, and `notes` say which parts of it are not used.
 
-    `others` are the objects beside the graph, in their order. `profile_hash` is the hash of the settings that were profiled. `edited` is
-    true if the texts are not those that the copier wrote.
+    `config_maps` are the ConfigMaps beside the graph, in their order. `profile_hash` is the hash of the settings that were
+    profiled. `edited` is true if the texts are not those that the copier wrote.
     """
 
     graph: Resource | None = None
-    others: tuple[Resource, ...] = ()
+    config_maps: tuple[Resource, ...] = ()
     problem: str = ""
     notes: tuple[str, ...] = ()
     profile_hash: str = ""
@@ -81,7 +73,7 @@ def read(found: Published, *, mocker: bool) -> Output:
     if text is None:
         output = Output(problem=f"key {key} not found in ConfigMap {found.key.name}")
     elif len(text.encode(errors="replace")) > LIMIT:
-        output = Output(problem=_failed(key, f"the text is larger than {LIMIT // 2**20} MiB"))
+        output = Output(problem=f"failed to extract DGD from {key}: the text is {_TOO_LARGE}")
     else:
         output = _read(text, key)
     return output._replace(profile_hash=found.profile_hash, edited=edited)
@@ -89,82 +81,52 @@ def read(found: Published, *, mocker: bool) -> Output:
 
 def output_hash(texts: dict[str, str]) -> str:
     """The hash that the copier writes: SHA-256 of the text for the real backend, followed by the text for the mocker."""
-    return digest.hexadecimal("".join(texts.get(key, "") for key in (CONFIG, MOCKER)))
+    both = "".join(texts.get(key, "") for key in (CONFIG, MOCKER))
+    return digest.hexadecimal(both.encode(errors="replace").decode())
 
 
 def _read(text: str, key: str) -> Output:
     """The graph and the other objects in a text. The last graph counts (reference: a second graph replaces the first)."""
-    documents, wrong = _documents(text)
-    resources = [each for each in documents if _kind(each)]
-    graphs = [each for each in resources if _kind(each) == GRAPH]
-    rest = [each for each in resources if _kind(each) != GRAPH]
-    others = tuple(each.value for each in rest if size.of(each.value, LIMIT) <= LIMIT)
-    notes = [
-        f"the {_kind(each)} at line {each.line} is larger than {LIMIT // 2**20} MiB and is not used"
-        for each in rest
-        if size.of(each.value, LIMIT) > LIMIT
-    ]
-    notes += [f"line {each.line}: {each.message}" for each in wrong]
-    notes += [f"the document at line {each.line} has no kind and is not used" for each in documents if not _kind(each)]
-    if not graphs:
-        return Output(others=others, problem=_failed(key, "; ".join(["no DynamoGraphDeployment found in YAML content", *_few(notes)])))
-    if within := [each for each in wrong if _inside(each, graphs[-1], text)]:
-        return Output(others=others, problem=_failed(key, f"line {within[0].line}: {within[0].message}"))
-    graph, more, problem = typed.graph(graphs[-1].value)
-    if size.of(graph, LIMIT) > LIMIT:
-        return Output(others=others, problem=_failed(key, f"the graph is larger than {LIMIT // 2**20} MiB with all aliases written out"))
-    if problem:
-        return Output(others=others, problem=_failed(key, f"failed to convert to DynamoGraphDeployment: {problem}"))
+    found, wrong = documents.read(text)
+    graphs = [each for each in found if documents.kind(each) == GRAPH]
+    others = [each for each in found if documents.kind(each) not in ("", GRAPH)]
+    unused = [each for each in others if not _is_usable(each.value)]
+    notes = [f"line {each.line}: {each.message}" for each in wrong]
+    notes += [f"the document at line {each.line} has no kind and is not used" for each in found if not documents.kind(each)]
+    notes += [f"the {documents.kind(each)} at line {each.line} is not used: {_OTHERS}" for each in unused]
+    problem, graph = f"no {GRAPH} found in YAML content", None
+    if graphs:
+        problem, graph = _unread(graphs[-1], wrong, text), graphs[-1].value
     if len(graphs) > 1:
         notes.append(f"the output has {len(graphs)} graphs, and only the last is used")
-    return Output(graph, others, notes=tuple(_few([*notes, *more])))
+    if graph and not problem:
+        graph, more, mismatch = typed.graph(graph)
+        notes += more
+        problem = f"failed to convert to {GRAPH}: {mismatch}" if mismatch else ""
+    if problem:
+        told = "; ".join([problem, *([] if graphs else _few(notes))])
+        return Output(problem=f"failed to extract DGD from {key}: {told}")
+    return Output(graph, tuple(each.value for each in others if _is_usable(each.value)), notes=tuple(_few(notes)))
 
 
-def _kind(document: Document) -> str:
-    """The kind of a document; empty if it has none."""
-    return _text(document.value.get("kind")) if isinstance(document.value, dict) else ""
+def _unread(graph: Document, wrong: list[Result], text: str) -> str:
+    """Why the document of the graph cannot be used as it was read; empty if it can."""
+    if finding := next((each for each in wrong if documents.concerns(each, graph, text)), None):
+        return f"line {finding.line}: {finding.message}"
+    return f"the graph is {_TOO_LARGE} with all aliases written out" if size.of(graph.value, LIMIT) > LIMIT else ""
 
 
-def _documents(text: str) -> tuple[list[Document], list[Result]]:
-    """The documents of a text. JSON values may follow one another without a mark between them (reference: NewYAMLOrJSONDecoder)."""
-    documents: list[Document] = []
-    wrong: list[Result] = []
-    lines = done = 0
-    for start, end in _parts(text):
-        found, findings = reader.read(text[start:end], literal=_TEXT_WORDS)
-        lines, done = lines + text.count("\n", done, start), start
-        documents += [each._replace(line=each.line + lines, start=each.start + start, end=each.end + start) for each in found]
-        wrong += [each._replace(line=each.line + lines) for each in findings]
-    return documents, wrong
-
-
-def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """The places of the JSON objects that a text begins with, and of the rest."""
-    decoder, start = json.JSONDecoder(), 0
-    for _ in range(DOCUMENTS):
-        found = _NONBLANK.search(text, start)
-        if not found or found[0] != "{":
-            break
-        try:
-            _, end = decoder.raw_decode(text, found.start())
-        except (ValueError, RecursionError):
-            break
-        yield found.start(), end
-        start = end
-    yield start, len(text)
-
-
-def _inside(finding: Result, document: Document, text: str) -> bool:
-    return document.line <= finding.line <= document.line + text.count("\n", document.start, document.end)
+def _is_usable(resource: Resource) -> bool:
+    """True for a ConfigMap that a cluster can hold."""
+    metadata = resource.get("metadata")
+    named = isinstance(metadata, dict) and bool(_text(metadata.get("name")))
+    is_config_map = (resource.get("apiVersion"), resource.get("kind")) == ("v1", "ConfigMap")
+    return named and is_config_map and size.of(resource, LIMIT) <= LIMIT
 
 
 def _few(notes: list[str]) -> list[str]:
     """The first notes, and the number of the others."""
     return notes if len(notes) <= _SHOWN else [*notes[:_SHOWN], f"and {len(notes) - _SHOWN} more notes"]
-
-
-def _failed(key: str, problem: str) -> str:
-    return f"failed to extract DGD from {key}: {problem}"
 
 
 def _text(value: Any) -> str:

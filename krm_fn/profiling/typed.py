@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
+from krm_fn.kube import canonical, quantity
 from krm_fn.schema import check, readable
 
 if TYPE_CHECKING:
@@ -29,7 +30,32 @@ def graph(written: Resource) -> tuple[Resource | None, list[str], str]:
     unknown = [each.path for each in found if each.code in _UNKNOWN]
     metadata = resource.get("metadata")
     kept = readable.without({**resource, "metadata": metadata if isinstance(metadata, dict) else {}}, unknown)
-    return kept, _left_out([results.field(path) for path in unknown]), ""
+    return _canonical(kept), _left_out([results.field(path) for path in unknown]), ""
+
+
+def _canonical(graph: Resource) -> Resource:
+    """The graph with quantities in the form of the API. The types fit."""
+    spec = graph.get("spec") or {}
+    changed: dict[str, Any] = {}
+    if claims := spec.get("pvcs"):
+        changed["pvcs"] = [_quantity(claim, "size") for claim in claims]
+    if services := spec.get("services"):
+        changed["services"] = {name: _service(service) for name, service in services.items()}
+    return {**graph, "spec": {**spec, **changed}} if changed else graph
+
+
+def _service(service: dict[str, Any]) -> dict[str, Any]:
+    changed: dict[str, Any] = {}
+    if memory := service.get("sharedMemory"):
+        changed["sharedMemory"] = _quantity(memory, "size")
+    if pod := service.get("extraPodSpec"):
+        main = pod.get("mainContainer")
+        changed["extraPodSpec"] = {**canonical.spec(pod), **({"mainContainer": canonical.container(main)} if main else {})}
+    return {**service, **changed} if changed else service
+
+
+def _quantity(holder: dict[str, Any], field: str) -> dict[str, Any]:
+    return holder if holder.get(field) is None else {**holder, field: quantity.canonical(holder[field])}
 
 
 def _left_out(fields: list[str]) -> list[str]:

@@ -34,7 +34,6 @@ class Job(NamedTuple):
     complete: bool = False
     failure: str = ""
     suspended: bool = False
-    deleted: bool = False
 
 
 class Pod(NamedTuple):
@@ -62,7 +61,6 @@ def read(resource: Resource, home: str = "") -> Job:
         complete=ended.get("type") == "Complete",
         failure=(fields.text(ended.get("message")) or fields.text(ended.get("reason")) or "the Job failed") if failed else "",
         suspended=fields.mapping(resource, "spec").get("suspend") is True,
-        deleted="deletionTimestamp" in fields.mapping(resource, "metadata"),
     )
 
 
