@@ -21,7 +21,8 @@ _SHOWN = 5
 def graph(written: Resource) -> tuple[Resource | None, list[str], str]:
     """The graph, notes about its parts that are not used, and the problem if the types cannot hold it. The graph is then None.
 
-    Any apiVersion is accepted, and stays (as in the reference). A status is left out, because only a controller knows it.
+    Any apiVersion stays, as in the reference, and a graph without one gets `API_VERSION`. A status is left out, because only a controller
+    knows it.
     """
     resource = check.without_nulls({key: value for key, value in written.items() if key != "status"})
     found = list(check.resource({**resource, "apiVersion": API_VERSION}, unknown="error"))
@@ -29,7 +30,8 @@ def graph(written: Resource) -> tuple[Resource | None, list[str], str]:
         return None, [], results.line(mismatch).removeprefix(f"{mismatch.code} ")
     unknown = [each.path for each in found if each.code in _UNKNOWN]
     metadata = resource.get("metadata")
-    kept = readable.without({**resource, "metadata": metadata if isinstance(metadata, dict) else {}}, unknown)
+    whole = {"apiVersion": API_VERSION, **resource, "metadata": metadata if isinstance(metadata, dict) else {}}
+    kept = readable.without(whole, unknown)
     return _canonical(kept), _left_out([results.field(path) for path in unknown]), ""
 
 

@@ -98,6 +98,7 @@ STREAMS = [
         [],
         [f"Dynamo has no such fields, so they are left out: {FIRST} and 4 more"],
     ),
+    ("no version", GRAPH.replace("apiVersion: nvidia.com/v1alpha1\n", ""), [], []),
     ("null", service("dynamoNamespace: null"), [], []),
     ("a status", f"{GRAPH}status: {{state: successful}}\n", [], []),
 ]
