@@ -43,6 +43,7 @@ def test_commands_print_what_the_page_says(page, clone):
     started = [tool for tool in TOOLS if re.search(rf"^\$ (\w+=\S+ )*{tool} ", text, re.MULTILINE)]
     environment = {**golden.environment(*started), "COLUMNS": "80", "LC_ALL": "C.UTF-8"}
     for file, content in markdown.files(text).items():
+        (clone / file).parent.mkdir(parents=True, exist_ok=True)
         (clone / file).write_text(content)
     for block in markdown.consoles(text):
         code = 0

@@ -1,0 +1,178 @@
+"""docs/requests.md: its tables have the states, reasons, messages and exit codes of the code, and its commands lead through both ways."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from krm_fn.kube import labels
+from krm_fn.manifests.profiling import script
+from krm_fn.profiling import output
+from krm_fn.status import requests
+from krm_fn.status.requests import deployment, generation, profiling, validation
+from tests.platform import pages
+from tests.testbed import programs, server, syncer
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+PAGE = (programs.ROOT / "docs" / "requests.md").read_text()
+CODE = "".join(file.read_text() for folder in ("status", "profiling") for file in (programs.ROOT / "krm_fn" / folder).rglob("*.py"))
+PAGE_NAMESPACE, NAMESPACE, TRIALS = "inference", "page-requests", "page-trials"
+GRAPH = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {name: chosen}
+spec:
+  services:
+    Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: "frontend:1"}}}
+"""
+
+
+def rows(heading: str, table: int = 0) -> list[list[str]]:
+    """The cells of a table in the section with this heading, row by row."""
+    (section,) = re.findall(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
+    tables = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    lines = tables[table].splitlines()[2:]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def quoted(cell: str) -> str:
+    return cell.strip("`")
+
+
+def test_the_page_has_every_state():
+    states = {requests.PENDING, requests.PROFILING, requests.DEPLOYING, requests.READY, requests.DELETED, requests.FAILED}
+    assert {quoted(row[0]) for row in rows("States")} == {"empty", *states}
+
+
+def test_the_page_has_every_reason_of_every_condition():
+    listed: dict[str, set[str]] = {}
+    condition = ""
+    for first, reason, *_ in rows("States", table=1):
+        condition = quoted(first) or condition
+        listed.setdefault(condition, set()).add(quoted(reason))
+    assert listed == {module.TYPE: reasons(module) for module in (validation, profiling, generation, deployment)}
+
+
+def reasons(module: ModuleType) -> set[str]:
+    """The reasons that a module gives its condition. The states, which modules import, are no reasons."""
+    constants = {name: value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
+    return {value for name, value in constants.items() if name != "TYPE" and not hasattr(requests, name)}
+
+
+def test_the_page_has_every_exit_code_of_our_containers():
+    assert [int(row[0]) for row in rows("When profiling fails")] == sorted(script.FINAL)
+
+
+def test_every_message_about_the_output_is_one_of_the_code():
+    phrases = {part.strip() for row in rows("When the output cannot be used") for part in quoted(row[0]).split("…")} - {""}
+    assert len(phrases) > 5
+    code = CODE.replace("{GRAPH}", output.GRAPH)
+    assert [phrase for phrase in sorted(phrases) if phrase not in code] == []
+
+
+def test_the_limit_of_an_output_is_that_of_the_code():
+    assert script.LIMIT == output.LIMIT == 2**20
+    assert "larger than 1 MiB" in PAGE
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory, dynamo, controllers, kubelet):
+    """What a reader gets who types the commands of the page, section by section, while the Jobs end and the test writes their outputs."""
+    page = PAGE.replace(PAGE_NAMESPACE, NAMESPACE).replace("trials", TRIALS)
+    folder, steps = pages.clone(tmp_path_factory.mktemp("page"), page), pages.steps(page)
+    run = _Reader(dynamo, folder, steps)
+    dynamo.namespace(syncer.NAMESPACE)
+    run.section("Before the first request")
+    run.section("What a profiling costs")
+    run.section("Rights")
+    account = syncer.installed(dynamo, programs.path("kustomize"), tmp_path_factory.mktemp("account"), "requests", "auto-apply", "pods")
+    features = ("--requests", "--auto-apply", "--pods", f"--namespace={NAMESPACE}")
+    with syncer.running(account, tmp_path_factory.mktemp("syncer"), *features):
+        apply, fetch, offline = steps["Review the graph and commit it"]
+        run.script(apply)
+        run.publish("support")
+        run.script(fetch)
+        run.files["fetched"] = (folder / "graph.yaml").read_text()
+        run.script(offline)
+        run.files["piped"] = (folder / "graph.yaml").read_text()
+        install, deploy = steps["Apply the graph at once"]
+        run.script(install)
+        ask, wait = deploy.split("\n", 1)
+        run.script(ask)
+        run.publish("trial")
+        run.said["deployed"] = run.script(wait)
+        run.section("Stop a profiling")
+        run.files["before"] = run.uid("job", "profile-support")
+        run.section("Repeat a profiling")
+        run.files["after"] = run.uid("job", "profile-support")
+        run.old_request()
+        run.section("From the operator")
+        yield run
+
+
+class _Reader:
+    """Runs scripts of the page. `files` and `said` keep what the tests compare."""
+
+    def __init__(self, plane, folder, steps):
+        self.plane, self.folder, self.steps = plane, folder, steps
+        self.files, self.said = {}, {}
+
+    def script(self, text):
+        return pages.run(text, self.folder, self.plane)
+
+    def section(self, heading):
+        for each in self.steps[heading]:
+            self.script(each)
+
+    def kubectl(self, *words, text=None):
+        return self.plane.kubectl(*words, "--namespace", NAMESPACE, input=text)
+
+    def uid(self, kind, name):
+        return self.kubectl("get", kind, name, "--output", "jsonpath={.metadata.uid}")
+
+    def publish(self, name):
+        """Writes the ConfigMap of a Job as its last container does."""
+        mark = labels.PROFILE_HASH.replace(".", r"\.")
+        profiled = self.kubectl("get", "job", f"profile-{name}", "--output", f"jsonpath={{.metadata.annotations.{mark}}}")
+        metadata = {
+            "name": f"dgdr-output-{name}",
+            "labels": {labels.REQUEST_NAME: name},
+            "annotations": {labels.PROFILE_HASH: profiled, labels.OUTPUT_HASH: output.output_hash({output.CONFIG: GRAPH})},
+        }
+        made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**metadata, "namespace": NAMESPACE}, "data": {output.CONFIG: GRAPH}}
+        answer = self.plane.apply(made, dry_run=False)
+        assert answer.ok, answer.message
+
+    def old_request(self):
+        """A request as an operator leaves it: with its finalizer and its output, without an annotation of a render."""
+        spec = {"model": "m", "backend": "vllm", "profilingConfig": {"profilerImage": "p:1", "config": {}}}
+        metadata = {"name": "old", "namespace": NAMESPACE, "finalizers": ["nvidia.com/finalizer"]}
+        found = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoGraphDeploymentRequest", "metadata": metadata, "spec": spec}
+        kept = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "dgdr-output-old", "namespace": NAMESPACE}}
+        for each in (found, kept):
+            answer = self.plane.apply(each, dry_run=False)
+            assert answer.ok, answer.message
+
+
+def test_the_graph_of_the_request_is_a_file_for_git(journey):
+    assert "name: support\n" in journey.files["fetched"]
+    assert journey.files["piped"] == journey.files["fetched"]
+
+
+def test_the_graph_that_is_applied_at_once_serves(journey):
+    assert re.search(r"^trial .*True", journey.said["deployed"], re.MULTILINE)
+
+
+def test_a_repeated_profiling_is_a_new_job(journey):
+    assert journey.files["before"]
+    assert journey.files["after"] not in {"", journey.files["before"]}
+
+
+def test_a_request_of_the_operator_is_gone_at_once(journey):
+    listed = journey.kubectl("get", "dgdr,configmaps", "--output", "name")
+    server.eventually(lambda: "/old" not in journey.kubectl("get", "dgdr", "--output", "name"))
+    assert "dgdr-output-old" not in listed
