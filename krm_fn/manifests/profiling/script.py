@@ -85,8 +85,7 @@ done
 
 read_marks
 if [ "$found" = "$DGDR_NAME $PROFILE_HASH" ]; then
-  trap 'kill $!; exit 143' TERM
-  sleep 0 &
+  trap 'exit 143' TERM
   try kubectl patch job "$JOB_NAME" --namespace "$DGDR_NAMESPACE" --type merge --patch '{{"spec":{{"suspend":true}}}}' ||
     fail {NOT_SUSPENDED} "ConfigMap $OUTPUT_CONFIG_MAP already holds the output of this profiling, but Job $JOB_NAME" \\
       "cannot be suspended. Let the service account patch Jobs."
