@@ -42,7 +42,8 @@ class Output(NamedTuple):
     """The output, read. `problem` says why it has no usable graph, and `notes` say which parts of it are not used.
 
     `config_maps` are the ConfigMaps beside the graph, in their order. `profile_hash` is the hash of the settings that were
-    profiled. `edited` is true if the texts are not those that the copier wrote.
+    profiled. `edited` is true if the texts are not those that the copier wrote. `beside` is the size of all objects beside the graph, used
+    or not, in bytes.
     """
 
     graph: Resource | None = None
@@ -51,6 +52,7 @@ class Output(NamedTuple):
     notes: tuple[str, ...] = ()
     profile_hash: str = ""
     edited: bool = False
+    beside: int = 0
 
 
 def published(config_map: Resource, home: str = "") -> Published:
@@ -106,7 +108,8 @@ def _read(text: str, key: str) -> Output:
     if problem:
         told = "; ".join([problem, *([] if graphs else _few(notes))])
         return Output(problem=f"failed to extract DGD from {key}: {told}")
-    return Output(graph, tuple(each.value for each in others if _is_usable(each.value)), notes=tuple(_few(notes)))
+    used = tuple(each.value for each in others if _is_usable(each.value))
+    return Output(graph, used, notes=tuple(_few(notes)), beside=size.of([each.value for each in others], LIMIT))
 
 
 def _unread(graph: Document, wrong: list[Result], text: str) -> str:

@@ -36,14 +36,14 @@ def graph(written: Resource) -> tuple[Resource | None, list[str], str]:
 
 
 def _canonical(graph: Resource) -> Resource:
-    """The graph with quantities in the form of the API. The types fit."""
-    spec = graph.get("spec") or {}
+    """The graph as the types write it: with a spec, without empty maps in it, and with canonical quantities. The types fit."""
+    spec = {key: value for key, value in (graph.get("spec") or {}).items() if value != {}}
     changed: dict[str, Any] = {}
     if claims := spec.get("pvcs"):
         changed["pvcs"] = [_quantity(claim, "size") for claim in claims]
     if services := spec.get("services"):
         changed["services"] = {name: _service(service) for name, service in services.items()}
-    return {**graph, "spec": {**spec, **changed}} if changed else graph
+    return {**graph, "spec": {**spec, **changed}}
 
 
 def _service(service: dict[str, Any]) -> dict[str, Any]:

@@ -72,3 +72,23 @@ def test_a_request_that_no_render_wrote_is_judged_too():
     """As a graph that an operator manages."""
     found = written(asked.resource(hash_=None), asked.job_resource(COMPLETE, hash_=""), asked.config_map(hash_=""))
     assert found["state"] == "Ready"
+
+
+def test_a_spec_that_is_refused():
+    """The rules of the render, because no operator is there to check the spec."""
+    found = written({**asked.resource(hash_=None), "spec": {"model": "m", "backend": "vllm"}})
+    assert found["state"] == "Failed"
+    assert asked.told(found)["Validation"] == ("False", "ValidationFailed")
+    assert asked.message(found, "Ready").startswith("Validation failed: DYN022 spec.profilingConfig: ")
+
+
+def test_a_rendered_request_and_its_job_belong_together():
+    """A render writes the same profile hash on both, so a changed spec shows."""
+    request = asked.resource(hash_=None)
+    rendered = console.run("render", "-o", "json", "-", stdin=json.dumps(request)).out
+    items = {each["kind"]: each for each in json.loads(rendered)["items"]}
+    job = items["Job"]
+    assert written(items["DynamoGraphDeploymentRequest"], job)["state"] == "Profiling"
+    assert "Validation" not in asked.told(written(request, job))
+    changed = {**request, "spec": {**request["spec"], "model": "another"}}
+    assert asked.told(written(changed, job))["Validation"] == ("False", "SpecChangeRejected")

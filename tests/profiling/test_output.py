@@ -201,6 +201,12 @@ def test_quantities_are_written_as_the_api_writes_them():
     assert frontend["extraPodSpec"]["mainContainer"]["resources"] == {"limits": {"cpu": "1"}}
 
 
+@pytest.mark.parametrize("spec", ["", "spec: {}\n", "spec: {services: {}}\n", "spec: null\n"])
+def test_an_empty_graph_has_an_empty_spec(spec):
+    """As the reference's types write it. The render says what is missing."""
+    assert read(GRAPH.partition("spec:")[0] + spec).graph == {**READ, "spec": {}}
+
+
 def test_a_graph_of_another_version_is_kept():
     """The render, not the reader, judges the version."""
     found = read(GRAPH.replace("v1alpha1", "v1beta1"))

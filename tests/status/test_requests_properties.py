@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -60,6 +61,16 @@ def test_any_life_is_sound_and_settles(lives, spec, hash_, features):
         assert found.get("deployment", {}).get("created", False) >= before.get("deployment", {}).get("created", False)
         again = asked.status(asked.read(found, hash_=hash_, **spec), seen, features)
         assert changes.patch(found, again) is None
+
+
+@random(SEEN, SPECS, FEATURES)
+def test_a_status_changes_nothing_that_it_is_given(seen, spec, features):
+    """The syncer shares the stored status and the output between calls."""
+    first = asked.read(asked.status(asked.read(**spec), seen, features), **spec)
+    given = copy.deepcopy((first, seen))
+    asked.status(first, Seen(), features)
+    asked.status(first, seen, features)
+    assert (first, seen) == given
 
 
 FIELDS = st.dictionaries(st.sampled_from(["conditions", "deployment", "generatedDeployment", "state", "backend"]), JSON)

@@ -82,7 +82,14 @@ TROUBLE = [
         Seen(DONE, asked.written(LARGE)),
         ("SpecGenerated", "GenerationFailed"),
         "the generated graph is larger than 250000 bytes, and the status cannot hold it; ",
-        "commit the graph that `krm-fn request get qwen -n team-a` prints",
+        "commit what `krm-fn request get qwen -n team-a` prints",
+    ),
+    (
+        "objects beside the graph that the reference refuses",
+        Seen(DONE, asked.written(f"kind: ConfigMap\ndata: {{a: {'x' * 250_000}}}\n---\n{asked.TEXT}")),
+        ("SpecGenerated", "GenerationFailed"),
+        "the objects beside the generated graph are larger than 250000 bytes; ",
+        "commit what `krm-fn request get qwen -n team-a` prints",
     ),
 ]
 

@@ -25,9 +25,9 @@ def step(request: Request, seen: Seen, profiled: Step) -> Step:
     output, stored = seen.output, request.generated
     wrong = problem(request, seen)
     if profiled.done and output and output.graph and not wrong:
-        if size.of(output.graph, LIMIT) <= LIMIT:
+        wrong = _too_large(request, output.graph, output.beside)
+        if not wrong:
             return _generated(request, output.graph, [*output.notes, *_place(request, output.graph)])
-        wrong = f"the generated graph is larger than {LIMIT} bytes, and the status cannot hold it; {_print(request)}"
     if stored:
         lost = [f"the output cannot be used any more, and the graph of before stays: {wrong}"] if output and profiled.done else []
         return _generated(request, stored, lost)
@@ -60,8 +60,15 @@ def _profiled(request: Request, seen: Seen, output: Output) -> bool:
     return not output.profile_hash or not any(known) or output.profile_hash in known
 
 
-def _print(request: Request) -> str:
-    return f"commit the graph that `krm-fn request get {request.key.name} -n {request.key.namespace}` prints"
+def _too_large(request: Request, graph: Resource, beside: int) -> str:
+    """Why a graph, or the objects beside it, are too large for a request; empty if they are not.
+
+    The reference keeps the objects beside the graph in an annotation. With its limit, a request is accepted by both or by none.
+    """
+    commit = f"commit what `krm-fn request get {request.key.name} -n {request.key.namespace}` prints"
+    if size.of(graph, LIMIT) > LIMIT:
+        return f"the generated graph is larger than {LIMIT} bytes, and the status cannot hold it; {commit}"
+    return f"the objects beside the generated graph are larger than {LIMIT} bytes; {commit}" if beside > LIMIT else ""
 
 
 def _again(request: Request) -> str:
