@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SOON = 5.0
 """Seconds until an object is looked at again that Kubernetes is about to delete."""
 LATER = 60.0
-"""Seconds until a graph is looked at again that only a person can help."""
+"""Seconds until a graph is looked at again that only a person can complete."""
 _UNKNOWN = "404 page not found"
 """What an API server says about a kind that it does not have."""
 _CLAIM = "PersistentVolumeClaim"
@@ -39,13 +39,14 @@ class Applied(NamedTuple):
     """What became of a graph.
 
     `graph` is the graph as the server has it, if it is complete or somebody else's. `refused` names an object that is somebody else's and
-    is in the way, `problem` says why the server does not take an object. After either, the next attempt makes sense after `pause` seconds.
+    is in the way, `problem` says why the server does not take an object. After either, the next attempt makes sense after `pause` seconds
+    at the latest.
     """
 
     graph: Resource | None = None
     refused: str = ""
     problem: str = ""
-    pause: float | None = None
+    pause: float = LATER
 
 
 class _StopError(Exception):
@@ -167,7 +168,7 @@ def _shared(live: Resource, wanted: Resource) -> None:
     metadata = {"labels": labels.of(wanted), "annotations": {k: v for k, v in labels.notes(wanted).items() if k != labels.OWNER}}
     if not _covers(live, {**wanted, "metadata": metadata}):
         said = f"{_named(live)} exists and is not the one that the graph needs; delete or rename it, or deploy into another namespace"
-        raise _StopError(Applied(refused=said, pause=LATER))
+        raise _StopError(Applied(refused=said))
 
 
 def _covers(live: Any, wanted: Any) -> bool:

@@ -46,10 +46,12 @@ class Deployer:
         self._config = config
         self._outside = outside
         self._rendered: dict[ObjectKey, tuple[int, Output, Rendered]] = {}
+        self._failures: dict[ObjectKey, int] = {}
 
     def forget(self, request: ObjectKey) -> None:
-        """Forgets the rendered graph of a request."""
+        """Forgets the rendered graph of a request, and its failures."""
         self._rendered.pop(request, None)
+        self._failures.pop(request, None)
 
     async def deploy(self, request: Request, output: Output | None) -> Attempt:
         """Deploys the graph of a request, or what is missing of it. Raises Retry."""
@@ -63,7 +65,7 @@ class Deployer:
             return Attempt(refused=rendered.refused)
         applied = await self._applier.apply(rendered.graph, rendered.objects)
         if applied.graph is None:
-            return Attempt(refused=applied.refused, problem=applied.problem, pause=applied.pause)
+            return Attempt(refused=applied.refused, problem=applied.problem, pause=self._pause(request.key, applied.pause))
         self.forget(request.key)
         return Attempt(subject.read(applied.graph), warnings=rendered.warnings)
 
@@ -74,6 +76,11 @@ class Deployer:
             marks = f"{labels.REQUEST_NAME} and {labels.REQUEST_NAMESPACE}"
             return f"spec.deploymentOverrides.labels changes the labels {marks}, by which krm-fn sync finds the graph; remove them there"
         return ""
+
+    def _pause(self, request: ObjectKey, longest: float) -> float:
+        """The seconds until the next attempt: a second, then twice as long each time."""
+        failures = self._failures[request] = self._failures.get(request, -1) + 1
+        return float(min(2 ** min(failures, 16), longest))
 
     async def _render(self, request: Request, output: Output) -> Rendered:
         """The rendered graph. The same generation of a request and the same output are rendered once."""

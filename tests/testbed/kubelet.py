@@ -47,8 +47,8 @@ def running(plane: ControlPlane, seconds: float = 0) -> Iterator[None]:
 
 
 def end(pod: Object, message: str = "", **codes: int) -> Object:
-    """The status of a pod of a Job whose containers have ended with these exit codes; `a_b` is container `a-b`."""
-    return ending.status(pod, _WAITING, {name.replace("_", "-"): code for name, code in codes.items()}, message)
+    """The status of a pod of a Job whose containers have ended with these exit codes."""
+    return ending.status(pod, _WAITING, codes, message)
 
 
 class _Kubelet:
