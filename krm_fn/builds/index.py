@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from krm_fn.workload_list import Entry
 
 GRAPH = "DynamoGraphDeployment"
+REQUEST = "DynamoGraphDeploymentRequest"
 POD_LABELS: tuple[Path, ...] = tuple((*place.metadata, "labels") for place in templates.ALL)
 
 

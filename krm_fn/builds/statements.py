@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LABELS: tuple[Path, ...] = (("metadata", "labels"), ("spec", "labels"), ("spec", "selector"), references.MATCH)
 _ENVS = [(*place.spec, "containers", "*", "env", "*") for place in templates.ALL]
+_JOB_ENVS: list[Path] = [("spec", "template", "spec", field, "*", "env", "*") for field in ("initContainers", "containers")]
 _ARGS = [(*place.spec, "containers", "*", "args") for place in templates.ALL]
 _SERVICES: tuple[Path, ...] = (("spec",), ("spec", "services", "*"))
 _CONTAINERS: tuple[Path, ...] = (("extraPodSpec", "mainContainer"), ("extraPodSpec", "containers", "*"))
@@ -58,6 +59,8 @@ def check_generated(item: Generated, there: Build) -> Iterator[Mismatch]:
     if written is not None:
         yield from _variables(item, written)
         yield from _flags(item, written, there)
+    if item.kind == index.REQUEST:
+        yield from _job(item)
     yield from _ends(item)
     yield from _labels(item, written)
     yield from _own_name(item)
@@ -81,6 +84,17 @@ def _variables(item: Generated, written: set[str]) -> Iterator[Mismatch]:
         name = references.text(variable, "name")
         if name in judges and name not in written and references.text(variable, "value"):
             yield from judges[name](item, (*at, "value"), variable["value"])
+
+
+def _job(item: Generated) -> Iterator[Mismatch]:
+    """Checks the variables with which a profiling Job finds itself, its request and its output. Users cannot set them."""
+    own = results.ref(item.resource).name
+    for at, variable in paths.each(item.resource, _JOB_ENVS):
+        name, says = references.text(variable, "name"), references.text(variable, "value")
+        if name == "DGDR_NAMESPACE":
+            yield from _namespace(item, (*at, "value"), says)
+        elif name == "JOB_NAME" and says != own:
+            yield Mismatch(RENAMED, (*at, "value"), says, own)
 
 
 def _flags(item: Generated, written: set[str], there: Build) -> Iterator[Mismatch]:

@@ -414,3 +414,33 @@ def test_the_listed_workloads_of_every_orchestrator_are_compared(orchestrator, k
     graph = mismatches["DynamoGraphDeployment", "eu-chat"]
     assert graph.path == ("metadata", "annotations", labels.WORKLOADS)
     assert graph.proposed.startswith("eu-chat")
+
+
+# requests
+
+REQUEST = {
+    "apiVersion": "nvidia.com/v1alpha1",
+    "kind": "DynamoGraphDeploymentRequest",
+    "metadata": {"name": "chat", "namespace": "base"},
+    "spec": {"model": "m", "backend": "vllm", "profilingConfig": {"profilerImage": "profiler:1", "config": {}}},
+}
+
+
+@pytest.mark.parametrize("source", ["keep", "drop"])
+@pytest.mark.parametrize(
+    ("change", "code", "current", "proposed"),
+    [
+        (lambda objects: objects, None, None, None),
+        (lambda objects: moved(objects, "prod"), "DYN060", "base", "prod"),
+        (lambda objects: renamed(objects, lambda name: f"eu-{name}"), "DYN061", "profile-chat", "eu-profile-chat"),
+    ],
+    ids=["nothing", "namespace", "prefix"],
+)
+def test_a_job_whose_name_or_namespace_a_later_layer_changed_is_found(change, code, current, proposed, source):
+    """Its pod would not find its Job, its request and its output."""
+    done = expand.expand([REQUEST], CONFIG._replace(source=source))
+    assert done.results == []
+    mismatches = found(change(copy.deepcopy(done.resources)))
+    jobs = [(each.code, each.current, each.proposed) for (kind, _), each in mismatches.items() if kind == "Job"]
+    assert jobs == ([(code, current, proposed)] if code else [])
+    assert bool(mismatches) == bool(code)

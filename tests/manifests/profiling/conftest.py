@@ -10,7 +10,7 @@ import yaml
 
 from krm_fn.config import Rbac
 from tests.support import faults, given, pods
-from tests.testbed import programs, syncer
+from tests.testbed import programs, server, syncer
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -55,14 +55,26 @@ class Space(NamedTuple):
         assert answer.ok or answer.status == 404, answer.message
         return answer.body if answer.ok else None
 
-    def without(self, resource: str, *verbs: str) -> None:
-        """Take rights away from the service account, for all resources of that name."""
+    def without(self, verb: str, resource: str, group: str = "") -> None:
+        """Take a right away from the service account, and wait until the authorizer knows."""
         role = _role(self.name)
         for rule in role["rules"]:
             if resource in rule["resources"]:
-                rule["verbs"] = [verb for verb in rule["verbs"] if verb not in verbs]
+                rule["verbs"] = [each for each in rule["verbs"] if each != verb]
         role["rules"] = [rule for rule in role["rules"] if rule["verbs"]]
         self.create(role)
+        server.eventually(lambda: not self.allowed(verb, resource, group))
+
+    def allowed(self, verb: str, resource: str, group: str = "") -> bool:
+        """True if the service account has a right now. The authorizer learns of a changed role a moment later."""
+        spec = {
+            "user": f"system:serviceaccount:{self.name}:{ACCOUNT}",
+            "resourceAttributes": {"namespace": self.name, "verb": verb, "group": group, "resource": resource},
+        }
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+        answer = self.plane.client.request("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+        assert answer.ok, answer.message
+        return bool(answer.body["status"]["allowed"])
 
 
 def _role(namespace: str) -> Resource:
@@ -82,4 +94,5 @@ def space(dynamo, kubectl, tmp_path) -> Space:
     made = Space(dynamo, name, pods.Node(data, home, tmp_path / "kubeconfig", (kubectl.parent, *SYSTEM)))
     made.create(_role(name), rendered[f"ServiceAccount/{ACCOUNT}"], rendered[f"RoleBinding/{ACCOUNT}-binding"])
     syncer.kubeconfig(dynamo, made.node.kubeconfig, syncer.token(dynamo, name, ACCOUNT))
+    server.eventually(lambda: made.allowed("patch", "configmaps"))
     return made
