@@ -1,6 +1,7 @@
 """A graph of a request and its objects are created in order, once, and nothing of somebody else is changed. On a real API server."""
 
 import contextlib
+import random
 import time
 
 import pytest
@@ -9,7 +10,7 @@ from krm_fn.config import Config
 from krm_fn.kube import identity, labels
 from krm_fn.sync import rendering
 from krm_fn.sync.apply import Applier, kind_of
-from krm_fn.sync.client import Client
+from krm_fn.sync.client import ApiError, Client, TransportError
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
 from tests.support import given
@@ -315,3 +316,43 @@ def test_findings_refuse_the_graph_and_warnings_do_not():
     made = rendering.render(warned, [], Config(source="drop", namespace="other"), "check")
     assert (made.refused, [each[:6] for each in made.warnings]) == ("", ["DYN114"])
     assert labels.WORKLOADS in labels.notes(made.graph)
+
+
+class Unreliable(Client):
+    """A client of a server that is too busy for some requests, and whose answers to others are lost after it has done them."""
+
+    def __init__(self, cluster, chance):
+        super().__init__(cluster)
+        self.chance = chance
+
+    async def request(self, method, path, *given, **named):
+        fate = self.chance.random()
+        if fate < 0.2:
+            raise ApiError(429, "TooManyRequests", "the server is busy", 1)
+        answer = await super().request(method, path, *given, **named)
+        if fate < 0.4:
+            raise TransportError("the connection broke")
+        return answer
+
+
+@pytest.mark.parametrize("seed", range(3))
+@runs
+async def test_a_busy_server_and_lost_answers_delay_the_graph_only(seed, fragile, plane):
+    """No object is created twice, and the annotation comes last whatever happened before."""
+    namespace = f"apply-busy-{seed}"
+    made = rendered(namespace)
+    seen: dict[identity.ObjectKey, str] = {}
+    async with Unreliable(fragile.cluster(), random.Random(seed)) as client:  # noqa: S311 - a test
+        there = Cluster(plane, client, namespace)
+        for _ in range(500):
+            with contextlib.suppress(Retry):
+                if (await there.applier.apply(made.graph, made.objects)).graph:
+                    break
+            exists = {identity.key(each): found["metadata"]["uid"] for each in (made.graph, *made.objects) if (found := there.get(each))}
+            assert seen.items() <= exists.items()
+            seen = exists
+            complete = len(exists) == len(made.objects) + 1
+            assert complete or labels.WORKLOADS not in labels.notes(there.get(made.graph) or {})
+        assert labels.WORKLOADS in labels.notes(there.get(made.graph))
+        managers = {each["manager"] for entry in made.objects for each in there.get(entry)["metadata"]["managedFields"]}
+        assert managers == {"krm-fn"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.kube import labels, names
 from krm_fn.kube.identity import ObjectKey
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from krm_fn.status.job import Job
     from krm_fn.status.request import Request
     from krm_fn.sync.controllers import Change, World
-    from krm_fn.sync.deployer import Attempt
     from krm_fn.sync.store import Entry
 
 JOBS = Kind(job.GROUP, "v1", "jobs", job.KIND, labels.REQUEST)
@@ -32,12 +31,19 @@ OUTPUTS = Kind("", "v1", "configmaps", "ConfigMap", f"{labels.REQUEST_NAME},!{la
 PODS = Kind("", "v1", "pods", "Pod", f"{labels.REQUEST},!{labels.GRAPH},!{labels.BASE_MODEL_HASH}")
 """Pods of profiling Jobs. Pods of graphs and of base models have another projection."""
 _UNKNOWN = "unknown"
-FOREIGN = 60.0
-"""Seconds until a Job that is not of the request is looked for again: the syncer does not watch it."""
+_AGAIN = 60.0
+"""Seconds until a Job without the label of requests is looked for again: the syncer does not watch it."""
 _ARRIVES = 30.0
 """Seconds in which the watch must bring a graph that was created. Until then it counts as existing."""
 
 _LOG = logging.getLogger(__name__)
+
+
+class _Look(NamedTuple):
+    """What the status of a request depends on, and the seconds until it must be looked at again; None if only a change requires it."""
+
+    seen: Seen
+    pause: float | None = None
 
 
 class Requests(Controller):
@@ -98,59 +104,67 @@ class Requests(Controller):
         if entry is None or entry.value.deleted or not entry.value.managed:
             self._leave(key, entry)
             return None
-        seen, pause = await self._look(entry.value)
-        desired = request.status(entry.value, seen, times.now(), self.world.features)
+        found = await self._look(entry.value)
+        desired = request.status(entry.value, found.seen, times.now(), self.world.features)
         if _due(desired):
-            if desired.get("generatedDeployment") != entry.value.generated:
-                await self._publish(entry, desired)
-                entry = self.world.cache.entry(key) or entry
-            attempt = await self._deployer.deploy(entry.value, seen.output)
-            seen, pause = self._deployed(entry, seen, attempt), attempt.pause
-            desired = request.status(entry.value, seen, times.now(), self.world.features)
-        outcome_pause = await self._publish(entry, desired)
-        return pause if outcome_pause is None else outcome_pause
+            if desired.get("generatedDeployment") != entry.value.generated:  # the graph is created only if the status can tell it
+                pause = await self._publish(entry, desired)
+                entry = self.world.cache.entry(key)
+                if pause is not None or entry is None:
+                    return pause
+            found = await self._deploy(entry, found.seen)
+            desired = request.status(entry.value, found.seen, times.now(), self.world.features)
+        pause = await self._publish(entry, desired)
+        return found.pause if pause is None else pause
 
-    async def _look(self, found: Request) -> tuple[Seen, float | None]:
-        """What the status depends on, and the seconds until it must be looked at again."""
-        cache, pods = self.world.cache, []
-        output = await self._outputs.get(cache.store(OUTPUTS).entry(found.output), mocker=found.mocker)
-        own: Job | None = cache.store(JOBS).get(found.job)
-        pause = None
-        if own is None and output is None and not found.generated:
-            own = await self._foreign(found)
-            pause = FOREIGN if own else None
-        if self.world.features.pods and own is not None and not own.complete:
-            store = cache.store(PODS)
-            pods = [each for key in store.keys(found.key.namespace) if isinstance(each := store.get(key), job.Pod)]
-        graph = request.target(found, output)
-        self._target(found.key, graph)
-        return Seen(own, output, self._graph(graph), job.detail(pods, found.job)), pause
+    async def _look(self, asked: Request) -> _Look:
+        """What the status depends on now."""
+        cache, pause = self.world.cache, None
+        output = await self._outputs.get(cache.store(OUTPUTS).entry(asked.output), mocker=asked.mocker)
+        own: Job | None = cache.store(JOBS).get(asked.job)
+        if own is None and output is None and not asked.generated:
+            own = await self._foreign(asked)
+            pause = _AGAIN if own else None
+        key = request.target(asked, output)
+        graph = cache.subject(key) if key else None
+        if key is None:
+            self._targets.pop(asked.key, None)
+        else:
+            self._targets[asked.key] = key
+            if graph is None and key in self._made:
+                graph, pause = self._arriving(key), _ARRIVES
+        pods = self._pods(asked) if own is not None and not own.complete else []
+        return _Look(Seen(own, output, graph, job.detail(pods, asked.job)), pause)
 
-    async def _foreign(self, found: Request) -> Job | None:
+    async def _foreign(self, asked: Request) -> Job | None:
         """A Job with the name of the request's Job and without the label that the watch selects."""
-        outcome = await self.world.writer.find(JOBS, found.job)
+        outcome = await self.world.writer.find(JOBS, asked.job)
         return job.read(outcome.resource) if outcome.resource is not None else None
 
-    def _target(self, key: ObjectKey, graph: ObjectKey | None) -> None:
-        if graph is None:
-            self._targets.pop(key, None)
-        else:
-            self._targets[key] = graph
+    def _pods(self, asked: Request) -> list[job.Pod]:
+        """The pods of profiling Jobs in the namespace of a request."""
+        if not self.world.features.pods:
+            return []
+        store = self.world.cache.store(PODS)
+        return [each for key in store.keys(asked.key.namespace) if isinstance(each := store.get(key), job.Pod)]
 
-    def _graph(self, key: ObjectKey | None) -> Subject | None:
-        """The graph of a request. One that was created just now exists, also if the watch has not brought it yet."""
-        if key is None:
-            return None
-        made, since = self._made.get(key, (None, 0.0))
-        return self.world.cache.subject(key) or (made if monotonic() - since < _ARRIVES else None)
+    def _arriving(self, key: ObjectKey) -> Subject | None:
+        """A graph that was created just now, which the watch may bring later than the answer of the server."""
+        graph, since = self._made[key]
+        if monotonic() - since < _ARRIVES:
+            return graph
+        del self._made[key]
+        return None
 
-    def _deployed(self, entry: Entry[Request], seen: Seen, attempt: Attempt) -> Seen:
-        """What the status depends on after an attempt to deploy the graph."""
-        if attempt.graph is not None and self.world.cache.subject(attempt.graph.key) is None:
-            self._made[attempt.graph.key] = attempt.graph, monotonic()
+    async def _deploy(self, entry: Entry[Request], seen: Seen) -> _Look:
+        """Tries to deploy the graph. Returns what the status depends on afterwards."""
+        attempt = await self._deployer.deploy(entry.value, seen.output)
+        graph = attempt.graph
+        if graph is not None and self.world.cache.subject(graph.key) is None:
+            self._made[graph.key] = graph, monotonic()
         if attempt.warnings:
             self.report(entry, "DeploymentWarnings", "\n".join(attempt.warnings), warning=True)
-        return seen._replace(graph=attempt.graph or seen.graph, refused=attempt.refused, problem=attempt.problem)
+        return _Look(seen._replace(graph=graph or seen.graph, refused=attempt.refused, problem=attempt.problem), attempt.pause)
 
     async def _publish(self, entry: Entry[Request], desired: dict[str, Any]) -> float | None:
         """Writes the status if it says something new, and tells what happened. Returns the pause if the server refuses it."""
