@@ -1,4 +1,4 @@
-"""The status as tables: one row for each workload of graphs, and one for each request."""
+"""The status as tables: one row for each workload of graphs, for each request, and for each model."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from krm_fn.status import conditions, fields
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from krm_fn.status.models import Model
     from krm_fn.status.request import Request
     from krm_fn.status.subject import Subject
     from krm_fn.status.verdicts import Verdict
@@ -37,9 +38,21 @@ class RequestRow(NamedTuple):
     why: str
 
 
+class ModelRow(NamedTuple):
+    """The cells of one model. `ready` is `1/2`: one of two endpoints."""
+
+    model: str
+    type: str
+    base: str
+    ready: str
+    why: str
+
+
 HEAD = Row("GRAPH", "SERVICE", "WORKLOAD", "READY", "SINCE", "WHY")
 REQUEST_HEAD = RequestRow("REQUEST", "STATE", "JOB", "GRAPH", "WHY")
+MODEL_HEAD = ModelRow("MODEL", "TYPE", "BASE", "READY", "WHY")
 
+_DEFAULT_TYPE = "base"
 _UNKNOWN = f"no annotation {labels.WORKLOADS}, and the workloads of this version of the resource are not known"
 
 
@@ -54,22 +67,33 @@ def rows(subject: Subject, verdicts: Iterable[Verdict]) -> list[Row]:
 
 
 def request(asked: Request, status: dict[str, Any]) -> RequestRow:
-    """The row of a request. It says why the request is not ready, or that its newest spec does not count."""
-    ready = fields.condition(status, conditions.READY)
+    """The row of a request. It says why the request is not ready."""
     deployed = fields.mapping(status, "deployment") or fields.mapping(status, "generatedDeployment", "metadata")
     return RequestRow(
         _place(asked.key.namespace, asked.key.name),
         fields.text(status.get("state")),
         asked.job.name,
         _place(fields.text(deployed.get("namespace")), fields.text(deployed.get("name"))),
-        "" if ready.get("status") == "True" else fields.text(ready.get("message")),
+        _why(status),
     )
 
 
-def text(rows: Sequence[Row], requests: Sequence[RequestRow] = ()) -> str:
-    """The tables with a blank line between them. The table of requests is left out if it is empty, that of graphs if only it is empty."""
-    tables = [(HEAD, rows)] if rows or not requests else []
-    return "\n".join(_table(head, found) for head, found in [*tables, *([(REQUEST_HEAD, requests)] if requests else [])])
+def model(asked: Model, status: dict[str, Any]) -> ModelRow:
+    """The row of a model. It says why the model is not ready."""
+    counted = fields.number(status.get("readyEndpoints")), fields.number(status.get("totalEndpoints"))
+    return ModelRow(
+        _place(asked.key.namespace, asked.key.name),
+        asked.type or _DEFAULT_TYPE,
+        asked.base,
+        "" if None in counted else f"{counted[0]}/{counted[1]}",
+        _why(status),
+    )
+
+
+def text(rows: Sequence[Row], requests: Sequence[RequestRow] = (), served: Sequence[ModelRow] = ()) -> str:
+    """The tables that have rows, with a blank line between them. If none has, the head of the first."""
+    tables: list[tuple[Sequence[str], Sequence[Sequence[str]]]] = [(HEAD, rows), (REQUEST_HEAD, requests), (MODEL_HEAD, served)]
+    return "\n".join(_table(head, found) for head, found in [each for each in tables if each[1]] or tables[:1])
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -77,6 +101,12 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     cells = [tuple(report.printable(cell) or "-" for cell in row) for row in (head, *rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     return "".join("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in cells)
+
+
+def _why(status: dict[str, Any]) -> str:
+    """The message of a condition Ready that does not hold."""
+    ready = fields.condition(status, conditions.READY)
+    return "" if ready.get("status") == "True" else fields.text(ready.get("message"))
 
 
 def _place(namespace: str, name: str) -> str:

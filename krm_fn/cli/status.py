@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import expand, report, results
-from krm_fn.cli import _formats, _options, _output, _requests, _status_table
+from krm_fn import report
+from krm_fn.cli import _formats, _judged, _options, _output
 from krm_fn.files import locations
-from krm_fn.kube import identity, labels
-from krm_fn.schema import sentences
-from krm_fn.status import adapter, component, graph, request, subject
-from krm_fn.status.children import Children
-from krm_fn.status.features import Features
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from krm_fn.cli._options import Inputs
     from krm_fn.cli._policy import Policy
-    from krm_fn.cli._status_table import Row
-    from krm_fn.files.sources import Sources
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
-    from krm_fn.status.request import Request
-    from krm_fn.status.subject import Subject
 
 _TABLE = "table"
-_FEATURES = Features(pods=True, restarts=True, requests=True, auto_apply=True)
-"""The input tells what is known: pods count if they are in it."""
-_INTERNAL = "DYN019"
-_REFUSED = {*sentences.SENTENCES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145"}
-"""Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`. The last three are rules of a render only."""
 
 
 @click.command()
@@ -42,7 +23,7 @@ _REFUSED = {*sentences.SENTENCES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DY
 @_options.policy
 @click.pass_context
 def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> None:
-    """Compute the status of graphs from their workloads, and of requests from their jobs and outputs.
+    """Compute the status of graphs, requests and models from the objects that belong to them.
 
     PATH is a file, a folder or stdin (-) with objects of a cluster. The table names each workload, its ready replicas, and why it is not
     ready. As YAML or JSON, the Dynamo resources are printed with the status that `krm-fn sync` would write. No cluster is asked.
@@ -55,10 +36,11 @@ def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> 
     \b
       kubectl get dgd,dcd,deployments,pods -o json | krm-fn status -
       kubectl get dgdr,dgd,jobs,configmaps,pods -o json | krm-fn status -
+      kubectl get dm,dgd,endpointslices,pods -o json | krm-fn status -
       krm-fn status --config render.yaml -o yaml objects.json
     """  # noqa: D301 - click reads the backspace
     loaded = given.load()
-    judged = _Judged(loaded)
+    judged = _judged.Judged(loaded)
     found = policy.kept(locations.of([*loaded.results, *judged.results], loaded.resources), loaded.values)
     shown = _formats.Checked(loaded.resources, policy.shown(found), loaded.stdin, colour=_output.colours(err=True))
     _output.write(_formats.write("text", shown), err=True)
@@ -68,89 +50,6 @@ def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> 
     if not judged.subjects:
         click.echo(f"no Dynamo resource among {len(loaded.resources)} objects", err=True)
     _output.write(judged.table() if style == _TABLE else _output.resources(judged.resources(), style))
-
-
-class _Judged:
-    """The Dynamo resources of the input, and the findings about them."""
-
-    def __init__(self, loaded: Sources) -> None:
-        self.results: list[Result] = []
-        self._loaded = loaded
-        self._children = Children.of(loaded.values, loaded.home)
-        self._now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._resources = [resource for resource in loaded.values if identity.is_dynamo(resource)]
-        self.subjects = [self._read(resource) for resource in self._resources]
-        self._graphs = {each.key: each for each in self.subjects if each.key.kind == subject.GRAPH}
-        for each in self.subjects:
-            self._children.enlist(each)
-        pairs = zip(self.subjects, self._resources, strict=True)
-        self._requests = {read.key: self._request(resource) for read, resource in pairs if read.key.kind == subject.REQUEST}
-        self._around = _requests.Around(loaded.values, loaded.home)
-
-    def resources(self) -> list[Resource]:
-        """The Dynamo resources. Graphs, components, adapters and requests have their status."""
-        pairs = zip(self._resources, self.subjects, strict=True)
-        return [_with_status(resource, self._status(each)) for resource, each in pairs]
-
-    def table(self) -> str:
-        """The workloads of graphs, and of components without a graph, and then the requests."""
-        rows = [row for each in self.subjects for row in self._rows(each)]
-        asked = [_status_table.request(each, self._request_status(each)) for each in self._requests.values()]
-        return _status_table.text(rows, asked)
-
-    def _read(self, resource: Resource) -> Subject:
-        """One resource, with the annotations of a render if it has none."""
-        read = subject.read(resource, self._loaded.home)
-        if read.entries is not None or read.wrong or read.graph or read.key.kind == subject.REQUEST:
-            return read
-        rendered, refused = self._rendered(resource, _REFUSED)
-        return read._replace(wrong=refused, reason=subject.REFUSED) if refused else subject.read(rendered, self._loaded.home)
-
-    def _request(self, resource: Resource) -> Request:
-        """One request, with the annotations of a render if it has none."""
-        read = request.read(resource, self._loaded.home)
-        if read.managed:
-            return read
-        rendered, refused = self._rendered(resource)
-        return request.read(rendered, self._loaded.home)._replace(managed=True, wrong=refused)
-
-    def _rendered(self, resource: Resource, rules: Container[str] | None = None) -> tuple[Resource, str]:
-        """The resource with the annotations of a render, and why its spec is refused. `rules` limits the codes of refusals."""
-        annotations, found = expand.own_annotations(resource, self._loaded.config)
-        self.results += [each for each in found if each.code == _INTERNAL]
-        refused = [each for each in found if each.severity == "error" and (rules is None or each.code in rules)]
-        metadata = resource["metadata"]
-        rendered = {**resource, "metadata": {**metadata, "annotations": {**labels.notes(resource), **annotations}}}
-        return rendered, f"Validation failed: {results.line(min(refused, key=results.order))}" if refused else ""
-
-    def _status(self, read: Subject) -> dict[str, Any]:
-        if read.key.kind == subject.REQUEST:
-            return self._request_status(self._requests[read.key])
-        if read.key.kind == subject.GRAPH:
-            return graph.status(read, self._children, self._now, _FEATURES)
-        if read.key.kind == subject.COMPONENT and (owner := self._owner(read)) is not None:
-            return component.status(read, self._children, self._now, owner if read.graph else None, _FEATURES)
-        if read.key.kind == subject.ADAPTER and (owner := self._owner(read)) is not None:
-            return adapter.status(read, self._children, self._now, owner, _FEATURES)
-        return read.status
-
-    def _request_status(self, asked: Request) -> dict[str, Any]:
-        return request.status(asked, self._around.seen(asked, self._graphs), self._now, _FEATURES)
-
-    def _rows(self, read: Subject) -> list[Row]:
-        if read.key.kind == subject.GRAPH:
-            return _status_table.rows(read, graph.judge(read, self._children, self._now, _FEATURES))
-        if read.key.kind == subject.COMPONENT and not read.graph:
-            return _status_table.rows(read, component.judge(read, self._children, self._now, None, _FEATURES))
-        return []
-
-    def _owner(self, read: Subject) -> Subject | None:
-        """The graph of a component or adapter; a component itself if it has no graph, None if the input does not have the graph."""
-        return self._graphs.get(read.key._replace(kind=subject.GRAPH, name=read.graph)) if read.graph else read
-
-
-def _with_status(resource: Resource, status: dict[str, Any]) -> Resource:
-    return {**resource, "status": status} if status else resource
 
 
 COMMAND = status
