@@ -12,16 +12,15 @@ from krm_fn import ownership, resolve, results, validation
 from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.convert import older_forms
 from krm_fn.kube import identity
-from krm_fn.kube.admission import fields
 from krm_fn.kube.types import Labels, Resource
 from krm_fn.manifests import generated, graph, profiling
-from krm_fn.ownership import Generated, Owner
+from krm_fn.ownership import Generated
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity
 from krm_fn.schema import check, readable
-from krm_fn.validation import suppressed
+from krm_fn.validation import identities, suppressed
 
 API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
 
@@ -103,23 +102,9 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     objects = [entry for item in items for entry in item.generated]
     present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in filter(identity.is_dynamo, resources)}
     placed, misplaced = ownership.place(kept, objects, present, home, generated.is_prunable)
-    found = [*unreadable_secrets, *unreadable_images, *_duplicates(resources, config), *misplaced]
+    found = [*unreadable_secrets, *unreadable_images, *identities.check_duplicates(resources, config), *misplaced]
     found.extend(result for item in items for result in item.results)
     return Expansion(placed, sorted(suppressed.without(_distinct(found), resources), key=results.order))
-
-
-def _duplicates(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
-    """Reports Dynamo resources of the same kind and name that resolve to the same namespace, one written and one defaulted.
-
-    They would generate the same objects.
-    """
-    by_owner: dict[Owner, list[Resource]] = {}
-    for resource in filter(identity.is_dynamo, resources):
-        by_owner.setdefault(ownership.owner(resource, cluster.namespace(resource, config)), []).append(resource)
-    for (kind, _, namespace), same in by_owner.items():
-        for resource in same if len(same) > 1 else ():
-            message = f"another {kind} has the same name and is also in namespace {namespace}; rename one, or set the namespace of both"
-            yield results.error("DYN058", message, results.ref(resource), ("metadata", "name"))
 
 
 def _guarded(resource: Resource, context: _Input) -> _Expanded:
@@ -167,7 +152,7 @@ def _read(resource: Resource, context: _Input, findings: list[Result]) -> _Read:
     broken, usable = readable.broken(checked), readable.usable(_without_nulls(resource, checked, kind), checked)
     plan, unreadable = kind.resolve(usable, context.config, context.cluster)
     made = kind.make(plan)
-    judged = [*kind.judge(plan, made, context.cluster), *_namespace(resource, plan.namespace, context.config)]
+    judged = [*kind.judge(plan, made, context.cluster), *identities.check_namespace(resource, plan.namespace, context.config)]
     return _Read(plan, made, checked, [*checked, *readable.news([*unreadable, *judged], broken)])
 
 
@@ -193,17 +178,6 @@ def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
         usable = readable.usable(check.without_nulls(resource), checked)
         found.extend(readable.news(validation.other(usable, context.config, context.cluster), readable.broken(checked)))
     return _Expanded([readable.without_nulls(resource, checked)], [], found)
-
-
-def _namespace(resource: Resource, namespace: str, config: Config) -> Iterator[Result]:
-    """Checks the namespace. A render needs it, because it writes the namespace into the environment of pods."""
-    address = results.ref(resource)
-    if not address.namespace and not config.namespace:
-        message = f"no namespace is set, using {namespace}; set it here, in the layer of the function or in the configuration, or use -n"
-        yield results.warning("DYN057", message, address, ("metadata", "namespace"))
-    if not fields.DNS_LABEL.fullmatch(namespace):
-        message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
-        yield results.error("DYN059", message, address, ("metadata", "namespace"))
 
 
 def _in_namespace(resource: Resource, namespace: str) -> Resource:

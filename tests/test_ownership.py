@@ -10,7 +10,7 @@ from krm_fn import ownership, results
 from krm_fn.kube import identity, labels
 from krm_fn.manifests import generated, workloads
 from krm_fn.ownership import Generated
-from tests.support import given, golden, truth
+from tests.support import faults, given, golden, truth
 
 CHAT, BATCH = given.graph(name="chat"), given.graph(name="batch")
 PRESENT = {("DynamoGraphDeployment", name, "team") for name in ("chat", "batch")}
@@ -112,6 +112,46 @@ def test_only_what_was_generated_goes(item):
     placed, said = place([item])
     assert placed == [item]
     assert said == [("DYN081", "")]
+
+
+# objects that a namespace has once
+
+
+def account(**fields):
+    return given.item("ServiceAccount", "planner-serviceaccount", **fields)
+
+
+def binding(**fields):
+    return given.item("RoleBinding", "planner-serviceaccount-binding", api="rbac.authorization.k8s.io/v1", **fields)
+
+
+def test_a_users_object_takes_the_place_of_a_shared_one():
+    mine = account(annotations={"iam": "role"}, imagePullSecrets=[{"name": "own"}])
+    assert place([CHAT, mine], (CHAT, account(), True)) == ([CHAT, mine], [])
+
+
+def test_a_users_object_gets_the_fields_of_a_shared_one_and_keeps_its_others():
+    mine = binding(annotations={"a": "b"}, subjects=[{"name": "other"}], more=1)
+    placed, said = place([mine], (CHAT, binding(subjects=[{"name": "planner"}]), True))
+    assert placed == [{**mine, "subjects": [{"name": "planner"}]}]
+    assert said == [("DYN054", "metadata.name")]
+    assert place(placed, (CHAT, binding(subjects=[{"name": "planner"}]), True)) == (placed, [])
+
+
+def test_a_shared_object_of_an_earlier_run_is_replaced_as_any_other():
+    earlier = place([], (CHAT, binding(subjects=[{"name": "old"}]), True))[0]
+    placed, said = place(earlier, (CHAT, binding(subjects=[{"name": "new"}]), True))
+    assert ([each["subjects"] for each in placed], said) == ([[{"name": "new"}]], [])
+
+
+def test_the_accounts_with_fixed_names_are_shared():
+    graph = given.graph({"Planner": given.service("planner"), "Picker": given.picker(), "Worker": given.service("worker")})
+    objects = given.rendered(graph, faults.request())
+    names = ("planner-serviceaccount", "epp-serviceaccount", "dgdr-profiling-job")
+    assert {key for key, each in objects.items() if generated.is_shared(each)} == {
+        *(f"ServiceAccount/{name}" for name in names),
+        *(f"RoleBinding/{name}-binding" for name in names),
+    }
 
 
 def test_the_generated_kinds_are_those_of_the_examples():

@@ -157,6 +157,7 @@ TITLES = {
     "DYN185": "Model cache is ignored",
     "DYN186": "Invalid name or namespace of the generated graph",
     "DYN187": "ConfigMap without the key",
+    "DYN188": "Requests share a claim for their output",
     "DYN190": "Two services need the same name",
     "DYN191": "Grove does not know the scheduler",
     "DYN192": "KAI scheduler needs a queue",

@@ -15,7 +15,7 @@ from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import generated
 from krm_fn.records import NamedTuple
-from krm_fn.resolve.v1alpha1 import base_models
+from krm_fn.resolve.v1alpha1 import base_models, output_claims
 from krm_fn.resolve.v1alpha1.base_models import BaseModels
 from krm_fn.results import Result
 
@@ -29,7 +29,8 @@ class ClusterFacts(NamedTuple):
 
     `secrets` maps namespace and registry host to Secret names; `everywhere` maps a registry host to the Secrets of the configuration.
     `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the ServiceAccount marked for pods without an account.
-    `config_maps` maps namespace and name of a ConfigMap to its keys.
+    `config_maps` maps namespace and name of a ConfigMap to its keys. `outputs` maps namespace and name of a claim to the requests that
+    write into it.
     """
 
     secrets: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -38,6 +39,7 @@ class ClusterFacts(NamedTuple):
     fallback: dict[str, str] = {}
     config_maps: dict[tuple[str, str], frozenset[str]] = {}
     models: BaseModels = BaseModels()
+    outputs: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def pull_secrets(self, namespace: str, image: str) -> tuple[str, ...]:
         """Returns the Secrets for an image's registry: those among the items, then those of the configuration."""
@@ -88,7 +90,12 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
         host = registry_host(entry.registry) or entry.registry
         everywhere[host] = (*everywhere.get(host, ()), entry.name)
     models = base_models.read((namespace(resource, config), resource) for resource in resources if _names_models(resource))
-    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models), found
+    outputs = output_claims.read((namespace(resource, config), resource) for resource in resources if _is_request(resource))
+    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs), found
+
+
+def _is_request(resource: Resource) -> bool:
+    return resource.get("kind") == output_claims.KIND and identity.is_dynamo(resource)
 
 
 def _names_models(resource: Resource) -> bool:

@@ -76,6 +76,17 @@ def check_base(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
         yield results.error("DYN187", message, plan.ref, plan.at("base.key"), current=plan.base.key)
 
 
+def check_output(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
+    """Warns if Jobs share the folder of their output. The names of the files are fixed, so one Job could publish the files of another."""
+    others = [name for name in cluster.outputs.get((plan.namespace, plan.output_claim), ()) if name != plan.name]
+    if others:
+        message = (
+            f"request {', '.join(others)} also writes into the claim {plan.output_claim}, so Jobs that run at the same time overwrite each "
+            "other's output; give each request its own claim"
+        )
+        yield results.warning("DYN188", message, plan.ref, plan.at("output_claim"), current=plan.output_claim)
+
+
 def check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
     """Reports what an API server refuses in the pod of the Job, at the field that the user wrote."""
     pod: PodSpec = job["spec"]["template"]["spec"]

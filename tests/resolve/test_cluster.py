@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -183,3 +184,24 @@ NAMESPACES = [
 @pytest.mark.parametrize(("own", "configured", "namespace"), [row[1:] for row in NAMESPACES], ids=[row[0] for row in NAMESPACES])
 def test_where_a_resource_lives(own, configured, namespace):
     assert cluster.namespace(given.graph(namespace=own), config.Config(namespace=configured)) == namespace
+
+
+def test_config_maps_tell_their_keys():
+    """Only those that the user wrote, and only `data`, as in the reference."""
+    mine = given.item("ConfigMap", "a", data={"x": "", "y": ""}, binaryData={"z": ""})
+    odd = given.item("ConfigMap", "b", data=["x"])
+    ours = given.item("ConfigMap", "c", data={"x": ""}, annotations={labels.OWNER: "DynamoGraphDeployment/chat"})
+    ours["metadata"]["labels"] = {labels.MANAGED_BY: labels.MANAGER}
+    other = given.item("ConfigMap", "d", api="example.com/v1", data={"x": ""})
+    assert found(mine, odd, ours, other).config_maps == {("team", "a"): {"x", "y"}, ("team", "b"): frozenset()}
+
+
+SPECS: list[Any] = [None, [], {"profilingConfig": "a"}, {"profilingConfig": {"outputPVC": 1}}, {"profilingConfig": {}}]
+
+
+def test_requests_tell_the_claims_of_their_outputs():
+    same = [faults.request(name=name, outputPVC="profiles") for name in ("a", "b")]
+    elsewhere = faults.request(name="c", namespace="", outputPVC="profiles")
+    odd = [{**faults.request(name=f"odd-{index}"), "spec": spec} for index, spec in enumerate(SPECS)]
+    seen = found(*same, elsewhere, *odd, namespace="prod").outputs
+    assert seen == {("team", "profiles"): ("a", "b"), ("prod", "profiles"): ("c",)}

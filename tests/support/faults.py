@@ -1043,6 +1043,32 @@ REQUESTS = [
     fires("DYN187", f"{_PROFILING}.configMapRef.key", "a ConfigMap without the default key", request(configMapRef={"name": "base"}), _BASE),
     quiet("a ConfigMap with the key", request(configMapRef={"name": "base", "key": "graph.yaml"}), _BASE),
     quiet("a ConfigMap that only the cluster has", request(configMapRef={"name": "other"}), _BASE),
+    Case(
+        "two requests that write into one claim",
+        [("DYN188", f"{_PROFILING}.outputPVC")] * 2,
+        [request(outputPVC="profiles"), request(name="other", outputPVC="profiles")],
+    ),
+    quiet(
+        "two requests that write into claims of one name in two namespaces", request(outputPVC="a"), request(namespace="b", outputPVC="a")
+    ),
+    quiet(
+        "a request with all volumes, amounts, tolerations and settings",
+        request(
+            {
+                "deployment": {"modelCache": {"pvcName": "models", "mountPath": "/models"}},
+                "text": "ü 'x' $(A)\n" * 300,
+                "none": [None, 1.5],
+            },
+            name="a" * 55,
+            outputPVC="profiles",
+            configMapRef={"name": "graph", "key": "a.yaml"},
+            resources={"requests": {"cpu": "1"}, "limits": {"cpu": 2, "memory": "1Gi", "nvidia.com/gpu": "1"}},
+            tolerations=[{"key": "a", "operator": "Equal", "value": "b", "effect": "NoExecute", "tolerationSeconds": 300}],
+            spec={"enableGpuDiscovery": True},
+        ),
+        nats_address="nats://nats:4222",
+        image_pull_secrets=(config.PullSecret("registry.example", "pull"),),
+    ),
     fires(
         "DYN209", f"{_CACHE}.mountPath", "a model cache in the place of the output", _cached({"pvcName": "models", "mountPath": "/data"})
     ),
