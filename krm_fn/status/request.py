@@ -33,8 +33,8 @@ OWNED = (validation.TYPE, profiling.TYPE, generation.TYPE, deployment.TYPE, READ
 class Request(NamedTuple):
     """One request. `managed` is true if a render wrote the annotation `profile-hash`: nobody else judges the request then.
 
-    `profile_hash` is the value of that annotation. `overrides` is `spec.deploymentOverrides`. `wrong` says why its spec is refused, and
-    `reason` is then the reason of its conditions. `status` is the status as it is stored now.
+    `profile_hash` is the value of that annotation. `overrides` is `spec.deploymentOverrides`. `wrong` says why its spec is refused.
+    `status` is the status as it is stored now.
     """
 
     key: ObjectKey
@@ -47,7 +47,6 @@ class Request(NamedTuple):
     overrides: dict[str, Any] = {}
     deleted: bool = False
     wrong: str = ""
-    reason: str = validation.INVALID
     status: dict[str, Any] = {}
 
     @property
@@ -153,7 +152,7 @@ class _Life(NamedTuple):
 def _judge(request: Request, seen: Seen, features: Features) -> _Life:
     profiled = profiling.step(request, seen)
     generated = generation.step(request, seen, profiled)
-    deployed = deployment.step(request, seen, generated, features)
+    deployed = deployment.step(request, seen, features, due=profiled.done and generated.done)
     undone = next((each for each in (profiled, generated, deployed) if not each.done), deployed)
     last = deployed if deployed.value and request.auto_apply else undone
     begun = profiled.state != requests.PENDING

@@ -152,6 +152,12 @@ def test_findings_have_an_end():
     assert len(found) == reader.BROKEN_DOCUMENTS
 
 
+def test_words_that_the_caller_takes_as_text():
+    """A writer that does not know all booleans of YAML 1.1 leaves such texts without quotes."""
+    documents, found = reader.read("a: [y, n, no, Y]\n---\nb: y\n", literal=("y", "n"))
+    assert ([each.value for each in documents], found) == ([{"a": ["y", "n", False, True]}, {"b": "y"}], [])
+
+
 def test_documents_know_where_they_stand():
     text = "# first\na: 1\n---\n# second\nb: 2\nc: 3\n--- {d: 4}\n...\n---\n---\ne: 5\n"
     documents, _ = reader.read(text, "a.yaml")

@@ -35,15 +35,18 @@ def target(request: Request, output: Output | None) -> ObjectKey | None:
     return found if found and found.name else None
 
 
-def step(request: Request, seen: Seen, generated: Step, features: Features) -> Step:
-    """The state of the graph. A graph that exists at its place counts as deployed, also if somebody else made it."""
+def step(request: Request, seen: Seen, features: Features, *, due: bool) -> Step:
+    """The state of the graph. A graph that exists at its place counts as deployed, also if somebody else made it.
+
+    `due` is true if the steps before are done.
+    """
     key = target(request, seen.output)
-    if key and (request.deployed or (generated.done and seen.graph and not _incomplete(request, seen.graph, features))):
+    if key and (request.deployed or (due and seen.graph and not _incomplete(request, seen.graph, features))):
         deployed = _deployed(request, key, seen.graph)
         return deployed if request.auto_apply else deployed._replace(state=READY, done=True, stalled=False)
     if not request.auto_apply:
         return Step(READY, done=True)
-    return _undeployed(request, key, seen, features) if generated.done else Step(DEPLOYING)
+    return _undeployed(request, key, seen, features) if due else Step(DEPLOYING)
 
 
 def _undeployed(request: Request, key: ObjectKey | None, seen: Seen, features: Features) -> Step:

@@ -29,8 +29,8 @@ def step(request: Request, seen: Seen, profiled: Step) -> Step:
         if not wrong:
             return _generated(request, output.graph, [*output.notes, *_place(request, output.graph)])
     if stored:
-        lost = [f"the output cannot be used any more, and the graph of before stays: {wrong}"] if output and profiled.done else []
-        return _generated(request, stored, lost)
+        lost = output and profiled.done and not profiling.changed(request, seen)
+        return _generated(request, stored, [f"the output cannot be used any more, and the graph of before stays: {wrong}"] if lost else [])
     if not profiled.done:
         return Step(PENDING)
     return Step(FAILED, Condition(TYPE, False, UNSUCCESSFUL, wrong), stalled=True)

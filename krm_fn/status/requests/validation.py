@@ -17,7 +17,7 @@ INVALID, REJECTED = "ValidationFailed", "SpecChangeRejected"
 def refusal(request: Request, seen: Seen, state: str, *, begun: bool) -> Condition | None:
     """The condition that says why the newest spec does not count; None if it does. `state` is the state of what was profiled."""
     if request.wrong:
-        return Condition(TYPE, False, request.reason, request.wrong)
+        return Condition(TYPE, False, INVALID, request.wrong)
     if not begun or not profiling.changed(request, seen):
         return None
     message = (
