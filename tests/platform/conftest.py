@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.platform import admission, installation, journey
+from tests.platform import admission, installation, journey, runs
 from tests.support import markdown
 from tests.testbed import programs
 
@@ -90,4 +90,11 @@ def migration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
         new_to_it = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "spec": {"minMember": 1}}
         journey.collected(plane, new_to_it, "default")  # the garbage collector ignores owners of kinds that it has not discovered yet
+        yield plane
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A separate cluster for whole syncers: see `tests.platform.runs`."""
+    with runs.cluster(tmp_path_factory.mktemp("audited")) as plane:
         yield plane

@@ -5,131 +5,26 @@ The audit log of the API server has every request of the account, so its rights 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
+from typing import Any
 
 import pytest
-import yaml
 from prometheus_client import parser
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
 from krm_fn.sync import leases, markers
 from tests.docs import test_syncer as page
-from tests.platform import admission, installation
+from tests.platform import admission, runs
 from tests.support import given
-from tests.testbed import api, kubelet, programs, server, syncer
+from tests.testbed import api, server
 from tests.testbed.place import Place, conditions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.testbed.control_plane import ControlPlane
-    from tests.testbed.syncer import Syncer
 
 pytestmark = pytest.mark.xdist_group("syncer")
 
-HOME, ACCOUNT = "dynamo-system", "krm-fn-sync"
 SYNCER = admission.PLATFORM / "syncer"
 ADAPTER, COMPONENT = "DynamoGraphDeploymentScalingAdapter", "DynamoComponentDeployment"
-AUDIT = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts"]}, {"level": "None"}],
-}
-
-
-class Run(NamedTuple):
-    """A syncer that runs with the account of an installed layer."""
-
-    plane: ControlPlane
-    syncer: Syncer
-    objects: list[dict[str, Any]]
-    user: str
-    kubeconfig: Path
-    began: int
-
-    def requests(self) -> list[dict[str, Any]]:
-        """What the account asked of the server since the syncer started, from the audit log."""
-        events = map(json.loads, (self.plane.folder / "audit.log").read_text().splitlines()[self.began :])
-        return [each for each in events if each["user"]["username"] == self.user and "objectRef" in each]
-
-    def granted(self) -> set[tuple[str, str, str]]:
-        """The rights of the layer: verb, group and resource, of the resources that exist."""
-        rules = [rule for each in self.objects for rule in each.get("rules", ()) if each["apiVersion"].startswith("rbac.")]
-        found = {
-            (verb, group, name) for rule in rules for group in rule["apiGroups"] for name in rule["resources"] for verb in rule["verbs"]
-        }
-        served = {(group, name) for group in {group for _, group, _ in found} for name in self.served(group)}
-        return {right for right in found if right[1:] in served}
-
-    def served(self, group: str) -> list[str]:
-        """The names of the resources of an API group, and of their subresources."""
-        version = self.plane.client.get(f"/apis/{group}")["preferredVersion"]["groupVersion"] if group else "v1"
-        return [each["name"] for each in self.plane.client.get(f"/apis/{version}" if group else "/api/v1")["resources"]]
-
-    def used(self) -> set[tuple[str, str, str]]:
-        """The rights that the requests needed. An API server since Kubernetes 1.34 sends the list with the watch; older ones need both."""
-        found = {(each["verb"], each["objectRef"].get("apiGroup", ""), _resource(each["objectRef"])) for each in self.requests()}
-        return found | {("list", group, name) for verb, group, name in found if verb == "watch"}
-
-    def refused(self) -> list[tuple[str, str]]:
-        """The requests that RBAC or a policy refused."""
-        return [(each["verb"], each["requestURI"]) for each in self.requests() if each["responseStatus"]["code"] in {401, 403}]
-
-    def status_of(self, path: str) -> int:
-        """The status code of a GET with the token of the account."""
-        config = json.loads(self.kubeconfig.read_text())
-        port = urlsplit(config["clusters"][0]["cluster"]["server"]).port
-        authority = self.plane.folder / "certs" / "apiserver.crt"
-        with contextlib.closing(api.Client(port, authority, config["users"][0]["user"]["token"])) as client:
-            return client.request("GET", path).status
-
-
-def _resource(reference: dict[str, str]) -> str:
-    return "/".join(filter(None, (reference["resource"], reference.get("subresource"))))
-
-
-@pytest.fixture(scope="module")
-def plane(tmp_path_factory):
-    """A cluster with all kinds, the admission policies, a fake kubelet, and an audit log of service accounts."""
-    folder = tmp_path_factory.mktemp("cluster")
-    (folder / "audit.yaml").write_text(json.dumps(AUDIT))
-    flags = (f"--audit-policy-file={folder / 'audit.yaml'}", f"--audit-log-path={folder / 'audit.log'}", "--audit-log-mode=blocking")
-    with installation.cluster(folder, *flags) as found:
-        for file in (programs.ROOT / "tests" / "crds").glob("*.yaml"):
-            installation.apply(found, file.read_text())
-        for part in ("namespace", "crds", "admission"):
-            installation.apply(found, installation.build(admission.PLATFORM / part))
-        found.kubectl("wait", "--for=condition=Established", "crd", "--all")
-        with kubelet.running(found):
-            yield found
-
-
-@contextlib.contextmanager
-def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOME) -> Iterator[Run]:
-    """Install a layer, and run its command as its pods would: with its arguments, its account and its namespace."""
-    paths = [f"platform/syncer/{name}" for name in components]
-    layer = installation.overlay(folder / "layer", resources=["platform/syncer"], components=paths, namespace=home)
-    objects = installation.objects(layer)
-    installation.apply(plane, yaml.safe_dump_all(objects))
-    (deployment,) = [each for each in objects if each["kind"] == "Deployment"]
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    arguments = [word.replace("$(POD_NAMESPACE)", home) for word in container["args"][1:]]
-    config = syncer.kubeconfig(plane, folder / "kubeconfig", syncer.token(plane, home, ACCOUNT))
-    began = len((plane.folder / "audit.log").read_text().splitlines())
-    with syncer.running(config, folder, *arguments, "--leader-election", f"--lease-namespace={home}") as found:
-        yield Run(plane, found, objects, f"system:serviceaccount:{home}:{ACCOUNT}", config, began)
-
-
-def guarded(plane: ControlPlane, name: str) -> Place:
-    """A namespace in which the policies hold."""
-    return Place(plane, admission.namespace(plane, name, admission.ENFORCED))
 
 
 def chat(**worker: Any) -> dict[str, Any]:
@@ -141,10 +36,10 @@ def successful(status: dict[str, Any]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def default(plane, tmp_path_factory):
+def default(audited, tmp_path_factory):
     """The default, after it has done everything that it can do: statuses, scaling, Grove's counts, events."""
-    with running(plane, tmp_path_factory.mktemp("default"), "monitoring") as run:
-        place = guarded(plane, "runs-default")
+    with runs.running(audited, tmp_path_factory.mktemp("default"), "monitoring") as run:
+        place = runs.guarded(audited, "runs-default")
         place.deploy(chat(scalingAdapter={"enabled": True}), components=True)
         place.wait("chat", successful)
         for count in (3, 2):  # twice, so that one event repeats another
@@ -199,16 +94,16 @@ def test_other_kinds_are_refused(resource, default):
 
 
 def test_a_lease_has_the_name_of_program_and_pod(default):
-    lease = default.plane.client.get(leases.LEASES.path(HOME, leases.NAME))
+    lease = default.plane.client.get(leases.LEASES.path(runs.HOME, leases.NAME))
     assert lease["spec"]["holderIdentity"].startswith("krm-fn ")
 
 
 @pytest.fixture(scope="module")
 def alone(default, tmp_path_factory):
     """A syncer for one namespace with all features, beside the default, which leaves the namespace to it."""
-    place = guarded(default.plane, "runs-alone")
+    place = runs.guarded(default.plane, "runs-alone")
     components = ("pods", "restarts", "namespaced", "hold-namespaces")
-    with running(default.plane, tmp_path_factory.mktemp("alone"), *components, home=place.namespace) as run:
+    with runs.running(default.plane, tmp_path_factory.mktemp("alone"), *components, home=place.namespace) as run:
         server.eventually(lambda: "namespace runs-alone is left to" in default.syncer.log())
         yield run
 
