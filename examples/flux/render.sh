@@ -9,7 +9,7 @@ manifests=$(mktemp "$target/.manifests.XXXXXX")
 trap 'rm -f "$manifests"' EXIT
 kustomize build --enable-alpha-plugins --enable-exec "$source" >"$manifests"
 krm-fn check "$manifests"
-if grep -q '^kind: DynamoGraphDeployment$' "$manifests" && ! grep -q 'dynamo.krm-fn.io/rendered-by:' "$manifests"; then
+if grep -qE '^kind: DynamoGraphDeployment(Request)?$' "$manifests" && ! grep -q 'dynamo.krm-fn.io/rendered-by:' "$manifests"; then
     echo "$source: krm-fn did not run; list it under transformers and build with --enable-exec" >&2
     exit 1
 fi
