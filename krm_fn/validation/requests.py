@@ -78,7 +78,7 @@ def check_base(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
 
 def check_output(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
     """Warns if Jobs share the folder of their output. The names of the files are fixed, so one Job could publish the files of another."""
-    others = [name for name in cluster.outputs.get((plan.namespace, plan.output_claim), ()) if name != plan.name]
+    others = sorted(name for name in cluster.outputs.get((plan.namespace, plan.output_claim), ()) if name != plan.name)
     if others:
         message = (
             f"request {', '.join(others)} also writes into the claim {plan.output_claim}, so Jobs that run at the same time overwrite each "

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from krm_fn import config
 from krm_fn.kube import labels
-from tests.support import given
+from tests.support import faults, given
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
@@ -153,6 +153,40 @@ def graphs(draw: DrawFn, *, name: str = "chat") -> Resource:
         _one_of(labels.ENABLE_GROVE, labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND), _one_of("false", "kubernetes", "etcd")
     )
     return given.graph(written, name=name, namespace=draw(NAMESPACES), annotations=draw(st.none() | annotations), **draw(spec))
+
+
+_CACHES = _some(pvcName=_one_of("models", "", 1), mountPath=_one_of("/models", "/data", "", [1]), pvcPath=_TEXT)
+_TOLERATIONS = _some(
+    key=_one_of("nvidia.com/gpu", ""),
+    operator=_one_of("Exists", "Equal"),
+    value=_one_of("a", ""),
+    effect=_one_of("NoSchedule", "NoExecute"),
+    tolerationSeconds=st.integers(0, 9),
+)
+
+
+@st.composite
+def requests(draw: DrawFn) -> Resource:
+    """A request, often valid, with any settings."""
+    settings = draw(
+        st.dictionaries(_TEXT, JSON, max_size=3)
+        | _some(
+            deployment=_some(modelCache=_CACHES, namespace=JSON) | JSON,
+            engine=_some(config=_TEXT, backend=_one_of("vllm", "sglang")) | JSON,
+            sweep=_some(useAiConfigurator=JSON, use_ai_configurator=st.booleans()) | JSON,
+            output_dir=_one_of("/data", "/data/", None, "/tmp"),  # noqa: S108 - a wrong value
+        )
+    )
+    profiling = _some(
+        outputPVC=_one_of("profiles", ""),
+        configMapRef=_some(key=_one_of("a.yaml", "")).map(lambda found: {"name": "base", **found}),
+        resources=_some(limits=_some(cpu=_AMOUNTS, memory=_AMOUNTS), requests=_some(cpu=_AMOUNTS)),
+        tolerations=st.lists(_TOLERATIONS, max_size=2),
+    )
+    overrides = _some(name=_one_of("chat", "", "A"), labels=_one_of({"a": "b"}, {"a": "b c"}), workersImage=_one_of("image:1", ""))
+    spec = _some(autoApply=st.booleans(), useMocker=st.booleans(), enableGpuDiscovery=st.booleans(), deploymentOverrides=overrides)
+    name, namespace = draw(_one_of("chat", "a.b", "a" * 55, "a" * 56)), draw(NAMESPACES)
+    return faults.request(settings, name=name, namespace=namespace, spec=draw(spec), **draw(profiling))
 
 
 @st.composite
