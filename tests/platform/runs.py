@@ -116,7 +116,7 @@ def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOM
     (deployment,) = [each for each in objects if each["kind"] == "Deployment"]
     pod = deployment["spec"]["template"]["spec"]
     arguments = [word.replace("$(POD_NAMESPACE)", home) for word in pod["containers"][0]["args"][1:]]
-    for mount, files in _mounted(pod, objects):
+    for mount, files in mounted(pod, objects):
         (folder / mount.strip("/")).mkdir(parents=True)
         for name, text in files.items():
             (folder / mount.strip("/") / name).write_text(text)
@@ -127,7 +127,7 @@ def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOM
         yield Run(plane, found, objects, f"system:serviceaccount:{home}:{ACCOUNT}", config, began)
 
 
-def _mounted(pod: dict[str, Any], objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, str]]]:
+def mounted(pod: dict[str, Any], objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, str]]]:
     """The folders of ConfigMaps in the container, and their files."""
     data = {each["metadata"]["name"]: each["data"] for each in objects if each["kind"] == "ConfigMap"}
     volumes = {each["name"]: data[each["configMap"]["name"]] for each in pod["volumes"] if "configMap" in each}

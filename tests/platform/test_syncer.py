@@ -8,10 +8,11 @@ import pytest
 import yaml
 
 import krm_fn
+from krm_fn import config
 from krm_fn.config import Config
 from krm_fn.manifests import generated
 from krm_fn.sync import apply, leases, markers, shards
-from tests.platform import admission, installation
+from tests.platform import admission, installation, pages, runs
 from tests.support import given
 from tests.testbed import programs
 
@@ -20,6 +21,7 @@ COMPONENTS = sorted(file.parent.name for file in SYNCER.glob("*/kustomization.ya
 GRAPHS = ("dynamocomponentdeployments", "dynamographdeployments", "dynamographdeploymentscalingadapters")
 LEASES, MARKER = "coordination.k8s.io", markers.NAME
 TEAM = "syncer-team"
+PAGE = (programs.ROOT / "docs" / "syncer.md").read_text()
 DEFAULT = Config()
 GROVE, LWS = "grove.io", "leaderworkerset.x-k8s.io"
 
@@ -261,5 +263,15 @@ def refused(plane, user, namespace, rights):
 
 
 def test_the_page_names_every_part():
-    page = (programs.ROOT / "docs" / "syncer.md").read_text()
-    assert [name for name in (*COMPONENTS, "core") if f"platform/syncer/{name}" not in page] == []
+    assert [name for name in (*COMPONENTS, "core") if f"platform/syncer/{name}" not in PAGE] == []
+
+
+def test_the_page_changes_the_configuration_of_graphs(tmp_path):
+    """The pods mount the ConfigMap with the patched text, under the path that the command names."""
+    folder = pages.clone(tmp_path / "clone", PAGE) / "clusters" / "requests" / "syncer"
+    objects = installation.objects(folder)
+    pod = workload(objects)["spec"]["template"]["spec"]
+    ((mount, files),) = runs.mounted(pod, objects)
+    assert container(objects)["args"][-1] == f"--config={mount}/render.yaml"
+    settings, found = config.read(yaml.safe_load(files["render.yaml"]))
+    assert (settings, found) == (Config(nats_address="nats://nats.dynamo-system.svc:4222"), [])

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 INITIALIZED = "Initialized"
 _TYPES = (validation.TYPE, profiling.TYPE, generation.TYPE, deployment.TYPE)
 _NEWS = {
-    profiling.RUNNING: "ProfilingJobCreated",
-    generation.GENERATED: "SpecGenerated",
-    deployment.CREATED: "DeploymentCreated",
-    deployment.IS_READY: "DeploymentReady",
+    profiling.RUNNING: ("ProfilingJobCreated", "Profiling job created"),
+    generation.GENERATED: ("SpecGenerated", ""),
+    deployment.CREATED: ("DeploymentCreated", ""),
+    deployment.IS_READY: ("DeploymentReady", ""),
 }
-"""Reasons of conditions with good news, and the reasons of their events."""
+"""Reasons of conditions with good news; the reasons of their events, and their messages. Without one, it is that of the condition."""
 _TROUBLE = {
     validation.INVALID: "ValidationFailed",
     validation.REJECTED: "SpecChangeRejected",
@@ -47,10 +47,11 @@ def between(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Transitio
     """The events of a change from one status to the next. A first status tells that the request was seen."""
     if not before.get("state"):
         yield Transition(INITIALIZED, "DGDR initialized successfully")
-    for name in _TYPES:
-        was, now = (fields.condition(each, name) for each in (before, after))
+    for type_ in _TYPES:
+        was, now = (fields.condition(each, type_) for each in (before, after))
         reason, message = fields.text(now.get("reason")), fields.text(now.get("message"))
         if reason in _NEWS and was.get("reason") != reason:
-            yield Transition(_NEWS[reason], message)
+            name, fixed = _NEWS[reason]
+            yield Transition(name, fixed or message)
         elif reason in _TROUBLE and (was.get("reason"), was.get("message")) != (reason, message):
             yield Transition(_TROUBLE[reason], message, warning=True)

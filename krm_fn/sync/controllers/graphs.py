@@ -46,7 +46,8 @@ class Graphs(Controller):
             return None
         found: Subject = entry.value
         if found.entries is None and not found.wrong:
-            self._leave(key)
+            if found.request is None or not self.world.features.auto_apply:  # else the syncer may be about to complete the graph
+                self._leave(key)
             return None
         now, children, features = times.now(), self.world.cache.children, self.world.features
         desired = graph.status(found, children, now, features)
