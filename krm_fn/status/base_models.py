@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from krm_fn.kube import identity, names
-from krm_fn.status import endpoints
+from krm_fn.status import endpoints, models, subject
+from krm_fn.status.endpoints import Slice
+from krm_fn.status.models import Model
+from krm_fn.status.observe import Observation
+from krm_fn.status.subject import Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.status.endpoints import Slice
-    from krm_fn.status.models import Model
-    from krm_fn.status.subject import Subject
 
 V = TypeVar("V")
 
@@ -57,29 +58,22 @@ class BaseModels:
 
     @classmethod
     def of(cls, resources: Iterable[Resource], home: str = "") -> BaseModels:
-        """The EndpointSlices among resources. `home` is the namespace of resources without one."""
+        """The models, slices, graphs and components among resources. `home` is the namespace of resources without one."""
         found = cls()
         for resource in resources:
-            if identity.key(resource)[:2] == (endpoints.GROUP, endpoints.KIND):
-                found.put(endpoints.read(resource, home))
+            key = identity.key(resource, home)
+            if reader := _READERS.get((key.group, key.kind)):
+                found.take(key, None, reader(resource, home))
         return found
 
-    def put(self, found: Slice) -> None:
-        """Adds or replaces a slice."""
-        self._slices.put(found.key, [found.model], found)
-
-    def put_model(self, model: Model) -> None:
-        """Adds or replaces a model."""
-        self._models.put(model.key, [model.hash], model)
-
-    def put_subject(self, subject: Subject) -> None:
-        """Adds or replaces a graph or component."""
-        self._subjects.put(subject.key, map(names.model_hash, subject.models), subject)
-
-    def drop(self, key: ObjectKey) -> None:
-        """Removes an object."""
-        for each in (self._models, self._slices, self._subjects):
-            each.drop(key)
+    def take(self, key: ObjectKey, before: Any, after: Any) -> set[ObjectKey]:
+        """Updates the index after a change of any object; None stands for no object. Returns the models whose status may change with it."""
+        found = {key} if isinstance(before or after, Model) else set()
+        if _facts(before) == _facts(after):
+            return found
+        found |= self._concerned(before)
+        self._index(key, after)
+        return found | self._concerned(after)
 
     def models(self, namespace: str, hash_: str) -> list[Model]:
         """The models whose base model has this hash."""
@@ -90,9 +84,9 @@ class BaseModels:
         return self._slices.get(model.key.namespace, model.hash)
 
     def rivals(self, model: Model) -> Iterator[Model]:
-        """Other LoRA adapters of the same name for the same base model."""
+        """Other LoRA adapters for the same base model."""
         for each in self.models(model.key.namespace, model.hash):
-            if each.key != model.key and each.lora and not each.deleted and (each.name, each.base) == (model.name, model.base):
+            if each.key != model.key and each.base == model.base and each.lora and not each.deleted:
                 yield each
 
     def alike(self, model: Model) -> tuple[str, str]:
@@ -102,3 +96,44 @@ class BaseModels:
                 if name != model.base and names.model_hash(name) == model.hash:
                     return name, f"{each.key.kind} {each.key.name}"
         return "", ""
+
+    def _index(self, key: ObjectKey, value: Any) -> None:
+        stores: list[_Users[Any]] = [self._models, self._slices, self._subjects]
+        for each in stores:
+            each.drop(key)
+        for each, kind in zip(stores, (Model, Slice, Subject), strict=True):
+            if isinstance(value, kind):
+                each.put(key, _hashes(value), value)
+
+    def _concerned(self, value: Any) -> set[ObjectKey]:
+        """The models that an object concerns: all of its base model, or for a model those of the same name."""
+        users = (each for hash_ in _hashes(value) for each in self.models(value.key.namespace, hash_))
+        return {each.key for each in users if not isinstance(value, Model) or each.name == value.name}
+
+
+def _facts(value: Any) -> Any:
+    """What models depend on of an object."""
+    if isinstance(value, Model):
+        return value._replace(status={})
+    if isinstance(value, Observation):
+        return value.peer
+    return (value.models or None) if isinstance(value, Subject) else value
+
+
+def _hashes(value: Any) -> set[str]:
+    """The hashes of the base models that an object names."""
+    if isinstance(value, Model):
+        return {value.hash}
+    if isinstance(value, Slice):
+        return {value.model}
+    if isinstance(value, Observation):
+        return {value.peer.model} if value.peer else set()
+    return set(map(names.model_hash, value.models)) if isinstance(value, Subject) else set()
+
+
+_READERS: dict[tuple[str, str], Callable[[Resource, str], Any]] = {
+    (identity.DYNAMO_GROUP, models.KIND): models.read,
+    (identity.DYNAMO_GROUP, subject.GRAPH): subject.read,
+    (identity.DYNAMO_GROUP, subject.COMPONENT): subject.read,
+    (endpoints.GROUP, endpoints.KIND): endpoints.read,
+}

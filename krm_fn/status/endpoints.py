@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
     from krm_fn.status.children import Children
+    from krm_fn.status.observe import Observation
 
 GROUP, KIND = "discovery.k8s.io", "EndpointSlice"
 PORT = behaviours.get("v0_9").ports.system
@@ -45,6 +46,7 @@ class Slice(NamedTuple):
 class Place(NamedTuple):
     """One address of one pod, as long as its containers run. An adapter that is loaded there is lost when a container restarts."""
 
+    pod: str
     uid: str
     restarts: int
     address: str
@@ -110,11 +112,16 @@ def listed(slices: Iterable[Slice], children: Children) -> list[Endpoint]:
     return list(found.values())
 
 
+def place(pod: Observation, address: str) -> Place | None:
+    """The place of a pod at an address; None if the pod does not have the address, or has ended."""
+    if pod.peer is None or address not in pod.peer.addresses:
+        return None
+    return Place(pod.key.name, pod.peer.uid, pod.peer.restarts, address)
+
+
 def _checked(target: Target, own: Slice, children: Children) -> Endpoint:
     pod = children.alone(ObjectKey("", "Pod", own.key.namespace, target.pod))
-    peer = pod.peer if pod else None
-    if peer is None or peer.model != own.model:
+    if pod is None or pod.peer is None or pod.peer.model != own.model:
         return Endpoint(*target, why=f"no running pod of this name has the label {labels.BASE_MODEL_HASH}: {own.model}")
-    if target.address not in peer.addresses:
-        return Endpoint(*target, why=f"the pod does not have the address {target.address}")
-    return Endpoint(*target, Place(peer.uid, peer.restarts, target.address))
+    found = place(pod, target.address)
+    return Endpoint(*target, found, "" if found else f"the pod does not have the address {target.address}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.status.base_models import BaseModels
 from krm_fn.status.children import Children
 from krm_fn.status.observe import Observation
 from krm_fn.status.subject import GRAPH, Subject
@@ -23,6 +24,7 @@ class Cache:
     def __init__(self) -> None:
         self.stores: dict[tuple[str, str], Store[Any]] = {}
         self.children = Children()
+        self.base_models = BaseModels()
         self._members: dict[ObjectKey, dict[ObjectKey, None]] = {}
 
     def store(self, kind: Kind) -> Store[Any]:
@@ -49,7 +51,7 @@ class Cache:
 
     def take(self, key: ObjectKey, before: Any, after: Any) -> set[ObjectKey]:
         """Updates the indexes after a change of an object. Returns the Dynamo resources whose status may change with it."""
-        found = self._concerned(key, before)
+        found = self._concerned(key, before) | self.base_models.take(key, before, after)
         self._index(key, before, after)
         return found | self._concerned(key, after)
 

@@ -83,6 +83,11 @@ class Engine:
             for key in self._cache.store(controller.kind).keys(namespace) if self._awake else ():
                 self._add(Task(name, key))
 
+    def again(self, controller: str, key: ObjectKey) -> None:
+        """Asks a controller to look at a resource again, because of something that is no object."""
+        if self._awake:
+            self._add(Task(controller, key))
+
     def sleep(self) -> None:
         """Starts no task any more. Running tasks go on."""
         self._awake = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector, disable_created_metrics, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, disable_created_metrics, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
 import krm_fn
@@ -55,6 +55,13 @@ class Metrics(Listener):
         self.events = Counter(_PREFIX + "events", "Kubernetes events.", ("result",), registry=registry)
         self.restarts = Counter(_PREFIX + "watch_restarts", "Watches that ended.", ("kind", "reason"), registry=registry)
         self.relists = Counter(_PREFIX + "relists", "Complete readings of a kind.", ("kind",), registry=registry)
+        self.lora_operations = Counter(
+            _PREFIX + "lora_operations",
+            "Requests to workers that load or unload a LoRA adapter.",
+            ("operation", "result"),
+            registry=registry,
+        )
+        self.lora_requests = Gauge(_PREFIX + "lora_operations_in_flight", "Those that are under way now.", registry=registry)
         Info(_PREFIX.rstrip("_"), "The program.", registry=registry).info({"version": krm_fn.__version__})
         ProcessCollector(registry=registry)
 

@@ -10,13 +10,17 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import krm_fn
-from krm_fn.sync import controllers, leases, markers, options, tasks
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.status import endpoints
+from krm_fn.sync import controllers, leases, loras, markers, options, tasks
 from krm_fn.sync.cache import Cache
 from krm_fn.sync.controllers import World
 from krm_fn.sync.engine import Engine
 from krm_fn.sync.events import Events
 from krm_fn.sync.health import Health
 from krm_fn.sync.leases import Leader
+from krm_fn.sync.loras import Loras, api
+from krm_fn.sync.loras.dispatch import Guard
 from krm_fn.sync.markers import Markers, OwnMarkers
 from krm_fn.sync.metrics import Metrics, Snapshot
 from krm_fn.sync.reflector import Reflector
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
+    from krm_fn.status.endpoints import Place
     from krm_fn.sync.client import Client
     from krm_fn.sync.options import Options
 
@@ -58,6 +63,7 @@ class Syncer:
         self._own = OwnMarkers(client, held, installation)
         self._events = Events(client, instance, self._metrics, enabled=chosen.events)
         self._writer = Writer(client, self._leads, self._metrics)
+        self._loras = self._loader() if chosen.features.loras else None
         self._health = Health(self._metrics, self._hanging, self._missing)
         self._reflectors = list(self._build())
         self._marking = list(self._build_markers())
@@ -114,6 +120,8 @@ class Syncer:
         async with asyncio.TaskGroup() as group:
             for _ in range(self._chosen.workers):
                 group.create_task(self._engine.work())
+            if self._loras:
+                group.create_task(self._loras.run())
 
     async def _finish(self, working: Iterable[asyncio.Task[None]]) -> None:
         """Lets running writes end, and then ends the workers."""
@@ -133,7 +141,8 @@ class Syncer:
     def _build(self) -> Iterator[Reflector[Any]]:
         """The controllers, and a reflector for each kind that they follow in each namespace."""
         features = self._chosen.features
-        world = World(self._cache, self._writer, self._events, features, self._engine.learned, self._chosen.config, self._outside)
+        writer, events, learned = self._writer, self._events, self._engine.learned
+        world = World(self._cache, writer, events, features, learned, self._chosen.config, self._outside, self._loras)
         found = controllers.every(features)
         follows = {follow.kind: follow for each in found.values() for follow in each.follows(features)}
         self._engine.use({name: each(world) for name, each in found.items()}, follows)
@@ -157,6 +166,15 @@ class Syncer:
         if served and namespace not in served:
             return f"krm-fn sync serves only {', '.join(served)}"
         return f"another program holds its Lease {markers.NAME}" if self._markers.excluded(namespace) else ""
+
+    def _loader(self) -> Loras:
+        guard = Guard(lambda namespace: self._leads() and self._serves(namespace), self._stands)
+        return Loras(lambda model: self._engine.again("models", model), guard, self._metrics, loras.LIMITS, api.connector)
+
+    def _stands(self, namespace: str, place: Place) -> bool:
+        """True if the pod still runs in this place."""
+        pod = self._cache.children.alone(ObjectKey("", "Pod", namespace, place.pod))
+        return pod is not None and endpoints.place(pod, place.address) == place
 
     def _leads(self) -> bool:
         return self._leader is None or self._leader.leading()

@@ -19,7 +19,7 @@ def start(*coroutines: Coroutine[Any, Any, None]) -> list[asyncio.Task[None]]:
     return [asyncio.create_task(each) for each in coroutines]
 
 
-async def cancel(running: Iterable[asyncio.Task[None]]) -> None:
+async def cancel(running: Iterable[asyncio.Task[Any]]) -> None:
     """Ends tasks, and waits until they have ended."""
     ending = list(running)
     for each in ending:

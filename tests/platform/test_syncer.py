@@ -10,7 +10,9 @@ import yaml
 import krm_fn
 from krm_fn import config
 from krm_fn.config import Config
+from krm_fn.kube import labels
 from krm_fn.manifests import generated
+from krm_fn.status import endpoints
 from krm_fn.sync import apply, leases, markers, shards
 from tests.platform import admission, installation, pages, runs
 from tests.support import given
@@ -56,13 +58,15 @@ VARIANTS = [
     ("requests", ("requests",), ["--requests"]),
     ("requests with autoApply", ("requests", "auto-apply"), ["--requests", *AUTO_APPLY]),
     ("requests with autoApply in one namespace", ("requests", "auto-apply", "namespaced"), ["--requests", *AUTO_APPLY, ALONE]),
+    ("models", ("models",), ["--models"]),
+    ("models with LoRA adapters", ("models", "loras"), ["--models", "--loras"]),
     ("shards", ("shards",), ["--shard=$(POD_INDEX)/3"]),
     ("alerts", ("alerts",), []),
     ("the dashboard", ("dashboard",), []),
     (
         "everything",
-        ("shards", "pods", "restarts", "requests", "auto-apply", "monitoring", "namespaced", "hold-namespaces"),
-        ["--shard=$(POD_INDEX)/3", "--pods", "--restarts", "--requests", *AUTO_APPLY, ALONE, "--hold-namespaces"],
+        ("shards", "pods", "restarts", "requests", "auto-apply", "models", "loras", "monitoring", "namespaced", "hold-namespaces"),
+        ["--shard=$(POD_INDEX)/3", "--pods", "--restarts", "--requests", *AUTO_APPLY, "--models", "--loras", ALONE, "--hold-namespaces"],
     ),
 ]
 
@@ -134,6 +138,21 @@ def test_monitor_budget_and_policy_choose_the_pods(tmp_path):
     assert [each["port"] for rule in policy["egress"] for each in rule["ports"]] == [443, 6443]
 
 
+def test_with_adapters_the_pods_also_reach_the_pods_of_base_models(tmp_path):
+    """In the namespaced variant they reach those of their own namespace only."""
+    for components, everywhere in ((("models", "loras"), True), (("models", "loras", "namespaced"), False)):
+        objects = installation.objects(layer(tmp_path / "-".join(components), *components, namespace=TEAM))
+        (policy,) = [
+            each["spec"] for each in objects if each["metadata"]["name"] == "krm-fn-sync-loras" and each["kind"] == "NetworkPolicy"
+        ]
+        assert policy["podSelector"]["matchLabels"] == workload(objects)["spec"]["template"]["metadata"]["labels"]
+        (rule,) = policy["egress"]
+        (peer,) = rule["to"]
+        assert rule["ports"] == [{"port": endpoints.PORT}]
+        assert peer["podSelector"] == {"matchExpressions": [{"key": labels.BASE_MODEL_HASH, "operator": "Exists"}]}
+        assert ("namespaceSelector" in peer) == everywhere
+
+
 def test_the_token_is_short_lived_and_the_only_one():
     pod = workload(installation.objects(SYNCER))["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is False
@@ -195,13 +214,19 @@ FEATURES = {
         *((verb, "batch", "jobs", "") for verb in ("get", *WATCH)),
         *((verb, "", "configmaps", "") for verb in WATCH),
     ],
+    "models": [
+        *((verb, "nvidia.com", "dynamomodels", "") for verb in WATCH),
+        ("patch", "nvidia.com", "dynamomodels/status", ""),
+        *((verb, "discovery.k8s.io", "endpointslices", "") for verb in WATCH),
+    ],
+    "loras": [*((verb, "", "pods", "") for verb in WATCH), ("patch", "nvidia.com", "dynamomodels", "")],
     "auto-apply": [
         *((verb, *each, "") for each in sorted(made_by_a_graph()) for verb in ("get", "create", "patch")),
         *(("bind", RBAC, "clusterroles", role) for role in (DEFAULT.rbac.epp_role, DEFAULT.rbac.planner_role)),
         *((verb, group, resource, "") for group, resource, verbs in given_to_pods() for verb in verbs),
     ],
 }
-"""The rights of each feature. `auto-apply` needs those of `requests`, too, but does not bring them."""
+"""The rights of each feature. `auto-apply` needs those of `requests`, and `loras` those of `models`, but they do not bring them."""
 OWN = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", leases.NAME) for verb in ("get", "update"))]
 HOLDING = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", MARKER) for verb in ("get", "update"))]
 NEVER = [

@@ -69,19 +69,8 @@ def graph(*bases: str, name: str = "chat") -> dict[str, Any]:
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": subject.GRAPH, "metadata": metadata, "spec": {"services": services}}
 
 
-def users(*resources: dict[str, Any]) -> BaseModels:
-    """The users of base models among resources."""
-    found = BaseModels.of(resources)
-    for each in resources:
-        if each["kind"] == models.KIND:
-            found.put_model(models.read(each))
-        elif each["kind"] == subject.GRAPH:
-            found.put_subject(subject.read(each))
-    return found
-
-
 def status(
     own: dict[str, Any], *around: dict[str, Any], loads: dict[Place, Load] | None = None, features: Features = ON, now: str = given.NOW
 ) -> dict[str, Any]:
     """The status of a model among other objects."""
-    return statuses.status(models.read(own), users(own, *around), Children.of(around), now, features, loads)
+    return statuses.status(models.read(own), BaseModels.of([own, *around]), Children.of(around), now, features, loads)

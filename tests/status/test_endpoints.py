@@ -6,6 +6,7 @@ The table follows the reference's internal/modelendpoint/discovery_test.go. One 
 import pytest
 
 from krm_fn.status import endpoints, models
+from krm_fn.status.base_models import BaseModels
 from krm_fn.status.children import Children
 from tests.status import lora
 from tests.status.lora import endpoint, slice_, worker
@@ -49,7 +50,7 @@ def test_the_pods_in_slices(slices, expected, ready):
 
 def listed(*resources):
     """The endpoints of the base model."""
-    return endpoints.listed(lora.users(*resources).slices(models.read(lora.model())), Children.of(resources))
+    return endpoints.listed(BaseModels.of(resources).slices(models.read(lora.model())), Children.of(resources))
 
 
 NO_POD = f"no running pod of this name has the label nvidia.com/dynamo-base-model-hash: {lora.HASH}"
@@ -86,5 +87,5 @@ def test_a_place_is_the_same_until_a_container_restarts_or_the_pod_is_another_on
 
 
 def test_the_services_of_slices_count_once():
-    found = lora.users(slice_(), slice_(name="s2"), slice_(name="s3", service="other"), slice_(name="s4", service=""))
+    found = BaseModels.of([slice_(), slice_(name="s2"), slice_(name="s3", service="other"), slice_(name="s4", service="")])
     assert endpoints.services(found.slices(models.read(lora.model()))) == {"dynamo-model", "other"}

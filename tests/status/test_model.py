@@ -6,6 +6,7 @@ import pytest
 
 from krm_fn.status import endpoints, models
 from krm_fn.status import model as statuses
+from krm_fn.status.base_models import BaseModels
 from krm_fn.status.children import Children
 from krm_fn.status.features import Features
 from krm_fn.status.models import Load
@@ -19,7 +20,7 @@ LOADED, REFUSED = Load(loaded=True, tried=True), Load(tried=True, problem="load 
 
 def loads(**known):
     """What is known about the pods of TWO: `w1` and `w2`."""
-    return {endpoints.Place(f"uid-w-{name[1:]}", 0, f"10.0.0.{name[1:]}"): load for name, load in known.items()}
+    return {endpoints.Place(f"w-{name[1:]}", f"uid-w-{name[1:]}", 0, f"10.0.0.{name[1:]}"): load for name, load in known.items()}
 
 
 def short(status):
@@ -215,7 +216,7 @@ def test_the_message_says_what_is_missing(own, around, known, said):
 def test_a_message_names_three_endpoints_at_most():
     pods = [f"w-{number}" for number in range(5)]
     around = [slice_(*map(endpoint, pods)), *map(worker, pods)]
-    found = lora.status(model(), *around, loads={endpoints.Place(f"uid-{pod}", 0, lora.address(pod)): REFUSED for pod in pods})
+    found = lora.status(model(), *around, loads={endpoints.Place(pod, f"uid-{pod}", 0, lora.address(pod)): REFUSED for pod in pods})
     assert message(found).count("no such file") == 3
     assert message(found).endswith("; and 2 more")
 
@@ -266,10 +267,16 @@ def test_another_spec_or_other_endpoints_are_told_at_once():
 def test_the_endpoints_of_the_reference_are_trusted_by_the_generation_of_its_condition():
     """The reference writes no top-level observedGeneration."""
     rows = [{"address": "http://10.0.0.1:9090", "podName": "w-1", "ready": True}, {"address": "http://10.0.0.2:9090", "ready": False}]
-    told = {"type": "EndpointsReady", "status": "True", "observedGeneration": 2}
-    assert models.trusted(models.read(model(status={"endpoints": rows, "conditions": [told]}))) == {("http://10.0.0.1:9090", "w-1")}
-    assert models.trusted(models.read(model(status={"endpoints": rows, "conditions": [{**told, "observedGeneration": 1}]}))) == frozenset()
-    assert models.trusted(models.read(model())) == frozenset()
+    told = {"type": "EndpointsReady", "status": "False", "reason": "NotReady", "observedGeneration": 2}
+
+    def stored(**change):
+        return models.stored(models.read(model(status={"endpoints": rows, "conditions": [{**told, **change}]})))
+
+    first, second = ("http://10.0.0.1:9090", "w-1"), ("http://10.0.0.2:9090", "")
+    assert stored() == {first: True}
+    assert stored(observedGeneration=1) == {first: False, second: False}, "they may have the adapter of an earlier spec"
+    assert stored(reason="Loading") == {first: True, second: False}, "the earlier process ended before an answer"
+    assert models.stored(models.read(model())) == {}
 
 
 # Events
@@ -349,4 +356,4 @@ def test_a_status_depends_on_the_objects_and_not_on_their_order():
     around = [*TWO, slice_(endpoint("w-3"), name="s0"), worker("w-3"), graph("other"), model("z")]
     first, last = lora.status(model(), *around, loads={}), lora.status(model(), *reversed(around), loads={})
     assert first == last
-    assert statuses.status(models.read(model()), lora.users(), Children(), given.NOW, lora.ON)["totalEndpoints"] == 0
+    assert statuses.status(models.read(model()), BaseModels(), Children(), given.NOW, lora.ON)["totalEndpoints"] == 0

@@ -2,14 +2,16 @@
 
 A container whose image has one of these tags does not start: `ImagePullBackOff`, `ErrImagePull`, `CrashLoopBackOff`, `Unschedulable`. For
 example, a pod with the image `worker:ImagePullBackOff` waits with that reason, as it would for an image that does not exist. A container
-with the tag `NotReady` runs and is never ready. The containers of a pod with `restartPolicy: Never`, such as that of a Job, end: see
-`tests.testbed.ending`. The kubelet does nothing more to a pod that has a status, so tests can change the status.
+with the tag `NotReady` runs and is never ready. A pod with the tag `Untouched` gets no status: the test writes it. The containers of a pod
+with `restartPolicy: Never`, such as that of a Job, end: see `tests.testbed.ending`. The kubelet does nothing more to a pod that has a
+status, so tests can change the status.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import json
 import ssl
 import time
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 _INITIAL = {"watch": "1", "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
-_ADDRESS = "10.244.0.1"
+_ADDRESSES = ipaddress.ip_network("10.244.0.0/16")
 _WAITING = {
     "ImagePullBackOff": 'Back-off pulling image "{image}": ErrImagePull: {image}: not found',
     "ErrImagePull": "rpc error: code = NotFound desc = failed to pull and unpack image {image}: not found",
@@ -37,6 +39,7 @@ _UNSCHEDULABLE = (
     "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 No preemption victims found."
 )
 _NOT_READY = "NotReady"
+_UNTOUCHED = "Untouched"
 
 
 @contextlib.contextmanager
@@ -59,6 +62,7 @@ class _Kubelet:
         self._ssl = ssl.create_default_context(cafile=cluster["certificate-authority"])
         self._headers = {"Authorization": f"Bearer {config['users'][0]['user']['token']}"}
         self._seconds = seconds
+        self._addresses = _ADDRESSES.hosts()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def work(self) -> None:
@@ -104,11 +108,12 @@ class _Kubelet:
         path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
         if "deletionTimestamp" in pod["metadata"]:
             await self._request("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}})
-        elif "containerStatuses" not in pod["status"] and not _scheduled_false(pod):
+        elif "containerStatuses" not in pod["status"] and not _scheduled_false(pod) and not _untouched(pod):
+            address = str(next(self._addresses))
             if self._seconds:
-                await self._report(path, pod, _status(pod, held=True))
+                await self._report(path, pod, _status(pod, address, held=True))
                 await asyncio.sleep(self._seconds)
-            await self._report(path, pod, _status(pod))
+            await self._report(path, pod, _status(pod, address))
 
     async def _claim(self, claim: Object) -> None:
         if claim["status"].get("phase") != "Bound":
@@ -131,7 +136,11 @@ def _scheduled_false(pod: Object) -> bool:
     return any(each["type"] == "PodScheduled" and each["status"] == "False" for each in pod["status"].get("conditions", ()))
 
 
-def _status(pod: Object, *, held: bool = False) -> Object:
+def _untouched(pod: Object) -> bool:
+    return any(each["image"].endswith(f":{_UNTOUCHED}") for each in pod["spec"]["containers"])
+
+
+def _status(pod: Object, address: str, *, held: bool = False) -> Object:
     """The status of a new pod. If `held`, its containers run and are not ready yet."""
     if ending.ends(pod) and not held:
         return ending.status(pod, _WAITING)
@@ -145,8 +154,8 @@ def _status(pod: Object, *, held: bool = False) -> Object:
     said = ("False", "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]") if unready else ("True",)
     return {
         "phase": "Pending" if {"ImagePullBackOff", "ErrImagePull"}.intersection(tags) else "Running",
-        "podIP": _ADDRESS,
-        "podIPs": [{"ip": _ADDRESS}],
+        "podIP": address,
+        "podIPs": [{"ip": address}],
         "startTime": _now(),
         "conditions": [
             *(_condition(name, "True") for name in ("PodScheduled", "Initialized")),

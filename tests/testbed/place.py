@@ -29,6 +29,7 @@ VERSIONS = {
     "PodClique": "grove.io/v1alpha1",
     "PodCliqueScalingGroup": "grove.io/v1alpha1",
     "PodCliqueSet": "grove.io/v1alpha1",
+    "DynamoModel": DYNAMO,
     "Pod": "v1",
 }
 GRAPH = "DynamoGraphDeployment"

@@ -65,26 +65,26 @@ class Syncer(NamedTuple):
 
 # Two timers are shorter than in production, so that tests of silent connections and missing kinds are short.
 _HASTY = """
-import sys
-from krm_fn import __main__
 from krm_fn.sync import client, reflector
 client.Client.__init__.__kwdefaults__.update(stall=5, timeout=5)
 reflector.ASK_AGAIN = 2
-__main__.start()
 """
+_START = "\nfrom krm_fn import __main__\n__main__.start()"
 
 
 @contextlib.contextmanager
 def running(
-    kubeconfig: Path, folder: Path, *options: str, hasty: bool = False, wait: bool = True, name: str = "syncer"
+    kubeconfig: Path, folder: Path, *options: str, hasty: bool = False, wait: bool = True, name: str = "syncer", prelude: str = ""
 ) -> Iterator[Syncer]:
     """Start a syncer with its log in `folder`, and wait until it is ready. The last of several equal options wins.
 
     If `hasty`, it gives up a silent connection after 5 seconds instead of 90, and asks for a missing kind every 2 seconds instead of 30.
+    `prelude` is code that runs before.
     """
     (port,) = server.free_ports(1)
     own = ["--kubeconfig", str(kubeconfig), "--listen", f"127.0.0.1:{port}", "--log-format", "json", "--log-level", "debug"]
-    program = ["-c", _HASTY] if hasty else ["-m", "krm_fn"]
+    code = (_HASTY if hasty else "") + prelude
+    program = ["-c", code + _START] if code else ["-m", "krm_fn"]
     command = ["env", f"PYTHONPATH={programs.ROOT}", sys.executable, *program, "sync", *own, *options]
     with server.running(command, folder / f"{name}.log") as process:
         syncer = Syncer(process, port)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 KIND = "DynamoModel"
 FOUND, SERVES = "ServicesFound", "EndpointsReady"
 """The reference's conditions of a model, beside Valid."""
+LOADING = "Loading"
+"""The reason of EndpointsReady while an endpoint has not answered yet."""
 ADAPTER = "adapter"
 _LORA = "lora"
 
@@ -85,12 +87,17 @@ def wrong(model: Model) -> str:
     return _wrong_adapter(model) if model.lora else ""
 
 
-def trusted(model: Model) -> frozenset[tuple[str, str]]:
-    """URL and pod of each endpoint that the stored status calls ready for the present spec."""
-    if told(model) != model.generation:
-        return frozenset()
-    stored = fields.mappings(model.status.get("endpoints"))
-    return frozenset((fields.text(each.get("address")), fields.text(each.get("podName"))) for each in stored if each.get("ready") is True)
+def stored(model: Model) -> dict[tuple[str, str], bool]:
+    """What the stored status tells about the adapter, by URL and pod: true where it is loaded.
+
+    False stands for an endpoint that may have the adapter of an earlier spec: the stored status is about another generation, or it was
+    written before the endpoints answered. Endpoints without a loaded adapter are left out.
+    """
+    old = told(model) != model.generation or fields.condition(model.status, SERVES).get("reason") == LOADING
+    rows = fields.mappings(model.status.get("endpoints"))
+    found = {(fields.text(each.get("address")), fields.text(each.get("podName"))): each.get("ready") is True for each in rows}
+    current = told(model) == model.generation
+    return {place: ready and current for place, ready in found.items() if old or ready}
 
 
 def told(model: Model) -> int | None:

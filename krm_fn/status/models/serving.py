@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 INVALID, NO_ENDPOINTS, ALIKE, CONFLICT = "ValidationFailed", "NoEndpoints", "HashCollision", "NameConflict"
 DISCOVERED, ALL_READY, NOT_READY = "EndpointsDiscovered", "AllEndpointsReady", "NotReady"
-LOADING, OFF, FAILED = "Loading", "LorasDisabled", "LoadFailed"
+OFF, FAILED = "LorasDisabled", "LoadFailed"
 _NAMED = 3
 """Endpoints whose problems a message tells."""
 
@@ -70,7 +70,8 @@ def loadable(model: Model, found: BaseModels) -> bool:
 
 def _conflict(model: Model, found: BaseModels) -> Model | None:
     """The adapter of the same name with another source, if it comes before this one."""
-    return min((each for each in found.rivals(model) if each.uri != model.uri and each.key < model.key), default=None)
+    others = (each for each in found.rivals(model) if each.name == model.name and each.uri != model.uri)
+    return min((each for each in others if each.key < model.key), default=None)
 
 
 def _found(services: int) -> Condition:
@@ -95,7 +96,7 @@ def _served(model: Model, listed: Sequence[Endpoint], found: BaseModels, feature
 
 def _load(endpoint: Endpoint, model: Model, loads: Mapping[Place, Load] | None) -> Load:
     if loads is None:
-        return Load((endpoint.url, endpoint.pod) in models.trusted(model))
+        return Load(models.stored(model).get((endpoint.url, endpoint.pod), False))
     if endpoint.place is None:
         return Load(tried=True, problem=endpoint.why)
     return loads.get(endpoint.place, Load())
@@ -120,7 +121,7 @@ def _adapter(listed: Sequence[Endpoint], known: Sequence[Load]) -> Judged:
     if ready == total:
         message = f"All {total} endpoint(s) are ready"
         return Judged([Condition(SERVES, True, ALL_READY, message), Condition(READY, True, ALL_READY, message)], rows, waits)
-    reason = LOADING if waits else NOT_READY
+    reason = models.LOADING if waits else NOT_READY
     serves = Condition(SERVES, False, reason, f"Found {ready} ready endpoint(s) out of {total} total")
     lasting = any(load.lasting for load in known)
     said = f"{ready} of {total} endpoints have the adapter{_problems(listed, known)}"

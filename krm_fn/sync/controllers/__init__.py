@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from krm_fn.status.subject import Subject
     from krm_fn.sync.cache import Cache
     from krm_fn.sync.events import Events
+    from krm_fn.sync.loras import Loras
     from krm_fn.sync.store import Entry
     from krm_fn.sync.writer import Outcome, Writer
 
@@ -69,6 +70,8 @@ class World(NamedTuple):
     learned: Callable[[Kind, Resource, Controller], None]
     config: Config
     outside: Callable[[str], str]
+    loras: Loras | None = None
+    """None without the feature `loras`."""
 
 
 class Controller:
