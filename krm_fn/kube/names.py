@@ -16,6 +16,11 @@ GROUP_LIMIT = 50  # LeaderWorkerSet: its StatefulSet adds "-0", and the label of
 GROVE_LIMIT = 45  # graph, scaling group and clique in total
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
+PROFILED = "config_with_planner.yaml"
+PROFILED_MOCKER = "mocker_config_with_planner.yaml"
+"""The files of the profiler, and the keys of the ConfigMap with its output: the graph for the real engine, and that for the mocker."""
+CONFIG_MAP_LIMIT = 2**20  # bytes of all its values
+
 GLOBAL_NAMESPACE = "dynamo"
 _CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr"}
 PLANNER_ACCOUNT = "planner-serviceaccount"

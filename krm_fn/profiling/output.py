@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import digest, identity, labels, size
+from krm_fn.kube import digest, identity, labels, names, size
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.profiling import documents, typed
 from krm_fn.records import NamedTuple
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
     from krm_fn.yamlio.reader import Document
 
-CONFIG, MOCKER = "config_with_planner.yaml", "mocker_config_with_planner.yaml"
-"""The keys of the ConfigMap: the graph for the real backend, and the graph for the mocker."""
-LIMIT = 2**20
+CONFIG, MOCKER = names.PROFILED, names.PROFILED_MOCKER
+LIMIT = names.CONFIG_MAP_LIMIT
 """The most bytes of a text that is read. A ConfigMap holds no more."""
 GRAPH = "DynamoGraphDeployment"
 _SHOWN = 5

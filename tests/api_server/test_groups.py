@@ -219,7 +219,7 @@ def test_every_pod_template_of_the_examples_is_accepted(file, plane):
 
 def test_examples_carry_pods_in_every_way():
     kinds = {each["kind"] for file in FILES for each in truth.read(file.read_text()) if list(carriers.templates(each))}
-    assert kinds == {"Deployment", "LeaderWorkerSet", "PodCliqueSet"}
+    assert kinds == {"Deployment", "Job", "LeaderWorkerSet", "PodCliqueSet"}
 
 
 GRAPHS = [

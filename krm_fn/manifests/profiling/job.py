@@ -55,4 +55,4 @@ def profile_digest(plan: RequestPlan) -> str:
 
 def _fails_at_once(container: str) -> dict[str, Any]:
     """The rule that fails the Job without another run of the profiler."""
-    return {"action": "FailJob", "onExitCodes": {"containerName": container, "operator": "In", "values": list(script.FINAL)}}
+    return {"action": "FailJob", "onExitCodes": {"containerName": container, "operator": "In", "values": [*script.CODES.values()]}}

@@ -9,6 +9,7 @@ from tests.support import pods
 from tests.testbed import api, server
 
 CHECK, PROFILER, COPIER = "output-check", "profiler", "output-copier"
+FINAL = [*script.CODES.values()]
 
 
 def listed(space):
@@ -50,7 +51,7 @@ def test_a_job_whose_check_suspends_it_loses_its_pod_and_does_not_fail(space, co
     assert failure(space) == ""
 
 
-AT_ONCE = [(name, code) for name in (CHECK, COPIER) for code in (script.FINAL[0], script.FINAL[-1])]
+AT_ONCE = [(name, code) for name in (CHECK, COPIER) for code in (FINAL[0], FINAL[-1])]
 
 
 @pytest.mark.parametrize(("container", "code"), AT_ONCE)
@@ -67,7 +68,7 @@ def test_other_failures_are_tried_again(space, controllers):
     _, job = space.request()
     space.create({**job, "spec": {**job["spec"], "backoffLimit": 1}})
     first = pod_of(space)
-    fail(space, first, PROFILER, script.FINAL[0])
+    fail(space, first, PROFILER, FINAL[0])
     second = pod_of(space, first["metadata"]["uid"])
     assert failure(space) == ""
     fail(space, second, COPIER, 1)

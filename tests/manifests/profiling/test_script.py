@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, names
 from krm_fn.manifests.profiling import script
 from tests.support import given, pods
 from tests.testbed import server
 
 CHECK, PROFILER, COPIER = "output-check", "profiler", "output-copier"
-REAL, MOCKER = "config_with_planner.yaml", "mocker_config_with_planner.yaml"
+REAL, MOCKER = names.PROFILED, names.PROFILED_MOCKER
 GRAPH = "kind: DynamoGraphDeployment\nspec: {}\n"
 
 
@@ -51,7 +51,7 @@ GOOD = [
     ("letters of other languages", output("model: Modèle-模型 🚀\n".encode())),
     ("tabs and carriage returns", output(b"a: 1\r\n\tb\r\n")),
     ("an empty file", output(b"")),
-    ("the largest ConfigMap", output(b"a" * (script.LIMIT - 10), b"b" * 10)),
+    ("the largest ConfigMap", output(b"a" * (names.CONFIG_MAP_LIMIT - 10), b"b" * 10)),
 ]
 
 
@@ -106,16 +106,21 @@ def test_a_slow_profiler_is_waited_for(space):
     assert space.output()["data"] == {REAL: "a: 2\n"}
 
 
-TOO_MUCH = f"head -c {script.LIMIT} /dev/zero | tr '\\0' a >{REAL}; printf b >{MOCKER}"
+TOO_MUCH = f"head -c {names.CONFIG_MAP_LIMIT} /dev/zero | tr '\\0' a >{REAL}; printf b >{MOCKER}"
 BAD = [
     # reason, profiler, exit code, what the message says
-    ("no output", ":", script.MISSING, f"wrote no .*/{REAL}"),
-    ("only the file of the mocker", f"echo a >{MOCKER}", script.MISSING, f"wrote no .*/{REAL}"),
-    ("a folder in the place of the output", f"mkdir {REAL}", script.UNREADABLE, "is no file that can be read"),
-    ("a folder in the place of the mocker's output", f"echo a >{REAL}; mkdir {MOCKER}", script.UNREADABLE, f"{MOCKER} is no file"),
-    ("one byte more than a ConfigMap holds", TOO_MUCH, script.TOO_LARGE, f"{script.LIMIT + 1} bytes.*{script.LIMIT} bytes"),
-    ("no UTF-8", f"printf '\\377' >{REAL}", script.UNREADABLE, "not UTF-8"),
-    ("a file of the mocker that is no UTF-8", f"echo a >{REAL}; printf '\\303\\050' >{MOCKER}", script.UNREADABLE, "not UTF-8"),
+    ("no output", ":", script.CODES["missing"], f"wrote no .*/{REAL}"),
+    ("only the file of the mocker", f"echo a >{MOCKER}", script.CODES["missing"], f"wrote no .*/{REAL}"),
+    ("a folder in the place of the output", f"mkdir {REAL}", script.CODES["unreadable"], "is no file that can be read"),
+    ("a folder in the place of the mocker's output", f"echo a >{REAL}; mkdir {MOCKER}", script.CODES["unreadable"], f"{MOCKER} is no file"),
+    (
+        "one byte more than a ConfigMap holds",
+        TOO_MUCH,
+        script.CODES["too_large"],
+        f"{names.CONFIG_MAP_LIMIT + 1} bytes.*{names.CONFIG_MAP_LIMIT} bytes",
+    ),
+    ("no UTF-8", f"printf '\\377' >{REAL}", script.CODES["unreadable"], "not UTF-8"),
+    ("a file of the mocker that is no UTF-8", f"echo a >{REAL}; printf '\\303\\050' >{MOCKER}", script.CODES["unreadable"], "not UTF-8"),
 ]
 
 
@@ -139,7 +144,7 @@ def test_a_second_run_suspends_its_job_and_profiles_nothing(space):
     assert check.poll() is None  # an end would start the profiler
     code, said = pods.terminate(check)
     assert code == 143
-    assert "already holds the output of this profiling, so Job profile-chat is suspended" in said
+    assert "already holds the output of this profiling. Job profile-chat is suspended" in said
     assert (space.node.data / REAL).read_text() == "kept: true\n"
     assert space.output()["data"] == {REAL: "a: 1"}
 
@@ -150,7 +155,7 @@ def test_a_job_that_cannot_be_suspended_fails_with_its_own_code(space):
     space.create(job)
     space.without("patch", "jobs", "batch")
     (ended,) = space.node.run(job, "exit 9")
-    assert (ended.name, ended.code) == (CHECK, script.NOT_SUSPENDED)
+    assert (ended.name, ended.code) == (CHECK, script.CODES["not_suspended"])
     assert "cannot be suspended. Let the service account patch Jobs." in ended.said
     assert not space.job()["spec"]["suspend"]
 
@@ -160,7 +165,7 @@ def test_rights_that_the_copier_lacks_are_found_before_the_profiler_runs(verb, s
     _, job = space.request()
     space.without(verb, "configmaps")
     (ended,) = space.node.run(job)
-    assert (ended.name, ended.code) == (CHECK, script.NOT_WRITTEN)
+    assert (ended.name, ended.code) == (CHECK, script.CODES["not_written"])
     assert f"may not {verb} ConfigMaps in namespace {space.name}" in ended.said
 
 
@@ -171,7 +176,7 @@ def test_a_program_that_the_image_lacks_is_found_before_the_profiler_runs(space,
     for name in ("kubectl", "mktemp", "grep", "wc", "cut", "cat", "rm", "sleep"):
         (few / name).symlink_to(shutil.which(name, path=":".join(map(str, space.node.programs))))
     (ended,) = space.node._replace(programs=(few,)).run(job)
-    assert (ended.name, ended.code) == (CHECK, script.NO_PROGRAM)
+    assert (ended.name, ended.code) == (CHECK, script.CODES["no_program"])
     assert "The image has no sha256sum. Set profiling.copierImage" in ended.said
 
 
@@ -180,7 +185,7 @@ def test_files_of_an_earlier_run_are_not_taken_for_the_output(space):
     _, job = space.request(outputPVC="profiles")
     for name in (REAL, MOCKER, "notes.txt"):
         (space.node.data / name).write_text("stale")
-    assert codes(space.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, script.MISSING)]
+    assert codes(space.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, script.CODES["missing"])]
     assert [file.name for file in space.node.data.iterdir()] == ["notes.txt"]
 
 
@@ -188,7 +193,7 @@ def test_a_file_of_an_earlier_run_that_stays_is_an_error(space):
     _, job = space.request()
     (space.node.data / REAL).mkdir()
     (ended,) = space.node.run(job)
-    assert (ended.name, ended.code) == (CHECK, script.NOT_REMOVED)
+    assert (ended.name, ended.code) == (CHECK, script.CODES["not_removed"])
 
 
 FOREIGN = given.item("ConfigMap", "dgdr-output-chat", data={"mine": "a"})
@@ -202,7 +207,7 @@ def test_a_configmap_of_somebody_else_stops_the_job_before_the_profiler_runs(spa
     _, job = space.request()
     space.create(foreign(space))
     (ended,) = space.node.run(job)
-    assert (ended.name, ended.code) == (CHECK, script.NOT_OURS)
+    assert (ended.name, ended.code) == (CHECK, script.CODES["not_ours"])
     assert "is not the output of request chat" in ended.said
     assert space.output()["data"] == FOREIGN["data"]
 
@@ -213,7 +218,7 @@ def test_a_configmap_that_somebody_else_makes_meanwhile_is_not_overwritten(space
     assert [space.node.end(container, f"echo a >{REAL}").code for container in (check, profiler)] == [0, 0]
     space.create(foreign(space))
     ended = space.node.end(copier)
-    assert ended.code == script.NOT_OURS, ended.said
+    assert ended.code == script.CODES["not_ours"], ended.said
     assert space.output()["data"] == FOREIGN["data"]
 
 
@@ -287,7 +292,7 @@ def test_every_shell_runs_the_scripts(shell, space, tmp_path):
     request, job = moved.request()
     moved.create(request, job)
     assert codes(moved.node.run(job, "exit 3")) == [(CHECK, 0), (PROFILER, 3)]
-    assert codes(moved.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, script.MISSING)]
+    assert codes(moved.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, script.CODES["missing"])]
     assert codes(profiled(moved, job, **output(b"a: '$1'", "ü".encode()))) == DONE
     assert moved.output()["data"] == {REAL: "a: '$1'", MOCKER: "ü"}
     check = moved.node.start(pods.containers(job)[0])
