@@ -268,20 +268,21 @@ def test_the_roles_are_those_of_the_defaults():
 
 
 def test_who_administers_one_namespace_needs_no_more(people, tmp_path):
-    """An administrator of one namespace installs the namespaced variant and a graph with a planner."""
+    """An administrator of one namespace installs the namespaced variant, a graph with a planner, and a request."""
     people.kubectl("create", "namespace", "alone")
     people.kubectl("create", "rolebinding", "-n", "alone", "owner", "--clusterrole=admin", "--user=hermit")
     layer = installation.overlay(tmp_path / "layer", resources=["platform/namespaced"], namespace="alone")
     installation.apply(people, installation.build(layer), "--as=hermit")
     around = tmp_path / "graph"
     around.mkdir()
-    text = (golden.EXAMPLES / "disagg-vllm-planner" / "expected.yaml").read_text()
+    text = "---\n".join((golden.EXAMPLES / name / "expected.yaml").read_text() for name in ("disagg-vllm-planner", "request"))
     (around / "objects.yaml").write_text(text.replace("team-planner", "dynamo-planner").replace("inference", "alone"))
     built = installation.build(with_own_roles(around))
     assert "kind: ClusterRole" not in built
     installation.apply(people, built, "--as=hermit")
     planner = "system:serviceaccount:alone:planner-serviceaccount"
     assert installation.may(people, planner, "alone", "patch", "nvidia.com", "dynamographdeploymentscalingadapters/scale")
+    assert installation.may(people, "system:serviceaccount:alone:dgdr-profiling-job", "alone", "patch", "batch", "jobs")
 
 
 def with_own_roles(folder):
