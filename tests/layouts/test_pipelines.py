@@ -116,6 +116,14 @@ def test_what_must_not_be_published(reason, file, change, said, repository):
     assert published(repository)[0] == ""
 
 
+def test_an_unrendered_request_is_not_published(repository):
+    shutil.copy(golden.EXAMPLES / "request" / "request.yaml", repository / "llm-agg" / "graph.yaml")
+    builds.edit(repository / "llm-agg" / "kustomization.yaml", lambda file: file.update(transformers=[]))
+    refused = run(FLUX / "render.sh", "llm-agg", "rendered", folder=repository)
+    assert refused.returncode != 0
+    assert "krm-fn did not run" in refused.stderr
+
+
 def test_a_refused_render_leaves_the_older_file(repository):
     """The output of the last successful render stays, and no other file is left."""
     target = repository / "rendered"
