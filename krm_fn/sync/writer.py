@@ -33,6 +33,9 @@ AWAY = 5.0
 """Seconds after which a write is tried again at the latest while the server is away, not ready or too busy."""
 INVALID = 300.0
 """Seconds until a write that the server cannot accept is tried again."""
+_LASTING = ("Apply failed with", "failed to create typed patch object", "etcdserver: request is too large")
+"""How the messages of errors begin that come again with each attempt, although their status is 409 or 500: another manager has a field of
+a server-side apply, the server does not know a field, or the object is larger than etcd accepts."""
 _SHORT = 1024
 """Characters that remain of a text in a status that the server finds too large."""
 
@@ -194,7 +197,7 @@ class Writer:
             if self._once.first(request.topic):
                 _LOG.error("%s cannot be %s: %s", request.what, request.verb, error.message, extra=fields)
             return Outcome("forbidden", self._denials.add(request.place, error.message), message=error.message)
-        if error.status in {400, 413, 415, 422} or _unapplicable(error):
+        if error.status in {400, 413, 415, 422} or error.message.startswith(_LASTING):
             self._count(kind, "invalid")
             _LOG.error("the server refused the write of %s: %s", request.what, error.message, extra=fields)
             return Outcome("invalid", INVALID, message=error.message)
@@ -204,14 +207,6 @@ class Writer:
 
     def _count(self, kind: Kind, result: str) -> None:
         self._metrics.writes.labels(kind.kind, result).inc()
-
-
-def _unapplicable(error: ApiError) -> bool:
-    """True if a server-side apply fails again and again: another manager has a field, or the server does not know a field.
-
-    The API server answers these with 409 and 500, as it does for errors that end (its `managedfields` package).
-    """
-    return error.message.startswith(("Apply failed with", "failed to create typed patch object"))
 
 
 def _shortened(value: Any) -> Any:

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from krm_fn.status import subject
+from krm_fn.status import request, subject
 from krm_fn.sync import writer as writers
 from krm_fn.sync.client import Client
-from krm_fn.sync.controllers import GRAPHS
+from krm_fn.sync.controllers import GRAPHS, REQUESTS
 from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.store import Entry
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
@@ -137,6 +137,24 @@ async def test_a_status_that_is_too_large_is_written_with_shorter_texts(fragile,
             (stored,) = outcome.resource["status"]["conditions"]
             assert stored["message"] == message[:1023] + "…"
             found = entry(plane, "write-large")
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+@runs
+async def test_a_field_that_may_not_be_cut_is_left_out(fragile, plane):
+    """A generated graph with shorter texts would be another graph."""
+    namespace = plane.namespace("write-expendable")
+    spec = {"model": "m", "backend": "vllm", "profilingConfig": {"profilerImage": "x:1", "config": {}}}
+    metadata = {"name": "llm", "namespace": namespace}
+    asked = {"apiVersion": "nvidia.com/v1alpha1", "kind": REQUESTS.kind, "metadata": metadata, "spec": spec}
+    server.eventually(lambda: plane.apply(asked, dry_run=False).ok)
+    live = plane.client.get(REQUESTS.path(namespace, "llm"))
+    found = Entry(live["metadata"]["uid"], live["metadata"]["resourceVersion"], request.read(live))
+    graph = {"apiVersion": "nvidia.com/v1alpha1", "kind": GRAPHS.kind, "metadata": {"name": "x", "annotations": {"a": "x" * 2_000_000}}}
+    async with writing(fragile) as written:
+        status = {"state": "Ready", "generatedDeployment": graph}
+        outcome = await written.writer.status(REQUESTS, found.value.key, found, status, ("generatedDeployment",))
+        assert (outcome.result, outcome.resource["status"]) == ("written", {"state": "Ready"})
 
 
 @runs

@@ -13,7 +13,7 @@ BOTH = ("--requests", "--auto-apply")
 
 def alone(plane, folder, name, *options):
     """A syncer that works in that namespace only."""
-    return syncer.running(plane.kubeconfig, folder, "--namespace", name, "--no-leader-election", *options, name=f"syncer-{len(options)}")
+    return syncer.running(plane.kubeconfig, folder, "--namespace", name, "--no-leader-election", *options)
 
 
 def test_a_restart_goes_on_where_the_last_life_ended_and_then_writes_nothing(dynamo, controllers, kubelet, tmp_path):
@@ -36,19 +36,19 @@ def test_a_restart_goes_on_where_the_last_life_ended_and_then_writes_nothing(dyn
         second.server.kill()
     place.kubectl("delete", "service", "chat-worker")
     before = {each["metadata"]["name"]: each["metadata"]["uid"] for each in place.listed("Deployment")}
-    with alone(dynamo, tmp_path, place.namespace, *BOTH, "--events"):
+    with alone(dynamo, tmp_path, place.namespace, *BOTH):
         auto.state("Ready")
         graph = place.get(GRAPH, "chat")
         assert graph["metadata"]["uid"] == half["metadata"]["uid"]
         after = {each["metadata"]["name"]: each["metadata"]["uid"] for each in place.listed("Deployment")}
         assert before.items() <= after.items()
         place.wait("chat", lambda status: status.get("state") == "successful")
-    with alone(dynamo, tmp_path, place.namespace, *BOTH, "--events", "--scaling") as last:
+    with alone(dynamo, tmp_path, place.namespace, *BOTH) as last:
         server.eventually(lambda: last.metric("writes_total", kind=REQUEST, result="noop") >= 2)
         server.eventually(lambda: last.metric("queue_depth") == 0)
         assert last.metric("writes_total", result="written") == 0
     place.kubectl("delete", "dgd", "chat")
-    with alone(dynamo, tmp_path, place.namespace, *BOTH, "--events", "--scaling", "--grove-counts"):
+    with alone(dynamo, tmp_path, place.namespace, *BOTH):
         auto.state("DeploymentDeleted")
         assert place.listed(GRAPH) == []
 
