@@ -7,6 +7,7 @@ no redirect is followed, and the credentials of the syncer are not in reach.
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import quote
 
@@ -86,8 +87,7 @@ class LoraApi:
         except TimeoutError:
             raise Failure("timeout", f"{action} LoRA: no answer within {self._timeout:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            said = _readable(str(error) or type(error).__name__, adapter)
-            raise Failure("error", f"failed to call {action} LoRA endpoint: {said}") from error
+            raise Failure("error", f"failed to call {action} LoRA endpoint: {_readable(_said(error), adapter)}") from error
         if action == "unload" and answer.status == 404:
             return
         if problem := answer.problem(adapter):
@@ -116,6 +116,13 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     while len(found) <= BODY_LIMIT and (part := await response.content.read(BODY_LIMIT)):
         found += part
     return found
+
+
+def _said(error: Exception) -> str:
+    """The words for an error. Those of aiohttp about a connection repeat the address."""
+    if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno:
+        return os.strerror(error.os_error.errno)
+    return str(error) or type(error).__name__
 
 
 def _readable(text: str, adapter: Adapter) -> str:
