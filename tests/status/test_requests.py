@@ -166,6 +166,14 @@ LEVELS = [
     ("all is gone, and the graph stays", MEMORY, {}, Seen(), "Ready", BOTH),
     ("the output is gone, the Job is completed", MEMORY, {}, Seen(DONE), "Ready", BOTH),
     ("the output is gone, the Job is suspended", MEMORY, {}, Seen(asked.profiling(suspend=True)), "Ready", BOTH),
+    (
+        "a new Job for new settings is suspended, the output is of the settings before",
+        MEMORY,
+        {},
+        Seen(asked.profiling(suspend=True), asked.written(hash_=OTHER)),
+        "Profiling",
+        "ProfilingRunning SpecGenerated",
+    ),
     ("profiled again: Job and output were deleted", MEMORY, {}, Seen(RUN), "Profiling", "ProfilingRunning SpecGenerated"),
     ("profiled again without success", MEMORY, {}, Seen(asked.profiling(FAILED)), "Failed", "ProfilingFailed SpecGenerated"),
     (

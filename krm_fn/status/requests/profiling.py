@@ -10,6 +10,7 @@ from krm_fn.status.conditions import Condition
 from krm_fn.status.requests import FAILED, PENDING, PROFILING, READY, Step
 
 if TYPE_CHECKING:
+    from krm_fn.profiling.output import Output
     from krm_fn.status.job import Job
     from krm_fn.status.request import Request, Seen
 
@@ -25,7 +26,7 @@ def step(request: Request, seen: Seen) -> Step:
         return _completed()
     if job is None:
         return _without_job(request)
-    if request.generated and (job.complete or job.suspended or not is_ours(request, job)):
+    if request.generated and (job.complete or (job.suspended and not _is_newer(job, request, output)) or not is_ours(request, job)):
         return _completed()
     return _of_job(job, f". Details: {seen.pod}" if seen.pod else "") if is_ours(request, job) else _conflict(job)
 
@@ -42,6 +43,11 @@ def changed(request: Request, seen: Seen) -> bool:
     if found != request.profile_hash and job and is_ours(request, job):
         found = job.profile_hash
     return bool(found and request.profile_hash) and found != request.profile_hash
+
+
+def _is_newer(job: Job, request: Request, output: Output | None) -> bool:
+    """True if the Job has the settings of the request, and the output is of other settings: the Job is there to profile again."""
+    return bool(output and output.profile_hash and request.profile_hash) and job.profile_hash == request.profile_hash
 
 
 def _of_job(job: Job, details: str) -> Step:

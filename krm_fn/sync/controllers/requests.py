@@ -33,8 +33,11 @@ PODS = Kind("", "v1", "pods", "Pod", f"{labels.REQUEST},!{labels.GRAPH},!{labels
 _UNKNOWN = "unknown"
 _AGAIN = 60.0
 """Seconds until a Job without the label of requests is looked for again: the syncer does not watch it."""
-_ARRIVES = 30.0
+_GRAPH_ARRIVES = 30.0
 """Seconds in which the watch must bring a graph that was created. Until then it counts as existing."""
+
+OUTPUT_ARRIVES = 10.0
+"""Seconds in which the watch must bring the output of a complete Job. The copier writes it before the Job ends."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -64,6 +67,8 @@ class Requests(Controller):
         """The graph of each request."""
         self._made: dict[ObjectKey, tuple[Subject, float]] = {}
         """Graphs that were created and that the watch has not brought yet, with the time of their creation."""
+        self._awaited: dict[ObjectKey, float] = {}
+        """Requests whose Job is complete and whose output is missing, with the time until which it may arrive."""
         self._once = logs.Once()
 
     @classmethod
@@ -105,6 +110,8 @@ class Requests(Controller):
             self._leave(key, entry)
             return None
         found = await self._look(entry.value)
+        if (wait := self._wait(entry.value, found.seen)) > 0:
+            return wait
         desired = request.status(entry.value, found.seen, times.now(), self.world.features)
         if _due(desired):
             if desired.get("generatedDeployment") != entry.value.generated:  # the graph is created only if the status can tell it
@@ -132,9 +139,17 @@ class Requests(Controller):
         else:
             self._targets[asked.key] = key
             if graph is None and key in self._made:
-                graph, pause = self._arriving(key), _ARRIVES
+                graph, pause = self._arriving(key), _GRAPH_ARRIVES
         pods = self._pods(asked) if own is not None and not own.complete else []
         return _Look(Seen(own, output, graph, job.detail(pods, asked.job)), pause)
+
+    def _wait(self, asked: Request, seen: Seen) -> float:
+        """Seconds to wait for the output of a Job that is complete; 0 or less if there is nothing to wait for."""
+        if seen.output is not None or seen.job is None or not seen.job.complete or asked.generated:
+            self._awaited.pop(asked.key, None)
+            return 0.0
+        now = monotonic()
+        return self._awaited.setdefault(asked.key, now + OUTPUT_ARRIVES) - now
 
     async def _foreign(self, asked: Request) -> Job | None:
         """A Job with the name of the request's Job and without the label that the watch selects."""
@@ -151,7 +166,7 @@ class Requests(Controller):
     def _arriving(self, key: ObjectKey) -> Subject | None:
         """A graph that was created just now, which the watch may bring later than the answer of the server."""
         graph, since = self._made[key]
-        if monotonic() - since < _ARRIVES:
+        if monotonic() - since < _GRAPH_ARRIVES:
             return graph
         del self._made[key]
         return None
@@ -179,6 +194,7 @@ class Requests(Controller):
     def _leave(self, key: ObjectKey, entry: Entry[Request] | None) -> None:
         """Forgets a request that is gone, or that is left to others."""
         self._targets.pop(key, None)
+        self._awaited.pop(key, None)
         self._deployer.forget(key)
         if entry is None or entry.value.deleted:
             self._once.forget(key)

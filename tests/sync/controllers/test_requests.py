@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
 
 from krm_fn.kube import digest, labels, names
+from krm_fn.sync.controllers.requests import OUTPUT_ARRIVES
 from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.asking import REQUEST, ask, generated, request
@@ -170,6 +172,19 @@ def test_an_output_without_a_usable_graph(text, said, place):
     failed(asked, "SpecGenerated", "GenerationFailed", said, "delete the Job profile-llm and the ConfigMap")
     told(place, "GenerationFailed")
     assert graphs(place) == []
+
+
+def test_an_output_that_arrives_after_the_end_of_its_job(place):
+    """The watches of Jobs and ConfigMaps know nothing of each other. A complete Job without an output is no failure at once."""
+    asked = ask(place, request("llm"))
+    asked.end()
+    server.eventually(lambda: "Complete" in conditions(place.status("profile-llm", "Job")))
+    began = time.monotonic()
+    asked.output(generated())
+    soon = time.monotonic() - began < OUTPUT_ARRIVES / 2
+    asked.state("Ready")
+    told(place, "SpecGenerated")
+    assert not soon or "GenerationFailed" not in events(place)
 
 
 def test_the_last_of_two_graphs_is_used_and_other_kinds_are_not_applied(place):
