@@ -1,0 +1,109 @@
+"""docs/models.md: its tables have the conditions, reasons and limits of the code, and its commands load the adapters and remove them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from krm_fn.status import conditions, models
+from krm_fn.status.models import serving
+from krm_fn.sync import loras
+from krm_fn.sync.loras import api, records
+from tests.platform import pages
+from tests.testbed import programs, server, syncer, workers
+
+PAGE = (programs.ROOT / "docs" / "models.md").read_text()
+CODE = (programs.ROOT / "krm_fn" / "status" / "models" / "serving.py").read_text()
+
+
+def reasons() -> dict[str, set[str]]:
+    """The reasons on the page by condition."""
+    (section,) = re.findall(r"^## Status\n(.*?)(?=^## )", PAGE, re.DOTALL | re.MULTILINE)
+    found: dict[str, set[str]] = {}
+    condition = ""
+    for first, reason in re.findall(r"^\| (`\w+`|) ?\| `(\w+)` \|", section, re.MULTILINE):
+        condition = first.strip("`") or condition
+        found.setdefault(condition, set()).add(reason)
+    return found
+
+
+def test_the_page_has_every_reason_of_the_code():
+    listed = reasons()
+    assert listed.keys() == {conditions.VALID, models.FOUND, models.SERVES}
+    named = {value for name, value in vars(serving).items() if name.isupper() and isinstance(value, str)}
+    named |= {models.LOADING, *re.findall(r'Condition\(\w+, \w+, "(\w+)"', CODE)}
+    types = {conditions.VALID, conditions.READY, conditions.RECONCILING, conditions.STALLED, models.FOUND, models.SERVES}
+    assert set().union(*listed.values()) | {serving.FAILED} == named - (types - {"ServicesFound"})
+    assert f"`{serving.FAILED}`, a reason of `Stalled`" in PAGE
+
+
+def test_the_limits_are_those_of_the_code():
+    limits = loras.LIMITS
+    assert f"{limits.requests} requests, and {limits.requests_of_model} of them for one model" in PAGE
+    assert f"{api.BODY_LIMIT // 1024} KiB of an answer, in {limits.request:g} seconds" in PAGE
+    assert f"after {limits.again:g} seconds, then after twice as long each time, at most {limits.longest / 60:g} minutes" in PAGE
+    assert f"After {limits.removal:g} seconds the syncer gives up" in PAGE
+    assert records.LASTING == 3
+    assert "refused an adapter three times in a row" in PAGE
+
+
+PAGE_NAMESPACE, NAMESPACE = "inference", "page-models"
+
+
+@pytest.fixture(scope="module")
+def journey(tmp_path_factory, dynamo, controllers, kubelet, kustomize):
+    """What the workers were asked, and what the page showed, after all commands of the page. The syncer runs with the installed rights."""
+    page = PAGE.replace(PAGE_NAMESPACE, NAMESPACE)
+    folder, steps = pages.clone(tmp_path_factory.mktemp("page"), page), pages.steps(page)
+    example = folder / "examples" / "lora" / "graph.yaml"
+    example.write_text(example.read_text().replace(PAGE_NAMESPACE, NAMESPACE))
+
+    def run(scripts):
+        return "".join(pages.run(each, folder, dynamo) for each in scripts)
+
+    def counts(name):
+        path = "{.status.readyEndpoints} of {.status.totalEndpoints}"
+        return dynamo.kubectl("get", "dm", name, "--namespace", NAMESPACE, "--output", f"jsonpath={path}")
+
+    dynamo.namespace(syncer.NAMESPACE)
+    account = syncer.installed(dynamo, kustomize, tmp_path_factory.mktemp("account"), "models", "loras")
+    with workers.running() as fleet:
+        options = ("--models", "--loras", "--no-leader-election", f"--namespace={NAMESPACE}")
+        with syncer.running(account, tmp_path_factory.mktemp("syncer"), *options, prelude=workers.prelude(fleet)):
+            for heading in ("Put the adapter into a bucket", "Add the model to Git"):
+                run(steps[heading])
+            schedule(dynamo, pods=3)
+            server.eventually(lambda: counts("support-de") == counts("support-fr") == "2 of 2")
+            said = run(steps["Load it"])
+            loaded = [*fleet.asked]
+            dynamo.kubectl("delete", "dm", "support-fr", "--namespace", NAMESPACE, "--timeout=120s")
+            unloaded = [each for each in fleet.asked if each.method == "DELETE"]
+        run(steps["Deletion"])  # now nobody else removes the finalizer
+        dynamo.kubectl("delete", "dm", "support-de", "--namespace", NAMESPACE, "--timeout=120s")
+    return said, loaded, unloaded
+
+
+def schedule(plane, pods):
+    """Binds the pods to a node, as a scheduler does: without a node, no EndpointSlice lists a pod."""
+    plane.client.request("POST", "/api/v1/nodes", {"metadata": {"name": NAMESPACE}})
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods"
+    server.eventually(lambda: len(plane.client.get(path)["items"]) == pods)
+    for name in [each["metadata"]["name"] for each in plane.client.get(path)["items"]]:
+        bound = {"metadata": {"name": name}, "target": {"kind": "Node", "name": NAMESPACE}}
+        answer = plane.client.request("POST", f"{path}/{name}/binding", bound)
+        assert answer.ok, answer.message
+
+
+def test_the_commands_of_the_page_load_the_adapters_into_all_pods(journey):
+    listed, loaded, _ = journey
+    assert re.search(r"^support-de +Qwen/Qwen3-8B +lora +2 +2 ", listed, re.MULTILINE)
+    assert len({each.pod for each in loaded}) == 2
+    asked = {(each.body["lora_name"], each.body["source"]["uri"]) for each in loaded}
+    assert asked == {(f"support-{name}", f"s3://adapters/support-{name}/1") for name in ("de", "fr")}
+
+
+def test_a_model_that_leaves_is_unloaded_from_all_pods(journey):
+    _, loaded, unloaded = journey
+    assert {each.path for each in unloaded} == {"/v1/loras/support-fr"}
+    assert {each.pod for each in unloaded} == {each.pod for each in loaded}
