@@ -98,10 +98,10 @@ def _read(paths: tuple[str, ...], namespace: str | None) -> _Given:
 def _fetched(name: str, namespace: str | None, kubeconfig: str | None, context: str | None) -> _Given:
     """The request, its Job and its output in a cluster."""
     with _extra.needed("request get without PATH"):
-        from krm_fn.sync import kubeconfig as clusters  # noqa: PLC0415 - the extra may be missing
         from krm_fn.sync import once  # noqa: PLC0415
+        from krm_fn.sync.access import kubeconfig as clusters  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.sync.access.cluster import ClusterError  # noqa: PLC0415
         from krm_fn.sync.client import ApiError, TransportError  # noqa: PLC0415
-        from krm_fn.sync.cluster import ClusterError  # noqa: PLC0415
     try:
         cluster = clusters.find(Path(kubeconfig) if kubeconfig else None, context)
         home = namespace or cluster.namespace

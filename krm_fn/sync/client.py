@@ -18,7 +18,7 @@ import krm_fn
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
 
-    from krm_fn.sync.cluster import Access, Cluster
+    from krm_fn.sync.access.cluster import Access, Cluster
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"

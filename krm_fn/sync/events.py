@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn.kube import digest
 from krm_fn.sync import times
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.client import MERGE_PATCH, ApiError
-from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.kinds import Kind
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.sync import times
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.client import ApiError
-from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.kinds import Kind
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krm_fn.sync import kubeconfig
+from krm_fn.sync.access import kubeconfig
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.client import Client
-from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.syncer import Syncer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.sync.cluster import Cluster
+    from krm_fn.sync.access.cluster import Cluster
     from krm_fn.sync.options import Options
 
 _LOG = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import krm_fn
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.sync import times
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.client import ApiError
-from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.leases import LEASES
 from krm_fn.sync.reflector import Listener
 from krm_fn.sync.store import Store

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.sync.cluster import Cluster
+    from krm_fn.sync.access.cluster import Cluster
 
 
 def objects(cluster: Cluster, paths: Sequence[str]) -> list[Resource]:

@@ -12,9 +12,9 @@ import random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.backoff import Backoff
 from krm_fn.sync.client import ApiError, GarbledError, StalledError
-from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.mirror import Mirror
 
 if TYPE_CHECKING:

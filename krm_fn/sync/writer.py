@@ -9,8 +9,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.sync import logs
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.client import APPLY_PATCH, MERGE_PATCH, ApiError
-from krm_fn.sync.cluster import ClusterError
 from krm_fn.sync.denials import Denials
 from krm_fn.sync.queue import LAST_RETRY
 

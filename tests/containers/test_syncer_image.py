@@ -10,7 +10,8 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 import krm_fn
-from krm_fn.sync import incluster, leases
+from krm_fn.sync import leases
+from krm_fn.sync.access import incluster
 from tests.containers import images
 from tests.platform import admission, installation
 from tests.support import given

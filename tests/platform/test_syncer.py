@@ -13,7 +13,8 @@ from krm_fn.config import Config
 from krm_fn.kube import labels
 from krm_fn.manifests import generated
 from krm_fn.status import endpoints
-from krm_fn.sync import apply, leases, markers, shards
+from krm_fn.sync import leases, markers, shards
+from krm_fn.sync.requests import apply
 from tests.platform import admission, installation, pages, runs
 from tests.support import given
 from tests.testbed import programs

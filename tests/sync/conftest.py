@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from krm_fn.generate import crds as generated
-from krm_fn.sync.cluster import Cluster, Content, Trust
-from krm_fn.sync.credentials import Written
+from krm_fn.sync.access.cluster import Cluster, Content, Trust
+from krm_fn.sync.access.credentials import Written
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import programs, proxy

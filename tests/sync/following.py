@@ -16,7 +16,7 @@ from krm_fn.sync.store import Store
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from krm_fn.sync.cluster import Cluster
+    from krm_fn.sync.access.cluster import Cluster
 
 CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap", label_selector="watched")
 

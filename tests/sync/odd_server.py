@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from krm_fn.sync.cluster import Cluster, Content, Trust
-from krm_fn.sync.credentials import Written
+from krm_fn.sync.access.cluster import Cluster, Content, Trust
+from krm_fn.sync.access.credentials import Written
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 
 from krm_fn.sync import client as clients
+from krm_fn.sync.access.cluster import Cluster, Content, Identity, Trust
 from krm_fn.sync.client import ApiError, Client, GarbledError, StalledError, TransportError
-from krm_fn.sync.cluster import Cluster, Content, Identity, Trust
 from tests.sync.loops import runs
 from tests.sync.odd_server import giving
 

@@ -13,7 +13,7 @@ import ssl
 from itertools import pairwise
 
 from krm_fn.sync import reflector as reflectors
-from krm_fn.sync.cluster import Certificate, Cluster, Content, Identity, Trust
+from krm_fn.sync.access.cluster import Certificate, Cluster, Content, Identity, Trust
 from krm_fn.sync.kinds import Kind
 from tests.sync.following import CONFIG_MAPS, following
 from tests.sync.loops import eventually, runs

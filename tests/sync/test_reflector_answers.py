@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 
 from krm_fn.sync import reflector as reflectors
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.backoff import Backoff
-from krm_fn.sync.cluster import ClusterError
 from tests.sync.following import following
 from tests.sync.loops import eventually, runs
 from tests.sync.odd_server import giving

@@ -57,8 +57,8 @@ class Requests(Controller):
     expendable = ("generatedDeployment",)
 
     def __init__(self, world: World) -> None:
-        from krm_fn.sync.deployer import Deployer  # noqa: PLC0415 - the core needs neither the expansion nor the output
-        from krm_fn.sync.outputs import Outputs  # noqa: PLC0415 - as above
+        from krm_fn.sync.requests.deployer import Deployer  # noqa: PLC0415 - the core needs neither the expansion nor the output
+        from krm_fn.sync.requests.outputs import Outputs  # noqa: PLC0415 - as above
 
         super().__init__(world)
         self._outputs = Outputs()

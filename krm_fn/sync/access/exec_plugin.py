@@ -12,8 +12,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from krm_fn.sync.cluster import Certificate, ClusterError, Identity
-from krm_fn.sync.credentials import bearer
+from krm_fn.sync.access.cluster import Certificate, ClusterError, Identity
+from krm_fn.sync.access.credentials import bearer
 
 API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 TIMEOUT = 120.0

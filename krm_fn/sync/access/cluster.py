@@ -1,6 +1,6 @@
 """How to reach one API server: its address, the authority behind its certificate, and the credentials of the client.
 
-`krm_fn.sync.kubeconfig` and `krm_fn.sync.incluster` make clusters.
+`kubeconfig` and `incluster` make clusters.
 """
 
 from __future__ import annotations

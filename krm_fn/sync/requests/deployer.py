@@ -9,8 +9,8 @@ from krm_fn.kube import labels
 from krm_fn.profiling import deploy
 from krm_fn.records import NamedTuple
 from krm_fn.status import subject
-from krm_fn.sync import rendering
-from krm_fn.sync.apply import Applier
+from krm_fn.sync.requests import rendering
+from krm_fn.sync.requests.apply import Applier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from krm_fn.profiling.output import Output
     from krm_fn.status.request import Request
     from krm_fn.status.subject import Subject
-    from krm_fn.sync.rendering import Rendered
+    from krm_fn.sync.requests.rendering import Rendered
     from krm_fn.sync.writer import Writer
 
 

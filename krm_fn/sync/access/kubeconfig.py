@@ -8,14 +8,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.sync import incluster
-from krm_fn.sync.cluster import Cluster, ClusterError, Content, Trust
-from krm_fn.sync.credentials import Written
-from krm_fn.sync.exec_plugin import API_VERSIONS, MODES, Command, Plugin
+from krm_fn.sync.access import incluster
+from krm_fn.sync.access.cluster import Cluster, ClusterError, Content, Trust
+from krm_fn.sync.access.credentials import Written
+from krm_fn.sync.access.exec_plugin import API_VERSIONS, MODES, Command, Plugin
 from krm_fn.yamlio import reader
 
 if TYPE_CHECKING:
-    from krm_fn.sync.cluster import Credentials
+    from krm_fn.sync.access.cluster import Credentials
 
 LISTS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 EXTENSION = "client.authentication.k8s.io/exec"

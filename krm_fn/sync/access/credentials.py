@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from krm_fn.sync.cluster import Certificate, ClusterError, Content, Identity
+from krm_fn.sync.access.cluster import Certificate, ClusterError, Content, Identity
 
 
 class Written:

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krm_fn.sync.cluster import Cluster, ClusterError, Content, Trust
-from krm_fn.sync.credentials import Written
+from krm_fn.sync.access.cluster import Cluster, ClusterError, Content, Trust
+from krm_fn.sync.access.credentials import Written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

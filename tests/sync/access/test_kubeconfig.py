@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from krm_fn.sync import exec_plugin, incluster, kubeconfig
+from krm_fn.sync.access import exec_plugin, incluster, kubeconfig
+from krm_fn.sync.access.cluster import ClusterError
 from krm_fn.sync.client import ApiError, Client, TransportError
-from krm_fn.sync.cluster import ClusterError
 from tests.sync.loops import runs
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels
-from krm_fn.sync import rendering
-from krm_fn.sync.apply import Applier, kind_of
 from krm_fn.sync.client import ApiError, Client, TransportError
 from krm_fn.sync.metrics import Metrics
+from krm_fn.sync.requests import rendering
+from krm_fn.sync.requests.apply import Applier, kind_of
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
 from tests.support import given
 from tests.sync.loops import runs
