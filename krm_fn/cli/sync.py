@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
-_NEEDS = {"hold_namespaces": "namespace", "auto_apply": "requests", "config": "auto_apply", "loras": "models"}
+_NEEDS = {
+    "hold_namespaces": "namespace",
+    "auto_apply": "requests",
+    "other_namespaces": "auto_apply",
+    "config": "auto_apply",
+    "loras": "models",
+}
 """Options that mean nothing without another one."""
 
 
@@ -60,6 +66,12 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
 )
 @click.option("--requests/--no-requests", default=False, show_default=True, help="Follow requests, their profiling jobs and outputs.")
 @click.option("--auto-apply/--no-auto-apply", default=False, show_default=True, help="Apply the graphs of requests with autoApply.")
+@click.option(
+    "--other-namespaces/--no-other-namespaces",
+    default=False,
+    show_default=True,
+    help="Deploy graphs of requests into other namespaces than the request's.",
+)
 @click.option("--config", metavar="FILE", type=_FILE, help="The configuration of these graphs: a DynamoRender or a ConfigMap.")
 @click.option("--models/--no-models", default=False, show_default=True, help="Find the endpoints of models.")
 @click.option("--loras/--no-loras", default=False, show_default=True, help="Load LoRA adapters into the endpoints of models.")

@@ -22,6 +22,8 @@ class Features(NamedTuple):
     """Keeps the status of requests, whose profiling Jobs and outputs it reads."""
     auto_apply: bool = False
     """Applies the graph of a request with `autoApply`, and the objects of the graph. Needs `requests`."""
+    other_namespaces: bool = False
+    """Applies such a graph also if it belongs into another namespace than its request. Needs `auto_apply`."""
     models: bool = False
     """Keeps the status of models, whose EndpointSlices it reads."""
     loras: bool = False

@@ -160,12 +160,18 @@ class Syncer:
     def _serves(self, namespace: str) -> bool:
         return self._chosen.shard.owns(namespace) and not self._markers.excluded(namespace)
 
-    def _outside(self, namespace: str) -> str:
-        """Why neither this syncer nor another shard serves a namespace; empty if one does."""
-        served = self._chosen.namespaces
+    def _outside(self, home: str, namespace: str) -> str:
+        """Why the graph of a request in namespace `home` may not go into `namespace`, and what to do; empty if it may.
+
+        Who may write a request may have no rights in `namespace`. Another shard may serve it.
+        """
+        field, served = "spec.deploymentOverrides.namespace", self._chosen.namespaces
+        if namespace != home and not self._chosen.features.other_namespaces:
+            ways = f"make the request in namespace {namespace}, remove {field}, or ask the administrator for the flag --other-namespaces"
+            return f"the request is in namespace {home}; {ways} of krm-fn sync"
         if served and namespace not in served:
-            return f"krm-fn sync serves only {', '.join(served)}"
-        return f"another program holds its Lease {markers.NAME}" if self._markers.excluded(namespace) else ""
+            return f"krm-fn sync serves only {', '.join(served)}; change {field}"
+        return f"another program holds its Lease {markers.NAME}; change {field}" if self._markers.excluded(namespace) else ""
 
     def _loader(self) -> Loras:
         guard = Guard(lambda namespace: self._leads() and self._serves(namespace), self._stands)

@@ -54,7 +54,7 @@ def settings(tmp_path, text="orchestrator: grove"):
 def test_every_option(run, tmp_path):
     words = shlex.split(
         "--kubeconfig k --context c -n a --namespace b --pods --restarts --no-scaling --no-grove-counts --graph-replicas --no-events "
-        "--requests --auto-apply --models --loras "
+        "--requests --auto-apply --other-namespaces --models --loras "
         "--hold-namespaces --no-leader-election --lease-namespace l --shard 2/5 --listen [::1]:9 --workers 3 --log-format json "
         f"--log-level debug --config {settings(tmp_path)}"
     )
@@ -72,6 +72,7 @@ def test_every_option(run, tmp_path):
             graph_replicas=True,
             requests=True,
             auto_apply=True,
+            other_namespaces=True,
             models=True,
             loras=True,
         ),
@@ -120,6 +121,7 @@ def test_an_unknown_variable_is_a_warning(run):
         ("--hold-namespaces", "--hold-namespaces needs --namespace"),
         ("--auto-apply", "--auto-apply needs --requests"),
         ("--loras", "--loras needs --models"),
+        ("--requests --other-namespaces", "--other-namespaces needs --auto-apply"),
         ("--requests --config /dev/null", "--config needs --auto-apply"),
         ("--shard 6/5", "write NUMBER/TOTAL, for example 2/5"),
         ("--listen 8080x", "is not ADDRESS:PORT"),

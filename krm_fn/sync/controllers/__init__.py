@@ -60,7 +60,8 @@ class World(NamedTuple):
     """What controllers work with.
 
     `learned(kind, resource, by)` puts the answer to a write into the cache; `by` is not called for it. `config` is the configuration of
-    graphs that are rendered here. `outside(namespace)` says why the syncer does not serve a namespace; empty if it does.
+    graphs that are rendered here. `outside(home, namespace)` says why the graph of a request in namespace `home` may not go into a
+    namespace, and what to do; empty if it may.
     """
 
     cache: Cache
@@ -69,7 +70,7 @@ class World(NamedTuple):
     features: Features
     learned: Callable[[Kind, Resource, Controller], None]
     config: Config
-    outside: Callable[[str], str]
+    outside: Callable[[str, str], str]
     loras: Loras | None = None
     """None without the feature `loras`."""
 

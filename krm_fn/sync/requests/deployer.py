@@ -39,9 +39,12 @@ class Attempt(NamedTuple):
 
 
 class Deployer:
-    """Renders and applies graphs. `outside(namespace)` says why this syncer does not serve a namespace; empty if it does."""
+    """Renders and applies graphs.
 
-    def __init__(self, writer: Writer, config: Config, outside: Callable[[str], str]) -> None:
+    `outside(home, namespace)` says why the graph of a request in namespace `home` may not go into a namespace; empty if it may.
+    """
+
+    def __init__(self, writer: Writer, config: Config, outside: Callable[[str, str], str]) -> None:
         self._applier = Applier(writer, retain_volumes=config.retain_volumes)
         self._config = config
         self._outside = outside
@@ -70,8 +73,8 @@ class Deployer:
         return Attempt(subject.read(applied.graph), warnings=rendered.warnings)
 
     def _refusal(self, request: Request, graph: Subject) -> str:
-        if why := self._outside(graph.key.namespace):
-            return f"the graph belongs into namespace {graph.key.namespace}, but {why}; change spec.deploymentOverrides.namespace"
+        if why := self._outside(request.key.namespace, graph.key.namespace):
+            return f"the graph belongs into namespace {graph.key.namespace}, but {why}"
         if graph.request != request.key:
             marks = f"{labels.REQUEST_NAME} and {labels.REQUEST_NAMESPACE}"
             return f"spec.deploymentOverrides.labels changes the labels {marks}, by which krm-fn sync finds the graph; remove them there"

@@ -284,19 +284,19 @@ def test_a_suspended_job_without_output_says_what_to_do(place):
     asked.told("Profiling", "the Job profile-llm is suspended; set its spec.suspend to false")
 
 
-def test_a_graph_goes_into_another_namespace_as_soon_as_it_exists(place):
-    """Until then the condition has the words of the server."""
-    elsewhere = f"{place.namespace}-b"
-    asked = ask(place, request("llm", **AUTO, deploymentOverrides={"namespace": elsewhere}))
+def test_a_graph_for_another_namespace_is_refused(place):
+    """Who may write the request may have no rights there. Nothing is written there, and the message says what to do."""
+    there = Place(place.plane, place.plane.namespace(f"{place.namespace}-b"))
+    asked = ask(place, request("llm", **AUTO, deploymentOverrides={"namespace": there.namespace}))
     asked.profiled(generated())
-    asked.told("DeploymentReady", f'namespaces "{elsewhere}" not found', reason="DeploymentCreationFailed")
-    assert conditions(asked.state("Deploying"))["Reconciling"]["status"] == "True"
-    told(place, "DeploymentCreationFailed")
-    place.plane.namespace(elsewhere)
-    assert asked.state("Ready")["deployment"]["namespace"] == elsewhere
-    assert graphs(place) == []
-    Place(place.plane, elsewhere).kubectl("delete", "dgd", "chat")
-    asked.state("DeploymentDeleted")
+    reason = f"the graph belongs into namespace {there.namespace}, but the request is in namespace {place.namespace}"
+    ways = f"make the request in namespace {there.namespace}, remove spec.deploymentOverrides.namespace, or ask the administrator for"
+    failed(asked, "DeploymentReady", "DeploymentRefused", f"{reason}; {ways} the flag --other-namespaces of krm-fn sync")
+    told(place, "DeploymentRefused")
+    assert graphs(place) == graphs(there) == []
+    assert "planner-profile-data" not in {each["metadata"]["name"] for each in there.listed("ConfigMap")}
+    ask(place, request("llm", **AUTO), job=False)
+    assert asked.state("Ready")["deployment"]["namespace"] == place.namespace
 
 
 def test_an_object_of_somebody_else_is_in_the_way(place):

@@ -62,16 +62,39 @@ def test_without_the_feature_pods_the_reason_is_that_of_the_job(dynamo, controll
 
 
 def test_a_graph_outside_of_the_namespaces_is_refused(dynamo, controllers, kubelet, tmp_path):
-    """The syncer would not see it. Nothing is created there."""
+    """The syncer would not see it, also with the flag for other namespaces. Nothing is created there."""
     elsewhere = dynamo.namespace("requests-elsewhere")
     place = Place(dynamo, dynamo.namespace("requests-one"))
-    with alone(dynamo, tmp_path, place.namespace, *BOTH):
+    with alone(dynamo, tmp_path, place.namespace, *BOTH, "--other-namespaces"):
         asked = ask(place, request("llm", autoApply=True, deploymentOverrides={"namespace": elsewhere}))
         asked.profiled(generated())
         told = asked.told("DeploymentReady", reason="DeploymentRefused")
     said = f"the graph belongs into namespace {elsewhere}, but krm-fn sync serves only {place.namespace}"
     assert told == f"{said}; change spec.deploymentOverrides.namespace"
     assert Place(dynamo, elsewhere).listed(GRAPH) == []
+
+
+def test_a_graph_goes_into_another_namespace_as_soon_as_it_exists(dynamo, controllers, kubelet, tmp_path):
+    """With `--other-namespaces`. Until then the condition has the words of the server.
+
+    A graph that was deployed is still followed after the flag is removed.
+    """
+    place = Place(dynamo, dynamo.namespace("requests-from"))
+    there = Place(dynamo, f"{place.namespace}-to")
+    both = ("--namespace", there.namespace, *BOTH)
+    with alone(dynamo, tmp_path, place.namespace, *both, "--other-namespaces"):
+        asked = ask(place, request("llm", autoApply=True, deploymentOverrides={"namespace": there.namespace}))
+        asked.profiled(generated())
+        asked.told("DeploymentReady", f'namespaces "{there.namespace}" not found', reason="DeploymentCreationFailed")
+        assert conditions(asked.state("Deploying"))["Reconciling"]["status"] == "True"
+        server.eventually(lambda: "DeploymentCreationFailed" in place.kubectl("get", "events"))
+        dynamo.namespace(there.namespace)
+        assert asked.state("Ready")["deployment"]["namespace"] == there.namespace
+        assert there.get("ConfigMap", "planner-profile-data")["data"] == {"raw.json": "{}"}
+        assert place.listed(GRAPH) == []
+    with alone(dynamo, tmp_path, place.namespace, *both):
+        there.kubectl("delete", "dgd", "chat")
+        asked.state("DeploymentDeleted")
 
 
 def test_the_configuration_of_the_syncer_is_that_of_the_graphs(dynamo, controllers, kubelet, tmp_path):
