@@ -158,6 +158,7 @@ TITLES = {
     "DYN186": "Invalid name or namespace of the generated graph",
     "DYN187": "ConfigMap without the key",
     "DYN188": "Requests share a claim for their output",
+    "DYN189": "Profiler measures graphs that nothing expands",
     "DYN190": "Two services need the same name",
     "DYN191": "Grove does not know the scheduler",
     "DYN192": "KAI scheduler needs a queue",

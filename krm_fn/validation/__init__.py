@@ -52,6 +52,7 @@ def request(plan: RequestPlan, job: Resource, cluster: ClusterFacts) -> Iterator
     yield from requests.check_names(plan)
     yield from requests.check_metadata(plan)
     yield from requests.check_gpu_discovery(plan)
+    yield from requests.check_measurements(plan)
     yield from requests.check_base(plan, cluster)
     yield from requests.check_output(plan, cluster)
     yield from requests.check_job(plan, job)

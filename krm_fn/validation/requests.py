@@ -66,6 +66,21 @@ def check_gpu_discovery(plan: RequestPlan) -> Iterator[Result]:
         yield results.error("DYN181", message, plan.ref, plan.at("gpu_discovery"))
 
 
+def check_measurements(plan: RequestPlan) -> Iterator[Result]:
+    """Warns of a profiler that measures on GPUs: it creates graphs through the API, and only an operator expands these.
+
+    Another namespace in the settings is taken for one that an operator serves.
+    """
+    if plan.simulated or plan.settings["deployment"].get("namespace") != plan.namespace:
+        return
+    message = (
+        f"the profiler measures graphs that it creates in namespace {plan.namespace}, and without an operator there they never run, so it "
+        "fails after half an hour; set sweep.useAiConfigurator: true, which needs no GPUs, or deployment.namespace to a namespace that a "
+        "Dynamo operator serves"
+    )
+    yield results.warning("DYN189", message, plan.ref, plan.at("settings"))
+
+
 def check_base(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
     """The ConfigMap with the graph to start from must have the key. A ConfigMap that is not among the items is assumed to be right."""
     if plan.base is None:

@@ -422,7 +422,11 @@ REQUEST = {
     "apiVersion": "nvidia.com/v1alpha1",
     "kind": "DynamoGraphDeploymentRequest",
     "metadata": {"name": "chat", "namespace": "base"},
-    "spec": {"model": "m", "backend": "vllm", "profilingConfig": {"profilerImage": "profiler:1", "config": {}}},
+    "spec": {
+        "model": "m",
+        "backend": "vllm",
+        "profilingConfig": {"profilerImage": "profiler:1", "config": {"sweep": {"useAiConfigurator": True}}},
+    },
 }
 
 

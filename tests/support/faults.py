@@ -55,9 +55,12 @@ def nodes(*, main: Any = None, **fields: Any) -> Resource:
     return worker(main={"args": ["python3 -m dynamo.sglang"], **(main or {})}, **{**_LWS, **fields})
 
 
+_SIMULATED = {"sweep": {"useAiConfigurator": True}}
+
+
 def request(settings: Any = None, *, name: str = "chat", namespace: str = "team", spec: Any = None, **profiling: Any) -> Resource:
-    """A request. `settings` are those of the profiler; `profiling` adds to its `profilingConfig`, and `spec` to its spec."""
-    whole = {"profilerImage": "registry.example/profiler:1", "config": settings or {}, **profiling}
+    """A request. `settings` are added to those of the profiler, `profiling` to its `profilingConfig`, and `spec` to its spec."""
+    whole = {"profilerImage": "registry.example/profiler:1", "config": {**_SIMULATED, **(settings or {})}, **profiling}
     fields = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": whole, **(spec or {})}
     return given.item("DynamoGraphDeploymentRequest", name, api="nvidia.com/v1alpha1", namespace=namespace, spec=fields)
 
@@ -1043,6 +1046,14 @@ REQUESTS = [
     fires("DYN187", f"{_PROFILING}.configMapRef.key", "a ConfigMap without the default key", request(configMapRef={"name": "base"}), _BASE),
     quiet("a ConfigMap with the key", request(configMapRef={"name": "base", "key": "graph.yaml"}), _BASE),
     quiet("a ConfigMap that only the cluster has", request(configMapRef={"name": "other"}), _BASE),
+    fires("DYN189", _SETTINGS, "a profiler that measures on GPUs", request({"sweep": None})),
+    fires(
+        "DYN189",
+        _SETTINGS,
+        "one that creates its graphs in the same namespace",
+        request({"sweep": None, "deployment": {"namespace": "team"}}),
+    ),
+    quiet("one that creates its graphs elsewhere", request({"sweep": None, "deployment": {"namespace": "trials"}})),
     Case(
         "two requests that write into one claim",
         [("DYN188", f"{_PROFILING}.outputPVC")] * 2,

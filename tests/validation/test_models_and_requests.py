@@ -7,7 +7,8 @@ from krm_fn.config import Rbac
 from tests.support import given
 
 MODEL = {"modelName": "tiny", "baseModelName": "acme/tiny"}
-PROFILING = {"profilerImage": "registry.example/profiler:1", "config": {}}
+SIMULATED = {"sweep": {"useAiConfigurator": True}}
+PROFILING = {"profilerImage": "registry.example/profiler:1", "config": SIMULATED}
 REQUEST = {"model": "acme/tiny", "backend": "vllm", "profilingConfig": PROFILING}
 SETTINGS = "spec.profilingConfig.config"
 
@@ -16,8 +17,10 @@ def model(**spec):
     return given.item("DynamoModel", "tiny", api="nvidia.com/v1alpha1", spec={**MODEL, **spec})
 
 
-def request(settings=PROFILING["config"], **spec):
-    whole = {**REQUEST, "profilingConfig": {**PROFILING, "config": settings}, **spec}
+def request(settings=None, **spec):
+    """A request. `settings` are added to those of the profiler; settings of a wrong type replace them."""
+    config = {**SIMULATED, **(settings or {})} if isinstance(settings, dict | None) else settings
+    whole = {**REQUEST, "profilingConfig": {**PROFILING, "config": config}, **spec}
     return given.item("DynamoGraphDeploymentRequest", "tiny", api="nvidia.com/v1alpha1", spec=whole)
 
 
@@ -54,7 +57,7 @@ REQUESTS = [
     ("an engine of another type has no place for the backend", request({"engine": [1]}), [("error", "DYN182", f"{SETTINGS}.engine")]),
     (
         "both, and an image that is missing",
-        request(profilingConfig={"config": {"engine": {"backend": "sglang"}, "deployment": {"model": "other"}}}),
+        request(profilingConfig={"config": {**SIMULATED, "engine": {"backend": "sglang"}, "deployment": {"model": "other"}}}),
         [
             ("warning", "DYN180", f"{SETTINGS}.engine.backend"),
             ("warning", "DYN180", f"{SETTINGS}.deployment.model"),

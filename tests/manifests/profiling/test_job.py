@@ -19,7 +19,10 @@ OUTPUT = {"name": "profiling-output", "mountPath": "/data"}
 
 
 def job(settings=None, *, config=None, items=(), **fields):
-    return given.rendered(faults.request(settings, **fields), *items, **(config or {}))[JOB]
+    """The Job of a request with exactly these settings."""
+    request = faults.request(**fields)
+    request["spec"]["profilingConfig"]["config"] = settings or {}
+    return given.rendered(request, *items, **(config or {}))[JOB]
 
 
 def template(settings=None, **fields):
