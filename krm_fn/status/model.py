@@ -12,13 +12,10 @@ from krm_fn.status.conditions import READY, RECONCILING, STALLED, VALID
 from krm_fn.status.models import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from krm_fn.status.base_models import BaseModels
     from krm_fn.status.children import Children
-    from krm_fn.status.endpoints import Place
     from krm_fn.status.features import Features
-    from krm_fn.status.models import Load, Model
+    from krm_fn.status.models import Known, Model
 
 OWNED = (VALID, models.FOUND, models.SERVES, READY, RECONCILING, STALLED)
 
@@ -29,15 +26,15 @@ def status(  # noqa: PLR0913, PLR0917 - what a status depends on
     children: Children,
     now: str,
     features: Features,
-    loads: Mapping[Place, Load] | None = None,
+    known: Known | None = None,
 ) -> dict[str, Any]:
     """The whole `.status` of a model. `now` is an RFC 3339 time. A model that is being deleted keeps its status.
 
-    `loads` is what the syncer knows about the adapter; None if it is unknown: then an endpoint is ready if the stored status says so.
+    `known` is what the syncer knows about the adapter; None if it does not run: then an endpoint is ready if the stored status says so.
     """
     if model.deleted:
         return model.status
-    judged = serving.judge(model, found, children, features, loads)
+    judged = serving.judge(model, found, children, features, known)
     told = conditions.merge(model.status.get("conditions"), judged.conditions, OWNED, model.generation, now)
     rows = [{"address": each.url, "podName": each.pod, "ready": ready} for each, ready in judged.endpoints]
     if judged.waits and models.told(model) == model.generation and rows == model.status.get("endpoints"):

@@ -70,7 +70,13 @@ def graph(*bases: str, name: str = "chat") -> dict[str, Any]:
 
 
 def status(
-    own: dict[str, Any], *around: dict[str, Any], loads: dict[Place, Load] | None = None, features: Features = ON, now: str = given.NOW
+    own: dict[str, Any],
+    *around: dict[str, Any],
+    loads: dict[Place, Load] | None = None,
+    features: Features = ON,
+    now: str = given.NOW,
+    settled: bool = True,
 ) -> dict[str, Any]:
     """The status of a model among other objects."""
-    return statuses.status(models.read(own), BaseModels.of([own, *around]), Children.of(around), now, features, loads)
+    known = None if loads is None else models.Known(loads, settled)
+    return statuses.status(models.read(own), BaseModels.of([own, *around]), Children.of(around), now, features, known)

@@ -213,6 +213,13 @@ def test_the_message_says_what_is_missing(own, around, known, said):
     assert message(lora.status(own, *around, loads=known)) == said
 
 
+def test_an_endpoint_whose_pod_may_come_soon_is_no_problem_yet():
+    """The EndpointSlice may come before the pod."""
+    found = lora.status(model(), slice_(endpoint("w-1")), loads={}, settled=False)
+    assert short(found).endswith(unready("Loading"))
+    assert message(found) == "0 of 1 endpoints have the adapter"
+
+
 def test_a_message_names_three_endpoints_at_most():
     pods = [f"w-{number}" for number in range(5)]
     around = [slice_(*map(endpoint, pods)), *map(worker, pods)]

@@ -13,8 +13,11 @@ from krm_fn.schema import adapters
 from krm_fn.status import fields
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
+    from krm_fn.status.endpoints import Place
 
 KIND = "DynamoModel"
 FOUND, SERVES = "ServicesFound", "EndpointsReady"
@@ -60,6 +63,17 @@ class Load(NamedTuple):
     tried: bool = False
     problem: str = ""
     lasting: bool = False
+
+
+class Known(NamedTuple):
+    """What the syncer knows about the adapter of one model.
+
+    `settled` is false while an endpoint without its pod may be one whose pod the syncer has not read yet: pods and EndpointSlices come on
+    two ways.
+    """
+
+    loads: Mapping[Place, Load] = {}
+    settled: bool = True
 
 
 def read(resource: Resource, home: str = "") -> Model:

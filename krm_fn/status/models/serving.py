@@ -14,13 +14,13 @@ from krm_fn.status.conditions import READY, RECONCILING, STALLED, VALID, Conditi
 from krm_fn.status.models import FOUND, SERVES, Load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from krm_fn.status.base_models import BaseModels
     from krm_fn.status.children import Children
-    from krm_fn.status.endpoints import Endpoint, Place
+    from krm_fn.status.endpoints import Endpoint
     from krm_fn.status.features import Features
-    from krm_fn.status.models import Model
+    from krm_fn.status.models import Known, Model
 
 INVALID, NO_ENDPOINTS, ALIKE, CONFLICT = "ValidationFailed", "NoEndpoints", "HashCollision", "NameConflict"
 DISCOVERED, ALL_READY, NOT_READY = "EndpointsDiscovered", "AllEndpointsReady", "NotReady"
@@ -38,8 +38,8 @@ class Judged(NamedTuple):
     """True while an endpoint has not answered since this process started."""
 
 
-def judge(model: Model, found: BaseModels, children: Children, features: Features, loads: Mapping[Place, Load] | None) -> Judged:
-    """Judges a model. `loads` is what the syncer knows about its adapter; None if it is unknown."""
+def judge(model: Model, found: BaseModels, children: Children, features: Features, known: Known | None) -> Judged:
+    """Judges a model. `known` is what the syncer knows about its adapter; None if it does not run."""
     if problem := models.wrong(model):
         message = f"Validation failed: {problem}"
         return Judged([Condition(VALID, False, INVALID, message), *_unready(INVALID, message, stalled=True)])
@@ -59,7 +59,7 @@ def judge(model: Model, found: BaseModels, children: Children, features: Feature
         failed = [Condition(FOUND, False, "NoServicesFound", message), Condition(SERVES, False, NO_ENDPOINTS, message)]
         hint = f"{message}; no pod of namespace {model.key.namespace} serves it: deploy a graph with modelRef.name: {model.base}"
         return Judged([valid, *failed, *_unready(NO_ENDPOINTS, hint)])
-    judged = _served(model, listed, found, features, loads)
+    judged = _served(model, listed, found, features, known)
     return judged._replace(conditions=[valid, _found(len(endpoints.services(slices))), *judged.conditions])
 
 
@@ -80,7 +80,7 @@ def _found(services: int) -> Condition:
     return Condition(FOUND, False, "NoServicesFound", "No services associated with endpoint slices")
 
 
-def _served(model: Model, listed: Sequence[Endpoint], found: BaseModels, features: Features, loads: Mapping[Place, Load] | None) -> Judged:
+def _served(model: Model, listed: Sequence[Endpoint], found: BaseModels, features: Features, known: Known | None) -> Judged:
     """The condition EndpointsReady and those for kstatus, of a model with endpoints."""
     if not model.lora:
         return _base(model, listed)
@@ -91,15 +91,15 @@ def _served(model: Model, listed: Sequence[Endpoint], found: BaseModels, feature
     if rival := _conflict(model, found):
         message = f"{rival.key.kind} {rival.key.name} loads {model.name} from another source; give one of the two another modelName"
         return Judged([Condition(SERVES, False, CONFLICT, message), *_unready(CONFLICT, message, stalled=True)], rows)
-    return _adapter(listed, [_load(each, model, loads) for each in listed])
+    return _adapter(listed, [_load(each, model, known) for each in listed])
 
 
-def _load(endpoint: Endpoint, model: Model, loads: Mapping[Place, Load] | None) -> Load:
-    if loads is None:
+def _load(endpoint: Endpoint, model: Model, known: Known | None) -> Load:
+    if known is None:
         return Load(models.stored(model).get((endpoint.url, endpoint.pod), False))
     if endpoint.place is None:
-        return Load(tried=True, problem=endpoint.why)
-    return loads.get(endpoint.place, Load())
+        return Load(tried=known.settled, problem=endpoint.why if known.settled else "")
+    return known.loads.get(endpoint.place, Load())
 
 
 def _base(model: Model, listed: Sequence[Endpoint]) -> Judged:
@@ -113,24 +113,24 @@ def _base(model: Model, listed: Sequence[Endpoint]) -> Judged:
     return Judged([serves, Condition(READY, True, DISCOVERED, serves.message)], rows)
 
 
-def _adapter(listed: Sequence[Endpoint], known: Sequence[Load]) -> Judged:
+def _adapter(listed: Sequence[Endpoint], loads: Sequence[Load]) -> Judged:
     """An adapter: an endpoint is ready if its worker has loaded it."""
-    rows = [(each, load.loaded) for each, load in zip(listed, known, strict=True)]
-    ready, total = sum(load.loaded for load in known), len(rows)
-    waits = any(not load.tried for load in known)
+    rows = [(each, load.loaded) for each, load in zip(listed, loads, strict=True)]
+    ready, total = sum(load.loaded for load in loads), len(rows)
+    waits = any(not load.tried for load in loads)
     if ready == total:
         message = f"All {total} endpoint(s) are ready"
         return Judged([Condition(SERVES, True, ALL_READY, message), Condition(READY, True, ALL_READY, message)], rows, waits)
     reason = models.LOADING if waits else NOT_READY
     serves = Condition(SERVES, False, reason, f"Found {ready} ready endpoint(s) out of {total} total")
-    lasting = any(load.lasting for load in known)
-    said = f"{ready} of {total} endpoints have the adapter{_problems(listed, known)}"
+    lasting = any(load.lasting for load in loads)
+    said = f"{ready} of {total} endpoints have the adapter{_problems(listed, loads)}"
     return Judged([serves, *_unready(FAILED if lasting else reason, said, stalled=lasting)], rows, waits)
 
 
-def _problems(listed: Sequence[Endpoint], known: Sequence[Load]) -> str:
+def _problems(listed: Sequence[Endpoint], loads: Sequence[Load]) -> str:
     """What went wrong at the first endpoints, and how many others there are."""
-    found = [f"{each.pod}: {load.problem}" for each, load in zip(listed, known, strict=True) if load.problem]
+    found = [f"{each.pod}: {load.problem}" for each, load in zip(listed, loads, strict=True) if load.problem]
     more = [f"and {len(found) - _NAMED} more"] if len(found) > _NAMED else []
     return "".join(f"; {each}" for each in (*found[:_NAMED], *more))
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels
 from krm_fn.schema import adapters
 from krm_fn.status import endpoints, fields, model, models
-from krm_fn.status.models import events, serving
+from krm_fn.status.models import Known, events, serving
 from krm_fn.sync import times
 from krm_fn.sync.controllers import COMPONENTS, GRAPHS, Controller, Follow, dynamo, dynamo_kind, workloads
 from krm_fn.sync.kinds import Kind
 from krm_fn.sync.loras.api import Adapter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.status.endpoints import Place
     from krm_fn.status.features import Features
-    from krm_fn.status.models import Load, Model
+    from krm_fn.status.models import Model
+    from krm_fn.sync.controllers import World
     from krm_fn.sync.loras import Loras
     from krm_fn.sync.store import Entry
     from krm_fn.sync.writer import Outcome
@@ -28,6 +29,8 @@ MODELS = dynamo_kind(models.KIND)
 SLICES = Kind(endpoints.GROUP, "v1", "endpointslices", endpoints.KIND, labels.BASE_MODEL_HASH)
 FINALIZER = "nvidia.com/finalizer"
 """The reference's finalizer: the adapter of a deleted model is unloaded before the model is gone."""
+GRACE = 5.0
+"""Seconds after which an endpoint without its pod counts as wrong: an EndpointSlice may come before the pod."""
 
 
 class Models(Controller):
@@ -35,6 +38,11 @@ class Models(Controller):
 
     kind = MODELS
     counted = True
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._unplaced: dict[ObjectKey, float] = {}
+        """The models with an endpoint without its pod, and the monotonic time since when."""
 
     @classmethod
     def enabled(cls, features: Features) -> bool:
@@ -55,6 +63,7 @@ class Models(Controller):
         """Says where the adapter of one model must be loaded, and writes the status of the model."""
         entry, loras = self.world.cache.entry(key), self.world.loras
         if entry is None:
+            self._unplaced.pop(key, None)
             if loras:
                 loras.gone(key)
             return None
@@ -65,14 +74,14 @@ class Models(Controller):
         if entry is None or entry.value.deleted:
             return 0
         own: Model = entry.value
-        loads = self._load(own, loras) if loras else {}
+        known = self._load(own, loras) if loras else Known()
         cache = self.world.cache
-        desired = model.status(own, cache.base_models, cache.children, times.now(), self.world.features, loads)
+        desired = model.status(own, cache.base_models, cache.children, times.now(), self.world.features, known)
         outcome = await self.publish(key, entry, desired)
         if outcome is not None and outcome.result == "written":
             for each in events.events(own, desired):
                 self.report(entry, each.reason, each.note, warning=each.warning)
-        return (outcome.pause if outcome else None) or refused
+        return (outcome.pause if outcome else None) or refused or (None if known.settled else GRACE)
 
     async def _hold(self, entry: Entry[Model]) -> float | None:
         """Adds the finalizer to an adapter. Returns the pause if the server refuses it; the adapter is loaded all the same."""
@@ -81,17 +90,25 @@ class Models(Controller):
             return None
         return (await self._finalizers(entry, [*own.finalizers, FINALIZER])).pause
 
-    def _load(self, own: Model, loras: Loras) -> Mapping[Place, Load]:
+    def _load(self, own: Model, loras: Loras) -> Known:
         """Says where the adapter must be. Returns what is known about it there."""
         if not serving.loadable(own, self.world.cache.base_models):
             loras.hold(own.key)
-            return {}
-        listed = {each.place: each for each in self._listed(own) if each.place}
+            return Known()
+        every = self._listed(own)
+        listed = {each.place: each for each in every if each.place}
         places = {place: each.ready for place, each in listed.items()}
         stored = models.stored(own)
         known = {place: stored[each.url, each.pod] for place, each in listed.items() if (each.url, each.pod) in stored}
         loras.want(own.key, Adapter(own.name, own.uri or ""), places, self._others(own), known)
-        return loras.loads(own.key)
+        return Known(loras.loads(own.key), self._settled(own.key, complete=len(listed) == len(every)))
+
+    def _settled(self, key: ObjectKey, *, complete: bool) -> bool:
+        """True if each endpoint has its pod, or if one had none for long enough."""
+        if complete:
+            self._unplaced.pop(key, None)
+            return True
+        return monotonic() - self._unplaced.setdefault(key, monotonic()) >= GRACE
 
     async def _release(self, entry: Entry[Model], loras: Loras) -> float | None:
         """Unloads the adapter of a deleted model, and then removes the finalizer. Other finalizers stay.

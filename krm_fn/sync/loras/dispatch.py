@@ -161,7 +161,7 @@ class Dispatcher:
             spot.failed(Failure("error", "an internal error of krm-fn sync, see its log"), self._limits)
             return "error"
         _LOG.debug("%s: done", place.pod, extra=about)
-        spot.succeeded(step)
+        request.record.succeeded(spot, step)
         return "success"
 
     def _end(self, request: _Request, task: asyncio.Task[str]) -> None:
@@ -171,7 +171,7 @@ class Dispatcher:
         self._metrics.lora_requests.dec()
         self._metrics.lora_operations.labels(request.step.action, result).inc()
         request.spot.task, request.spot.pod.busy = None, False
-        request.record.end(request.step, result, monotonic(), self._limits)
+        request.record.end(monotonic(), self._limits)
         if request.record.spots.get(request.place) is request.spot:
             request.record.look(request.place)
         self.wake()

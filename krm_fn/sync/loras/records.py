@@ -181,12 +181,15 @@ class Record:
             self.began, self.won = now, False
         self.running += 1
 
-    def end(self, step: Step, result: str, now: float, limits: Limits) -> None:
+    def succeeded(self, spot: Spot, step: Step) -> None:
+        """Notes the success of a request."""
+        spot.succeeded(step)
+        self.won = True
+        self.unloaded += step.action == "unload"
+
+    def end(self, now: float, limits: Limits) -> None:
         """Notes the end of a request. If a whole batch brought nothing, the status must not wait for the places that come later."""
         self.running -= 1
-        if result == "success":
-            self.won = True
-            self.unloaded += step.action == "unload"
         if not self.running and not self.won and self._late(now, limits):
             for spot in map(self.spots.__getitem__, self.todo):
                 if not spot.tried:

@@ -1,101 +1,143 @@
-"""Models on a real control plane, with the rights of platform/syncer: their endpoints, and the adapters in the workers."""
+"""Models on a real control plane, with the rights of platform/syncer: their endpoints, their conditions, and their deletion."""
 
 from __future__ import annotations
 
-import pytest
-
 from krm_fn.kube import labels, names
-from tests.testbed import syncer, workers
+from krm_fn.sync.controllers.models import FINALIZER
+from tests.support import given
+from tests.sync.serving import BASE, MODEL, READY, endpoint, events, gone, is_, listed, model, pod, post, serves
+from tests.testbed import server, workers
 from tests.testbed.place import Place, conditions
 
-MODEL = "DynamoModel"
-BASE = "acme/tiny"
-URI = "s3://models/support"
-REFUSED = "192.0.2.200"
+
+def test_a_graph_and_its_adapters_from_git_are_served(served, fleet):
+    """The real controllers make the pods of the graph and the EndpointSlice of its base model. A new pod gets the adapters, too."""
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}}  # endpoints need a node
+    assert served.plane.apply(node, dry_run=False).ok
+    served.deploy(chat(replicas=2))
+    model(served)
+    model(served, "plain", "base")
+    status = served.wait("support", has(2), MODEL)
+    assert status["readyEndpoints"] == 2
+    status = served.wait("plain", lambda status: is_("Ready", "EndpointsDiscovered")(status) and status["totalEndpoints"] == 2, MODEL)
+    assert all(each["ready"] for each in status["endpoints"])
+    served.deploy(chat(replicas=3))
+    status = served.wait("support", has(3), MODEL)
+    pods = {each["metadata"]["name"]: each["status"]["podIP"] for each in served.listed("Pod")}
+    assert {each["podName"]: each["address"] for each in status["endpoints"]} == {n: f"http://{a}:9090" for n, a in pods.items()}
+    assert fleet.done(*pods.values()) == [post()] * 3
+    server.eventually(lambda: len(events(served, "EndpointsReady")) == 1)
+    assert events(served, "NotReady") == events(served, "PartialEndpointFailure") == []
 
 
-@pytest.fixture(scope="module")
-def fleet():
-    """The workers of all tests."""
-    with workers.running() as running:
-        yield running
+def has(total):
+    """True for the status of an adapter that is loaded into so many pods."""
+    return lambda status: READY(status) and status["totalEndpoints"] == total
 
 
-@pytest.fixture(scope="module")
-def sync(dynamo, controllers, kubelet, kustomize, fleet, tmp_path_factory):
-    """One syncer for all tests, with short times."""
-    folder = tmp_path_factory.mktemp("syncer")
-    account = syncer.installed(dynamo, kustomize, folder, "models", "loras")
-    prelude = workers.prelude(fleet, REFUSED, request=2, batch=4, again=1, removal=6)
-    with syncer.running(account, folder, "--models", "--loras", "--no-leader-election", prelude=prelude) as running:
-        yield running
+def chat(**fields):
+    worker = given.service("worker", modelRef={"name": BASE}, pod={"nodeName": "node-1"}, **fields)
+    return given.graph({"Worker": worker}, name="chat")
 
 
-@pytest.fixture
-def place(dynamo, sync, request):
-    """A namespace of its own for each test."""
-    return Place(dynamo, dynamo.namespace("models-" + request.node.originalname.removeprefix("test_").replace("_", "-")[:50].rstrip("-")))
+def test_a_model_without_a_graph_waits_for_one(served, fleet):
+    model(served)
+    status = served.wait("support", is_("EndpointsReady", "NoEndpoints"), MODEL)
+    assert conditions(status)["Ready"]["message"].endswith(f"deploy a graph with modelRef.name: {BASE}")
+    server.eventually(lambda: events(served, "NoEndpointsFound") == [f"No endpoint slices found for base model {BASE}"])
+    serves(served, "192.0.2.1")
+    served.wait("support", READY, MODEL)
+    assert fleet.done("192.0.2.1") == [post()]
 
 
-def model(place, name="support", type_="lora", base=BASE, uri=URI, **spec):
-    written = {"modelName": f"{name}-v1", "baseModelName": base, "modelType": type_, "source": {"uri": uri}, **spec}
-    metadata = {"name": name, "namespace": place.namespace}
-    place.apply([{"apiVersion": "nvidia.com/v1alpha1", "kind": MODEL, "metadata": metadata, "spec": written}])
+# Slices that lie
 
 
-def pod(place, name, *addresses, base=BASE, restarts=0):
-    """A pod with these addresses that runs, and that the fake kubelet leaves alone."""
-    metadata = {"name": name, "namespace": place.namespace, "labels": {labels.BASE_MODEL_HASH: names.model_hash(base)} if base else {}}
-    spec = {"containers": [{"name": "main", "image": "worker:Untouched"}]}
-    place.apply([{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}])
-    running(place, name, *addresses, restarts=restarts)
+def test_only_the_addresses_of_pods_with_the_label_are_called(served, fleet):
+    """Who may write EndpointSlices cannot make the syncer call an address."""
+    elsewhere = Place(served.plane, served.plane.namespace(f"{served.namespace}-b"))
+    pod(elsewhere, "w-5", "192.0.2.35")
+    pod(served, "w-1", "192.0.2.31")
+    pod(served, "w-2", "192.0.2.32", base="")
+    pod(served, "w-3", "192.0.2.33", base="another")
+    forged = [
+        endpoint(served, "none", "192.0.2.30"),
+        endpoint(served, "w-1", "192.0.2.39"),
+        endpoint(served, "w-2", "192.0.2.32"),
+        endpoint(served, "w-3", "192.0.2.33"),
+        endpoint(served, "w-5", "192.0.2.35", namespace=elsewhere.namespace),
+        endpoint(served, "node-1", "192.0.2.36", kind="Node"),
+    ]
+    listed(served, *forged)
+    model(served)
+    status = served.wait("support", is_("EndpointsReady", "NotReady"), MODEL)
+    assert [each["podName"] for each in status["endpoints"]] == ["none", "w-1", "w-2", "w-3"]
+    label = f"no running pod of this name has the label {labels.BASE_MODEL_HASH}: {names.model_hash(BASE)}"
+    message = conditions(status)["Ready"]["message"]
+    assert message.startswith(f"0 of 4 endpoints have the adapter; none: {label}; w-1: the pod does not have the address 192.0.2.39; ")
+    listed(served, endpoint(served, "w-1", "192.0.2.31"), name="s2")
+    served.wait("support", lambda status: status["readyEndpoints"] == 1, MODEL)
+    assert fleet.done("192.0.2.31") == [post()]
+    assert fleet.to(*(f"192.0.2.{number}" for number in (30, 32, 33, 35, 36, 39))) == []
 
 
-def running(place, name, *addresses, restarts=0):
-    """What a kubelet tells about that pod."""
-    status = {"name": "main", "image": "worker:1", "imageID": "", "restartCount": restarts, "ready": True, "state": {"running": {}}}
-    told = {"phase": "Running", "podIP": addresses[0], "podIPs": [{"ip": each} for each in addresses], "containerStatuses": [status]}
-    place.patch("Pod", name, {"status": told}, "/status")
+def test_a_base_model_with_the_hash_of_another_one_gets_nothing(served, fleet):
+    graph = given.graph({"Worker": given.service("worker", modelRef={"name": "acme/tiny-89280"})}, name="chat")
+    served.apply([each for each in served.render(graph) if each["kind"] == "DynamoGraphDeployment"])
+    serves(served, "192.0.2.40", base="acme/tiny-83308")
+    model(served, base="acme/tiny-83308")
+    status = served.wait("support", is_("ServicesFound", "HashCollision"), MODEL)
+    assert "same hash as acme/tiny-89280 of DynamoGraphDeployment chat" in conditions(status)["Stalled"]["message"]
+    server.eventually(lambda: len(events(served, "HashCollision")) == 1)
+    served.kubectl("delete", "dgd", "chat")
+    served.wait("support", READY, MODEL)
+    assert fleet.done("192.0.2.40") == [post()]
 
 
-def listed(place, *endpoints, base=BASE, name="s1"):
-    """An EndpointSlice of a base model."""
-    marks = {labels.BASE_MODEL_HASH: names.model_hash(base), "kubernetes.io/service-name": "workers"}
-    metadata = {"name": name, "namespace": place.namespace, "labels": marks}
-    place.apply(
-        [
-            {
-                "apiVersion": "discovery.k8s.io/v1",
-                "kind": "EndpointSlice",
-                "metadata": metadata,
-                "addressType": "IPv4",
-                "endpoints": list(endpoints),
-                "ports": [],
-            }
-        ]
-    )
+# Deletion
 
 
-def endpoint(place, pod, address, **target):
-    return {"addresses": [address], "targetRef": {"kind": "Pod", "name": pod, "namespace": place.namespace, **target}}
+def test_a_deleted_adapter_is_unloaded_before_it_is_gone(served, fleet):
+    serves(served, "192.0.2.50")
+    model(served, modelName="org/support")
+    served.wait("support", READY, MODEL)
+    assert served.get(MODEL, "support")["metadata"]["finalizers"] == [FINALIZER]
+    served.kubectl("delete", "dynamomodel", "support", "--timeout=120s")
+    assert fleet.done("192.0.2.50") == [post("org/support"), "DELETE org%2Fsupport"]
+    server.eventually(lambda: events(served, "LoRAUnloaded") == ["Unloaded LoRA from 1 endpoint(s)"])
 
 
-def serves(place, address, name="w-1", base=BASE):
-    """A pod with an address in an EndpointSlice."""
-    pod(place, name, address, base=base)
-    listed(place, endpoint(place, name, address), base=base)
+def test_a_worker_that_does_not_unload_delays_the_deletion_for_a_while_only(served, fleet):
+    """Other finalizers stay, and the model with them."""
+    serves(served, "192.0.2.51")
+    model(served)
+    served.wait("support", READY, MODEL)
+    served.patch(MODEL, "support", {"metadata": {"finalizers": ["example.com/keep", FINALIZER]}})
+    fleet.behave("192.0.2.51", workers.SLOW)
+    served.kubectl("delete", "dynamomodel", "support", "--wait=false")
+    server.eventually(lambda: served.get(MODEL, "support")["metadata"]["finalizers"] == ["example.com/keep"])
+    server.eventually(lambda: events(served, "LoRAUnloadFailed") == ["Failed to unload LoRA from some endpoints: 1 task(s) failed"])
+    served.patch(MODEL, "support", {"metadata": {"finalizers": None}})
+    server.eventually(lambda: gone(served))
 
 
-def is_(type_, reason):
-    """True for a status whose condition has this reason."""
-    return lambda status: conditions(status).get(type_, {}).get("reason") == reason
+def test_an_invalid_model_can_be_deleted(served, fleet):
+    """The reference keeps it for ever. What may have been loaded before is unloaded."""
+    serves(served, "192.0.2.52")
+    model(served)
+    served.wait("support", READY, MODEL)
+    model(served, uri="s3://models/../support")
+    status = served.wait("support", is_("Valid", "ValidationFailed"), MODEL)
+    assert (status["totalEndpoints"], conditions(status)["Stalled"]["status"]) == (0, "True")
+    server.eventually(lambda: "s3://models/../support" in "".join(events(served, "ValidationFailed")))
+    served.kubectl("delete", "dynamomodel", "support", "--timeout=120s")
+    assert fleet.done("192.0.2.52") == [post(), "DELETE support-v1"]
 
 
-READY = is_("Ready", "AllEndpointsReady")
-
-
-def test_an_adapter_is_loaded_into_the_pods_of_its_base_model(place, fleet):
-    serves(place, "192.0.2.1")
-    model(place)
-    place.wait("support", READY, MODEL)
-    assert fleet.done("192.0.2.1") == [f"POST support-v1 {URI}"]
+def test_models_of_the_operator_can_be_deleted(served, fleet):
+    """It put its finalizer on all models. A base model has nothing to unload, and an adapter without endpoints neither."""
+    for name, type_ in (("plain", "base"), ("support", "lora")):
+        model(served, name, type_)
+        served.wait(name, is_("Ready", "NoEndpoints"), MODEL)
+        served.patch(MODEL, name, {"metadata": {"finalizers": [FINALIZER]}})
+        served.kubectl("delete", "dynamomodel", name, "--timeout=120s")
