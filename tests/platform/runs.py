@@ -104,10 +104,10 @@ def cluster(folder: Path) -> Iterator[ControlPlane]:
 
 
 @contextlib.contextmanager
-def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOME, **settings: Any) -> Iterator[Run]:
+def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOME, prelude: str = "", **settings: Any) -> Iterator[Run]:
     """Install a layer, and run its command as its pods would: with its arguments, its files, its account and its namespace.
 
-    `settings` are further settings of the kustomization.
+    `settings` are further settings of the kustomization, `prelude` is code that the process runs before.
     """
     paths = [f"platform/syncer/{name}" for name in components]
     layer = installation.overlay(folder / "layer", resources=["platform/syncer"], components=paths, namespace=home, **settings)
@@ -123,7 +123,7 @@ def running(plane: ControlPlane, folder: Path, *components: str, home: str = HOM
         arguments = [word.replace(mount, str(folder / mount.strip("/"))) for word in arguments]
     config = syncer.kubeconfig(plane, folder / "kubeconfig", syncer.token(plane, home, ACCOUNT))
     began = len((plane.folder / "audit.log").read_text().splitlines())
-    with syncer.running(config, folder, *arguments, "--leader-election", f"--lease-namespace={home}") as found:
+    with syncer.running(config, folder, *arguments, "--leader-election", f"--lease-namespace={home}", prelude=prelude) as found:
         yield Run(plane, found, objects, f"system:serviceaccount:{home}:{ACCOUNT}", config, began)
 
 
