@@ -106,6 +106,18 @@ async def test_a_sleeping_engine_fills_its_cache_and_works_on_everything_when_it
 
 
 @runs
+async def test_a_controller_looks_again_when_something_else_than_an_object_asks_for_it(running):
+    """The answer of a worker, for example. A sleeping engine works on nothing."""
+    async with running.working():
+        running.engine.again("first", KEY)
+        await running.idle()
+        running.engine.wake()
+        running.engine.again("first", KEY)
+        await running.idle()
+        assert (running.first.done, running.second.done) == (["chat"], [])
+
+
+@runs
 async def test_a_failure_is_tried_again_with_growing_delays_and_counted(running):
     """Neither a bug nor a conflict becomes a hot loop."""
     running.first.answers = [ZeroDivisionError("a bug"), Retry("a conflict"), ValueError("a bug"), None]

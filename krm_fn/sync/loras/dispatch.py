@@ -45,7 +45,7 @@ class _Request(NamedTuple):
     spot: Spot
     step: Step
     again: bool
-    """True if it repeats a failed one."""
+    """True if it repeats a failed one, or if the last request for this model had no answer."""
 
 
 class Dispatcher:
@@ -108,7 +108,7 @@ class Dispatcher:
                 self._changed(model)
 
     def _next(self, now: float) -> _Request | None:
-        """The next request: first those that repeat no failed one, and among them those of the model that has waited longest."""
+        """The next request: first those that will probably be answered, and among them those of the model that has waited longest."""
         for again in (False, True) if self._repeating < self._limits.repetitions else (False,):
             for model, record in self._records.items():
                 if record.todo and record.room(now, self._limits) and self._guard.serves(model.namespace):
@@ -125,7 +125,7 @@ class Dispatcher:
             if step is None or spot.pod.busy or max(spot.due, spot.pod.until) > now:
                 continue
             if self._guard.stands(model.namespace, place):
-                yield _Request(model, record, place, spot, step, bool(spot.failures or spot.pod.failures))
+                yield _Request(model, record, place, spot, step, bool(spot.failures or spot.pod.failures or record.silent))
             else:
                 record.drop(place)
 
@@ -147,18 +147,18 @@ class Dispatcher:
         about = logs.about(namespace=request.model.namespace, name=request.model.name, pod=place.pod, action=step.action)
         url = endpoints.url(place.address)
         try:
+            spot.begin(step)
             if step.action == "load":
-                spot.maybe[step.adapter.name] = step.adapter.uri
                 await api.load(url, step.adapter)
             else:
                 await api.unload(url, step.adapter)
         except Failure as failure:
             _LOG.log(logging.DEBUG if request.again else logging.INFO, "%s: %s", place.pod, failure, extra=about)
-            spot.failed(failure, self._limits)
+            request.record.failed(spot, failure, self._limits)
             return failure.result
         except Exception:  # noqa: BLE001 - one place must not stop the others
             _LOG.exception("a bug, please report it", extra=about)
-            spot.failed(Failure("error", "an internal error of krm-fn sync, see its log"), self._limits)
+            request.record.failed(spot, Failure("error", "an internal error of krm-fn sync, see its log"), self._limits)
             return "error"
         _LOG.debug("%s: done", place.pod, extra=about)
         request.record.succeeded(spot, step)

@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     requests_of_model: int = 8
     """Requests for one model at once, so that some are left for the others."""
     repetitions: int = 5
-    """Requests at once that repeat a failed one, so that workers that do not answer leave room for the others."""
+    """Requests at once to places or models that did not answer before, so that they leave room for the others."""
     request: float = 15.0
     batch: float = 30.0
     """The requests of a model that begin together end within this time."""
@@ -108,6 +108,13 @@ class Spot:
         loaded = self.trusted or (wanted is not None and self.has == wanted)
         return Load(loaded, self.tried, self.problem, self.refusals >= LASTING)
 
+    def begin(self, step: Step) -> None:
+        """Notes a request before it is sent. If no answer comes, the worker may have done it or not."""
+        if step.action == "load":
+            self.maybe[step.adapter.name] = step.adapter.uri
+        elif self.has and self.has.name == step.adapter.name:
+            self.has = None
+
     def succeeded(self, step: Step) -> None:
         """Notes the success of a request."""
         self.renew()
@@ -117,8 +124,6 @@ class Spot:
             self.has = step.adapter
         else:
             self.maybe.pop(step.adapter.name, None)
-            if self.has and self.has.name == step.adapter.name:
-                self.has = None
 
     def failed(self, failure: Failure, limits: Limits) -> None:
         """Notes a failure. A worker that refuses is asked again by this model later; one that does not answer, by no model before that."""
@@ -138,10 +143,11 @@ class Spot:
 class Record:
     """One model. `wanted` is None once it is deleted, and `until` the time at which unloading then ends.
 
-    `todo` are the places that are not as they should be. `began` is the time of the first request of the present batch.
+    `todo` are the places that are not as they should be. `began` is the time of the first request of the present batch. `silent` is true
+    if the last request had no answer.
     """
 
-    __slots__ = ("began", "gone", "held", "kept", "running", "spots", "todo", "unloaded", "until", "wanted", "won")
+    __slots__ = ("began", "gone", "held", "kept", "running", "silent", "spots", "todo", "unloaded", "until", "wanted", "won")
 
     def __init__(self) -> None:
         self.wanted: Adapter | None = None
@@ -155,6 +161,7 @@ class Record:
         self.running = 0
         self.began = 0.0
         self.won = False
+        self.silent = False
 
     def look(self, place: Place) -> None:
         """Updates `todo` for one place."""
@@ -184,8 +191,13 @@ class Record:
     def succeeded(self, spot: Spot, step: Step) -> None:
         """Notes the success of a request."""
         spot.succeeded(step)
-        self.won = True
+        self.won, self.silent = True, False
         self.unloaded += step.action == "unload"
+
+    def failed(self, spot: Spot, failure: Failure, limits: Limits) -> None:
+        """Notes the failure of a request."""
+        spot.failed(failure, limits)
+        self.silent = not failure.answered
 
     def end(self, now: float, limits: Limits) -> None:
         """Notes the end of a request. If a whole batch brought nothing, the status must not wait for the places that come later."""

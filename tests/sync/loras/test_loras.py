@@ -239,6 +239,23 @@ async def test_repetitions_leave_room_for_first_requests():
 
 
 @runs
+async def test_models_that_do_not_answer_leave_room_for_healthy_ones():
+    """After their first requests, three models with 50 workers each share 5 slots."""
+    async with bed(request=0.5, batch=1) as found:
+        for name in range(3):
+            hanging = [place(name * 50 + number) for number in range(50)]
+            for each in hanging:
+                found.workers.behave(each.address, workers.SLOW)
+            found.want(*hanging, name=f"m{name}")
+        await eventually(lambda: all(any(load.problem for load in found.loads(f"m{name}").values()) for name in range(3)))
+        before = len(found.workers.asked)
+        healthy = [place(number) for number in range(200, 240)]
+        found.want(*healthy, name="healthy")
+        await found.loaded(*healthy, name="healthy")
+        assert len(found.workers.asked) - before - len(healthy) <= 60, "it did not wait for most of the others"
+
+
+@runs
 async def test_a_batch_ends_in_time_and_tells_who_was_not_asked():
     """Of 30 workers that do not answer, 16 are asked in two waves; the status does not wait for the other waves."""
     async with bed(request=0.4, batch=0.8) as found:
