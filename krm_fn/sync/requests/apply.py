@@ -167,7 +167,7 @@ def _shared(live: Resource, wanted: Resource) -> None:
     """
     metadata = {"labels": labels.of(wanted), "annotations": {k: v for k, v in labels.notes(wanted).items() if k != labels.OWNER}}
     if not _covers(live, {**wanted, "metadata": metadata}):
-        said = f"{_named(live)} exists and is not the one that the graph needs; delete or rename it, or deploy into another namespace"
+        said = f"{_named(live)} exists and is not the one that the graph needs; delete or rename it, or use another namespace"
         raise _StopError(Applied(refused=said))
 
 
