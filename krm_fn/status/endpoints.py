@@ -119,8 +119,18 @@ def place(pod: Observation, address: str) -> Place | None:
     return Place(pod.key.name, pod.peer.uid, pod.peer.restarts, address)
 
 
+def stands(found: Place, namespace: str, children: Children) -> bool:
+    """True if the pod still runs in this place."""
+    pod = children.alone(_pod(namespace, found.pod))
+    return pod is not None and place(pod, found.address) == found
+
+
+def _pod(namespace: str, name: str) -> ObjectKey:
+    return ObjectKey("", "Pod", namespace, name)
+
+
 def _checked(target: Target, own: Slice, children: Children) -> Endpoint:
-    pod = children.alone(ObjectKey("", "Pod", own.key.namespace, target.pod))
+    pod = children.alone(_pod(own.key.namespace, target.pod))
     if pod is None or pod.peer is None or pod.peer.model != own.model:
         return Endpoint(*target, why=f"no running pod of this name has the label {labels.BASE_MODEL_HASH}: {own.model}")
     found = place(pod, target.address)

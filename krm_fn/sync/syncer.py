@@ -10,7 +10,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 import krm_fn
-from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import endpoints
 from krm_fn.sync import controllers, leases, loras, markers, options, tasks
 from krm_fn.sync.cache import Cache
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from krm_fn.status.endpoints import Place
     from krm_fn.sync.client import Client
     from krm_fn.sync.options import Options
 
@@ -174,13 +172,12 @@ class Syncer:
         return f"another program holds its Lease {markers.NAME}; change {field}" if self._markers.excluded(namespace) else ""
 
     def _loader(self) -> Loras:
-        guard = Guard(lambda namespace: self._leads() and self._serves(namespace), self._stands)
+        children = self._cache.children
+        guard = Guard(
+            lambda namespace: self._leads() and self._serves(namespace),
+            lambda namespace, place: endpoints.stands(place, namespace, children),
+        )
         return Loras(lambda model: self._engine.again("models", model), guard, self._metrics, loras.LIMITS, api.connector)
-
-    def _stands(self, namespace: str, place: Place) -> bool:
-        """True if the pod still runs in this place."""
-        pod = self._cache.children.alone(ObjectKey("", "Pod", namespace, place.pod))
-        return pod is not None and endpoints.place(pod, place.address) == place
 
     def _leads(self) -> bool:
         return self._leader is None or self._leader.leading()

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 from krm_fn.sync.loras.dispatch import Dispatcher
-from krm_fn.sync.loras.records import Limits, Pod, Record, Spot
+from krm_fn.sync.loras.limits import Limits
+from krm_fn.sync.loras.records import Pod, Record, Spot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

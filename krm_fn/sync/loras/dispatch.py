@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.status.endpoints import Place
-    from krm_fn.sync.loras.records import Limits, Record, Spot, Step
+    from krm_fn.sync.loras.limits import Limits
+    from krm_fn.sync.loras.records import Record, Spot, Step
     from krm_fn.sync.metrics import Metrics
 
 _LOG = logging.getLogger(__name__)

@@ -14,32 +14,10 @@ if TYPE_CHECKING:
 
     from krm_fn.status.endpoints import Place
     from krm_fn.sync.loras.api import Failure
+    from krm_fn.sync.loras.limits import Limits
 
 LASTING = 3
 """From this number of refusals in a row on, waiting does not help."""
-
-
-class Limits(NamedTuple):
-    """How much the loader does at once, and how long it tries. Times are in seconds."""
-
-    requests: int = 10
-    """Requests at once."""
-    requests_of_model: int = 8
-    """Requests for one model at once, so that some are left for the others."""
-    repetitions: int = 5
-    """Requests at once to places or models that did not answer before, so that they leave room for the others."""
-    request: float = 15.0
-    batch: float = 30.0
-    """The requests of a model that begin together end within this time."""
-    again: float = 30.0
-    """Until a failed request is repeated; twice as long after each further failure, up to `longest`."""
-    longest: float = 300.0
-    removal: float = 60.0
-    """How long an adapter of a deleted model is unloaded at most."""
-
-    def delay(self, failures: int) -> float:
-        """The time until the next request after so many failures in a row."""
-        return min(self.again * 2.0 ** min(failures - 1, 16), self.longest)
 
 
 class Pod:
