@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn import behaviours
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from krm_fn.status.observe import Observation
 
 GROUP, KIND = "discovery.k8s.io", "EndpointSlice"
-PORT = behaviours.get("v0_9").ports.system
-"""The port of a worker's API for adapters. The ports in a slice do not count."""
+PORT = 9090
+"""The port of a worker's API for adapters, in all releases of Dynamo. The ports in a slice do not count."""
 _SERVICE = "kubernetes.io/service-name"
 
 

@@ -12,6 +12,7 @@ import krm_fn
 from krm_fn import behaviours, registry
 from krm_fn.behaviours import Behaviour
 from krm_fn.manifests import components
+from krm_fn.status import endpoints
 
 PACKAGE = Path(krm_fn.__file__).parent
 RELEASES = registry.entries(sys.modules["krm_fn.behaviours"])
@@ -32,6 +33,12 @@ def test_the_figures_of_each_component_type_are_in_the_release(release):
     """A renamed entry would silently give a type the neutral figures."""
     wanted = {components.get(name).figures for name in registry.entries(components)} - {""}
     assert wanted == set(behaviours.get(release).types)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_adapters_are_loaded_at_the_system_port_of_each_release(release):
+    """The syncer does not know which release a pod is of."""
+    assert behaviours.get(release).ports.system == endpoints.PORT
 
 
 def test_only_the_resolver_knows_a_release():

@@ -125,9 +125,9 @@ def through(account: Path, file: Path, port: int, authority: Path | None = None)
 
 
 def token(plane: ControlPlane, namespace: str, account: str) -> str:
-    """A token of a ServiceAccount, valid for an hour. Kubernetes API reference, "TokenRequest"."""
+    """A token of a ServiceAccount, valid for a day, longer than any test. Kubernetes API reference, "TokenRequest"."""
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
-    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86400}}
     answer = plane.client.request("POST", path, asked)
     assert answer.ok, answer.message
     return str(answer.body["status"]["token"])
