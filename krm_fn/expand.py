@@ -6,6 +6,7 @@ The result of `expand` depends on its arguments only. It reads no clock, environ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from krm_fn import ownership, resolve, results, validation
@@ -13,7 +14,7 @@ from krm_fn.config import DYNAMO_GROUP, Config
 from krm_fn.convert import older_forms
 from krm_fn.kube import identity
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.manifests import generated, graph, profiling
+from krm_fn.manifests import generated, graph
 from krm_fn.ownership import Generated
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
@@ -57,13 +58,18 @@ class _Kind(NamedTuple):
 
 
 _GRAPH = _Kind(resolve.graph, graph.pods, validation.graph, graph.render, graph.own_annotations)
-_KINDS = {
-    "DynamoGraphDeployment": _GRAPH,
-    "DynamoComponentDeployment": _GRAPH._replace(resolve=resolve.component),
-    "DynamoGraphDeploymentRequest": _Kind(
-        resolve.request, profiling.job, validation.request, profiling.render, profiling.own_annotations, keeps_nulls=True
-    ),
-}
+
+
+@cache
+def _kind(name: str) -> _Kind | None:
+    """How resources of a kind are expanded; None for kinds that are not."""
+    if name == identity.REQUEST:
+        from krm_fn.manifests import profiling  # noqa: PLC0415 - a render of graphs alone starts without these modules
+        from krm_fn.resolve.v1alpha1 import request  # noqa: PLC0415
+        from krm_fn.validation import requests  # noqa: PLC0415
+
+        return _Kind(request.request, profiling.job, requests.check, profiling.render, profiling.own_annotations, keeps_nulls=True)
+    return {identity.GRAPH: _GRAPH, identity.COMPONENT: _GRAPH._replace(resolve=resolve.component)}.get(name)
 
 
 class _Read(NamedTuple):
@@ -120,10 +126,11 @@ def _item(resource: Resource, context: _Input) -> _Expanded:
     if not identity.is_dynamo(resource):
         return _Expanded([resource], [], [])
     address = results.ref(resource)
-    if address.api_version != API_VERSION or address.kind not in _KINDS or generated.is_generated(resource):
+    kind = _kind(address.kind) if address.api_version == API_VERSION else None
+    if kind is None or generated.is_generated(resource):
         return _unexpanded(resource, context)
     converted, findings = older_forms.convert(resource, context.images)
-    item = _expanded(converted, context, findings)
+    item = _expanded(converted, kind, context, findings)
     return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
 
 
@@ -134,20 +141,20 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
     Never raises for user input; the annotations are empty for other resources.
     """
     address = results.ref(resource)
-    if address.api_version != API_VERSION or address.kind not in _KINDS:
+    kind = _kind(address.kind) if address.api_version == API_VERSION else None
+    if kind is None:
         return {}, []
     context = _Input(config, cluster.read([], config)[0], older_forms.Images({}, cluster.NAMESPACE))
     try:
         converted, findings = older_forms.convert(resource, context.images)
-        read = _read(converted, context, findings)
-        return _KINDS[address.kind].annotations(read.plan, converted.get("spec")), read.results
+        read = _read(converted, kind, context, findings)
+        return kind.annotations(read.plan, converted.get("spec")), read.results
     except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
         return {}, [results.internal(problem, address)]
 
 
-def _read(resource: Resource, context: _Input, findings: list[Result]) -> _Read:
+def _read(resource: Resource, kind: _Kind, context: _Input, findings: list[Result]) -> _Read:
     """Reads and checks one resource. A rule judges also the readable parts of a resource with errors."""
-    kind = _KINDS[resource["kind"]]
     checked = [*findings, *check.resource(resource, unknown=context.unknown)]
     broken, usable = readable.broken(checked), readable.usable(_without_nulls(resource, checked, kind), checked)
     plan, unreadable = kind.resolve(usable, context.config, context.cluster)
@@ -160,9 +167,9 @@ def _without_nulls(resource: Resource, checked: list[Result], kind: _Kind) -> Re
     return readable.without_nulls(resource, checked) if kind.keeps_nulls else check.without_nulls(resource)
 
 
-def _expanded(resource: Resource, context: _Input, findings: list[Result]) -> _Expanded:
+def _expanded(resource: Resource, kind: _Kind, context: _Input, findings: list[Result]) -> _Expanded:
     """Expands one resource. A resource with errors generates nothing."""
-    kind, (plan, made, checked, found) = _KINDS[resource["kind"]], _read(resource, context, findings)
+    plan, made, checked, found = _read(resource, kind, context, findings)
     if results.failed(found):
         return _Expanded([resource], [], found)
     source = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)

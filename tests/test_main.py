@@ -101,6 +101,10 @@ def test_the_function_imports_the_entries_of_registries_that_it_needs(imported):
     assert "krm_fn.manifests.components.planner" not in imported
 
 
+def test_the_function_imports_what_requests_need_only_for_requests(imported):
+    assert not {"krm_fn.manifests.profiling", "krm_fn.resolve.v1alpha1.request", "krm_fn.validation.requests"} & imported
+
+
 @pytest.mark.parametrize("module", TOO_DEAR)
 def test_the_function_does_not_import(module, imported):
     assert module not in imported

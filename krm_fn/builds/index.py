@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import ownership, results, workload_list
-from krm_fn.kube import labels, names, paths, templates
+from krm_fn.kube import identity, labels, names, paths, templates
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
     from krm_fn.workload_list import Entry
 
-GRAPH = "DynamoGraphDeployment"
-REQUEST = "DynamoGraphDeploymentRequest"
+GRAPH = identity.GRAPH
 POD_LABELS: tuple[Path, ...] = tuple((*place.metadata, "labels") for place in templates.ALL)
 
 

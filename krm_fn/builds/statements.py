@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.builds import index, references
 from krm_fn.builds.mismatch import MOVED, RELABELLED, RENAMED, Mismatch
-from krm_fn.kube import labels, names, paths, templates
+from krm_fn.kube import identity, labels, names, paths, templates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def check_generated(item: Generated, there: Build) -> Iterator[Mismatch]:
     if written is not None:
         yield from _variables(item, written)
         yield from _flags(item, written, there)
-    if item.kind == index.REQUEST:
+    if item.kind == identity.REQUEST:
         yield from _job(item)
     yield from _ends(item)
     yield from _labels(item, written)

@@ -9,7 +9,7 @@ from krm_fn import expand, results
 from krm_fn.cli import _requests, _status_table
 from krm_fn.kube import identity, labels
 from krm_fn.schema import sentences
-from krm_fn.status import adapter, component, endpoints, graph, model, models, request, subject
+from krm_fn.status import adapter, component, endpoints, graph, model, models, request, requests, subject
 from krm_fn.status.base_models import BaseModels
 from krm_fn.status.children import Children
 from krm_fn.status.features import Features
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
     from krm_fn.status.models import Model
-    from krm_fn.status.request import Request
+    from krm_fn.status.requests import Request
     from krm_fn.status.subject import Subject
 
 _FEATURES = Features(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True)
@@ -45,7 +45,7 @@ class Judged:
         self._graphs = {each.key: each for each in self.subjects if each.key.kind == subject.GRAPH}
         for each in self.subjects:
             self._children.enlist(each)
-        self._requests = {read.key: read for read in map(self._request, self._of(subject.REQUEST))}
+        self._requests = {read.key: read for read in map(self._request, self._of(identity.REQUEST))}
         self._models = {read.key: read for read in (models.read(each, loaded.home) for each in self._of(models.KIND))}
         self._around = _requests.Around(loaded.values, loaded.home)
         self._slices = any(resource.get("kind") == endpoints.KIND for resource in loaded.values)
@@ -70,18 +70,18 @@ class Judged:
     def _read(self, resource: Resource) -> Subject:
         """One resource, with the annotations of a render if it has none."""
         read = subject.read(resource, self._loaded.home)
-        if read.entries is not None or read.wrong or read.graph or read.key.kind == subject.REQUEST:
+        if read.entries is not None or read.wrong or read.graph or read.key.kind == identity.REQUEST:
             return read
         rendered, refused = self._rendered(resource, _REFUSED)
         return read._replace(wrong=refused, reason=subject.REFUSED) if refused else subject.read(rendered, self._loaded.home)
 
     def _request(self, resource: Resource) -> Request:
         """One request, with the annotations of a render if it has none."""
-        read = request.read(resource, self._loaded.home)
+        read = requests.read(resource, self._loaded.home)
         if read.managed:
             return read
         rendered, refused = self._rendered(resource)
-        return request.read(rendered, self._loaded.home)._replace(managed=True, wrong=refused)
+        return requests.read(rendered, self._loaded.home)._replace(managed=True, wrong=refused)
 
     def _rendered(self, resource: Resource, rules: Container[str] | None = None) -> tuple[Resource, str]:
         """The resource with the annotations of a render, and why its spec is refused. `rules` limits the codes of refusals."""
@@ -93,7 +93,7 @@ class Judged:
         return rendered, f"Validation failed: {results.line(min(refused, key=results.order))}" if refused else ""
 
     def _status(self, read: Subject) -> dict[str, Any]:
-        if read.key.kind == subject.REQUEST:
+        if read.key.kind == identity.REQUEST:
             return self._request_status(self._requests[read.key])
         if read.key.kind == models.KIND:
             return self._model_status(self._models[read.key])

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from krm_fn.kube import identity
 from krm_fn.profiling import output
-from krm_fn.status import job, request
-from krm_fn.status.request import Seen
+from krm_fn.status import job
+from krm_fn.status.requests import Seen, deployment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.profiling.output import Output, Published
     from krm_fn.status.job import Job, Pod
-    from krm_fn.status.request import Request
+    from krm_fn.status.requests import Request
     from krm_fn.status.subject import Subject
 
 
@@ -44,7 +44,7 @@ class Around:
     def seen(self, asked: Request, graphs: Mapping[ObjectKey, Subject]) -> Seen:
         """What the status of a request depends on."""
         found = self.output(asked)
-        target = request.target(asked, found)
+        target = deployment.target(asked, found)
         return Seen(
             self._jobs.get(asked.job),
             found,

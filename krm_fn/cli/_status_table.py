@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from krm_fn.status.models import Model
-    from krm_fn.status.request import Request
+    from krm_fn.status.requests import Request
     from krm_fn.status.subject import Subject
     from krm_fn.status.verdicts import Verdict
 

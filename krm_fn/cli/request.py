@@ -12,15 +12,13 @@ from krm_fn.cli import _extra, _formats, _options, _output, _requests
 from krm_fn.files import sources
 from krm_fn.kube import identity, names
 from krm_fn.kube.admission import fields
-from krm_fn.profiling import deploy
 from krm_fn.profiling.output import Output
-from krm_fn.status import request as requests
-from krm_fn.status import subject
-from krm_fn.status.requests import generation, profiling
+from krm_fn.status import requests
+from krm_fn.status.requests import generation, objects, profiling
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
-    from krm_fn.status.request import Request, Seen
+    from krm_fn.status.requests import Request, Seen
 
 _API = "/apis/nvidia.com/v1alpha1/namespaces/{namespace}/dynamographdeploymentrequests/{name}"
 _JOB = "/apis/batch/v1/namespaces/{namespace}/jobs/{name}"
@@ -82,7 +80,7 @@ def get(  # noqa: PLR0913 - one for each option
         raise click.ClickException("the generated graph has no name; set spec.deploymentOverrides.name in the request")
     for note in found.notes:
         click.echo(f"note: {report.printable(note)}", err=True)
-    _output.write(_output.resources([deploy.graph(found, asked), *deploy.config_maps(found, asked)], style))
+    _output.write(_output.resources([objects.graph(found, asked), *objects.config_maps(found, asked)], style))
 
 
 def _read(paths: tuple[str, ...], namespace: str | None) -> _Given:
@@ -115,14 +113,14 @@ def _fetched(name: str, namespace: str | None, kubeconfig: str | None, context: 
 def _find(given: _Given, name: str, namespace: str | None) -> Request:
     """The request of a name. Ends the program if there is none, or more than one."""
     keys = [(identity.key(each, given.home), each) for each in given.resources]
-    found = [each for key, each in keys if (key.group, key.kind, key.name) == (identity.DYNAMO_GROUP, subject.REQUEST, name)]
+    found = [each for key, each in keys if (key.group, key.kind, key.name) == (identity.DYNAMO_GROUP, identity.REQUEST, name)]
     asked = [read for read in (requests.read(each, given.home) for each in found) if namespace in (None, read.key.namespace)]
     if len(asked) > 1:
         raise click.ClickException(
             f"{len(asked)} requests are named {name}; choose one with -n {' or -n '.join(sorted(each.key.namespace for each in asked))}"
         )
     if not asked:
-        raise click.ClickException(f"no {subject.REQUEST} {name} {given.place}")
+        raise click.ClickException(f"no {identity.REQUEST} {name} {given.place}")
     return asked[0]
 
 

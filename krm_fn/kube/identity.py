@@ -7,6 +7,9 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 
 DYNAMO_GROUP = "nvidia.com"
+GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
+REQUEST, MODEL = "DynamoGraphDeploymentRequest", "DynamoModel"
+"""The kinds of Dynamo's API that users write."""
 
 
 class ObjectKey(NamedTuple):

@@ -26,8 +26,6 @@ _CLIQUE_SUFFIX: dict[Role, str] = {"main": "", "leader": "-ldr", "worker": "-wkr
 PLANNER_ACCOUNT = "planner-serviceaccount"
 EPP_ACCOUNT = "epp-serviceaccount"
 PROFILING_ACCOUNT = "dgdr-profiling-job"
-OPERATOR = "dynamo-operator"
-"""Dynamo's programs look for this name in the label `nvidia.com/managed-by`."""
 GROVE_KINDS = ("PodClique", "PodCliqueScalingGroup")
 """The kinds that Grove creates for the services of a PodCliqueSet."""
 _GROVE_REPLICA = 0  # the only replica of a graph's PodCliqueSet

@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 CONFIG, MOCKER = names.PROFILED, names.PROFILED_MOCKER
 LIMIT = names.CONFIG_MAP_LIMIT
 """The most bytes of a text that is read. A ConfigMap holds no more."""
-GRAPH = "DynamoGraphDeployment"
 _SHOWN = 5
 _OTHERS = "beside the graph, only ConfigMaps with a name and of at most 1 MiB are"
 _TOO_LARGE = f"larger than {LIMIT // 2**20} MiB"
 
 
 class Published(NamedTuple):
-    """The ConfigMap with the output of a request. `request` is its label `dgdr.nvidia.com/name`. The hashes are its annotations."""
+    """The ConfigMap with the output of a request. The hashes are its annotations."""
 
     key: ObjectKey
-    request: str = ""
     texts: dict[str, str] = {}
     profile_hash: str = ""
     output_hash: str = ""
@@ -59,7 +57,6 @@ def published(config_map: Resource, home: str = "") -> Published:
     data, annotations = config_map.get("data"), labels.notes(config_map)
     return Published(
         identity.key(config_map, home),
-        _text(labels.of(config_map).get(labels.REQUEST_NAME)),
         {key: text for key, text in data.items() if isinstance(text, str)} if isinstance(data, dict) else {},
         _text(annotations.get(labels.PROFILE_HASH)),
         _text(annotations.get(labels.OUTPUT_HASH)),
@@ -89,13 +86,13 @@ def output_hash(texts: dict[str, str]) -> str:
 def _read(text: str, key: str) -> Output:
     """The graph and the other objects in a text. The last graph counts (reference: a second graph replaces the first)."""
     found, wrong = documents.read(text)
-    graphs = [each for each in found if documents.kind(each) == GRAPH]
-    others = [each for each in found if documents.kind(each) not in ("", GRAPH)]
+    graphs = [each for each in found if documents.kind(each) == identity.GRAPH]
+    others = [each for each in found if documents.kind(each) not in ("", identity.GRAPH)]
     unused = [each for each in others if not _is_usable(each.value)]
     notes = [f"line {each.line}: {each.message}" for each in wrong]
     notes += [f"the document at line {each.line} has no kind and is not used" for each in found if not documents.kind(each)]
     notes += [f"the {documents.kind(each)} at line {each.line} is not used: {_OTHERS}" for each in unused]
-    problem, graph = f"no {GRAPH} found in YAML content", None
+    problem, graph = f"no {identity.GRAPH} found in YAML content", None
     if graphs:
         problem, graph = _unread(graphs[-1], wrong, text), graphs[-1].value
     if len(graphs) > 1:
@@ -103,7 +100,7 @@ def _read(text: str, key: str) -> Output:
     if graph and not problem:
         graph, more, mismatch = typed.graph(graph)
         notes += more
-        problem = f"failed to convert to {GRAPH}: {mismatch}" if mismatch else ""
+        problem = f"failed to convert to {identity.GRAPH}: {mismatch}" if mismatch else ""
     if problem:
         told = "; ".join([problem, *([] if graphs else _few(notes))])
         return Output(problem=f"failed to extract DGD from {key}: {told}")

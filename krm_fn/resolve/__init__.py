@@ -4,7 +4,6 @@ Only this folder and `krm_fn.api` contain the fields of `v1alpha1`. `krm_fn.vali
 """
 
 from krm_fn.resolve.v1alpha1.graph import graph
-from krm_fn.resolve.v1alpha1.request import request
 from krm_fn.resolve.v1alpha1.standalone import component
 
-__all__ = ["component", "graph", "request"]
+__all__ = ["component", "graph"]

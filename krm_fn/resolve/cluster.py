@@ -95,7 +95,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
 
 
 def _is_request(resource: Resource) -> bool:
-    return resource.get("kind") == output_claims.KIND and identity.is_dynamo(resource)
+    return resource.get("kind") == identity.REQUEST and identity.is_dynamo(resource)
 
 
 def _names_models(resource: Resource) -> bool:

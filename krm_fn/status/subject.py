@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.workload_list import Entry
 
-GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
-REQUEST = "DynamoGraphDeploymentRequest"
+GRAPH, COMPONENT, ADAPTER = identity.GRAPH, identity.COMPONENT, identity.ADAPTER
 UNREADABLE, REFUSED = "InvalidWorkloads", "ValidationFailed"
 """Reasons why a resource is not judged: its annotation cannot be read, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
@@ -97,7 +96,7 @@ def _planned(services: dict[str, Any]) -> tuple[tuple[str, int | None], ...]:
 
 def _request(resource: Resource) -> ObjectKey | None:
     name, namespace = fields.label(resource, labels.REQUEST_NAME), fields.label(resource, labels.REQUEST_NAMESPACE)
-    return ObjectKey(identity.DYNAMO_GROUP, REQUEST, namespace, name) if name and namespace else None
+    return ObjectKey(identity.DYNAMO_GROUP, identity.REQUEST, namespace, name) if name and namespace else None
 
 
 def _models(served: Iterable[Any]) -> tuple[str, ...]:

@@ -6,20 +6,21 @@ import asyncio
 import contextlib
 import gc
 import logging
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
 import krm_fn
 from krm_fn.status import endpoints
-from krm_fn.sync import controllers, leases, loras, markers, options, tasks
+from krm_fn.sync import controllers, leases, markers, options, tasks
 from krm_fn.sync.cache import Cache
 from krm_fn.sync.controllers import World
 from krm_fn.sync.engine import Engine
 from krm_fn.sync.events import Events
 from krm_fn.sync.health import Health
 from krm_fn.sync.leases import Leader
-from krm_fn.sync.loras import Loras, api
-from krm_fn.sync.loras.dispatch import Guard
+from krm_fn.sync.loras import Loras, api, limits
+from krm_fn.sync.loras.dispatch import Dispatcher, Guard
 from krm_fn.sync.markers import Markers, OwnMarkers
 from krm_fn.sync.metrics import Metrics, Snapshot
 from krm_fn.sync.reflector import Reflector
@@ -177,7 +178,8 @@ class Syncer:
             lambda namespace: self._leads() and self._serves(namespace),
             lambda namespace, place: endpoints.stands(place, namespace, children),
         )
-        return Loras(lambda model: self._engine.again("models", model), guard, self._metrics, loras.LIMITS, api.connector)
+        changed = partial(self._engine.again, "models")
+        return Loras(Dispatcher(changed, guard, self._metrics, limits.LIMITS, api.connector))
 
     def _leads(self) -> bool:
         return self._leader is None or self._leader.leading()

@@ -10,16 +10,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from krm_fn import results
+from krm_fn.kube import identity
 from krm_fn.manifests import components as kinds
 from krm_fn.manifests import workloads
 from krm_fn.resolve.cluster import namespace
-from krm_fn.validation import components, discovery, graphs, models, pods, requests
+from krm_fn.validation import components, discovery, graphs, models, pods
 
 if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
     from krm_fn.manifests.pod import Pods
-    from krm_fn.plan import GraphPlan, RequestPlan
+    from krm_fn.plan import GraphPlan
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result
 
@@ -47,21 +48,10 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
         yield from workload.check_together(plan, [component.plan for component in carried])
 
 
-def request(plan: RequestPlan, job: Resource, cluster: ClusterFacts) -> Iterator[Result]:
-    """All findings about a request. `job` is its profiling Job."""
-    yield from requests.check_names(plan)
-    yield from requests.check_metadata(plan)
-    yield from requests.check_gpu_discovery(plan)
-    yield from requests.check_measurements(plan)
-    yield from requests.check_base(plan, cluster)
-    yield from requests.check_output(plan, cluster)
-    yield from requests.check_job(plan, job)
-
-
 def other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:
     """All findings about a model. Other kinds that are not expanded have none. `resource` must be well-formed."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
-    if address.kind == "DynamoModel":
+    if address.kind == identity.MODEL:
         yield from models.check_model(spec, address, namespace(resource, config), cluster.models)
 
 

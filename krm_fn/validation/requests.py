@@ -26,6 +26,17 @@ _UNLIMITED = "DYN210"
 """The reference makes Jobs with such requests, which only a cluster that adds limits accepts."""
 
 
+def check(plan: RequestPlan, job: Resource, cluster: ClusterFacts) -> Iterator[Result]:
+    """All findings about a request. `job` is its profiling Job."""
+    yield from check_names(plan)
+    yield from check_metadata(plan)
+    yield from check_gpu_discovery(plan)
+    yield from check_measurements(plan)
+    yield from check_base(plan, cluster)
+    yield from check_output(plan, cluster)
+    yield from check_job(plan, job)
+
+
 def check_names(plan: RequestPlan) -> Iterator[Result]:
     """The name of the request must fit into the name of the Job, and the overrides must be valid for a graph."""
     job = names.profiling_job(plan.name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from click.testing import CliRunner
 
@@ -14,6 +15,7 @@ from krm_fn import cli
 from tests.testbed import programs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 GRAPH = """\
@@ -59,3 +61,10 @@ def program(*arguments: str | Path, stdin: str = "", folder: Path | None = None,
     settings = {"PATH": os.environ["PATH"], "PYTHONPATH": str(programs.ROOT), **environment}
     done = subprocess.run(command, input=stdin.encode(), capture_output=True, check=False, timeout=300, cwd=folder, env=settings)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def status(*resources: Any, arguments: Sequence[str] = ()) -> str:
+    """What `krm-fn status` prints about resources, without any finding."""
+    done = run("status", *arguments, "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(resources)}))
+    assert (done.code, done.err) == (0, "")
+    return done.out

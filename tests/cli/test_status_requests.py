@@ -5,15 +5,9 @@ from __future__ import annotations
 import json
 
 from tests.cli import console
+from tests.cli.console import status
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED
-
-
-def status(*resources, arguments=()):
-    listing = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(resources)})
-    done = console.run("status", *arguments, "-", stdin=listing)
-    assert (done.code, done.err) == (0, "")
-    return done.out
 
 
 def written(*resources):

@@ -8,8 +8,8 @@ import pytest
 
 from krm_fn.status import conditions, models
 from krm_fn.status.models import serving
-from krm_fn.sync import loras
 from krm_fn.sync.loras import api, records
+from krm_fn.sync.loras.limits import LIMITS
 from tests.platform import pages
 from tests.testbed import programs, server, syncer, workers
 
@@ -39,11 +39,10 @@ def test_the_page_has_every_reason_of_the_code():
 
 
 def test_the_limits_are_those_of_the_code():
-    limits = loras.LIMITS
-    assert f"{limits.requests} requests, and {limits.requests_of_model} of them for one model" in PAGE
-    assert f"{api.BODY_LIMIT // 1024} KiB of an answer, in {limits.request:g} seconds" in PAGE
-    assert f"after {limits.again:g} seconds, then after twice as long each time, at most {limits.longest / 60:g} minutes" in PAGE
-    assert f"After {limits.removal:g} seconds the syncer gives up" in PAGE
+    assert f"{LIMITS.requests} requests, and {LIMITS.requests_of_model} of them for one model" in PAGE
+    assert f"{api.BODY_LIMIT // 1024} KiB of an answer, in {LIMITS.request:g} seconds" in PAGE
+    assert f"after {LIMITS.again:g} seconds, then after twice as long each time, at most {LIMITS.longest / 60:g} minutes" in PAGE
+    assert f"After {LIMITS.removal:g} seconds the syncer gives up" in PAGE
     assert records.LASTING == 3
     assert "refused an adapter three times in a row" in PAGE
 

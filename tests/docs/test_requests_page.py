@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from krm_fn.manifests.profiling import script
 from krm_fn.profiling import output
 from krm_fn.status import requests
@@ -70,7 +70,7 @@ def test_the_page_has_every_exit_code_of_our_containers():
 def test_every_message_about_the_output_is_one_of_the_code():
     phrases = {part.strip() for row in rows("When the output cannot be used") for part in quoted(row[0]).split("…")} - {""}
     assert len(phrases) > 5
-    code = CODE.replace("{GRAPH}", output.GRAPH)
+    code = CODE.replace("{identity.GRAPH}", identity.GRAPH)
     assert [phrase for phrase in sorted(phrases) if phrase not in code] == []
 
 

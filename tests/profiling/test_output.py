@@ -15,17 +15,11 @@ from krm_fn.kube import labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.profiling import output
 from krm_fn.profiling.output import CONFIG, MOCKER, Output, Published
+from tests.status import asked
 from tests.support.strategies import JSON
 
 KEY = ObjectKey("", "ConfigMap", "team-a", "dgdr-output-qwen")
-GRAPH = """\
-apiVersion: nvidia.com/v1alpha1
-kind: DynamoGraphDeployment
-metadata: {name: vllm-disagg}
-spec:
-  services:
-    Frontend: {componentType: frontend, replicas: 1}
-"""
+GRAPH = asked.TEXT
 DATA = """\
 apiVersion: v1
 kind: ConfigMap
@@ -39,7 +33,7 @@ JSON_DATA = json.dumps(yaml.safe_load(DATA))
 
 def read(text: str, *, mocker: bool = False, **texts: str) -> Output:
     """The output in a ConfigMap with this text."""
-    return output.read(Published(KEY, "qwen", {CONFIG: text, **texts}), mocker=mocker)
+    return output.read(Published(KEY, {CONFIG: text, **texts}), mocker=mocker)
 
 
 def service(text: str) -> str:
@@ -236,7 +230,7 @@ def digest(*texts: str) -> str:
 
 def test_the_marks_of_a_config_map():
     notes = {labels.PROFILE_HASH: "a", labels.OUTPUT_HASH: "b"}
-    assert output.published(config_map({CONFIG: GRAPH}, **notes)) == Published(KEY, "qwen", {CONFIG: GRAPH}, "a", "b")
+    assert output.published(config_map({CONFIG: GRAPH}, **notes)) == Published(KEY, {CONFIG: GRAPH}, "a", "b")
     assert output.published({"kind": "ConfigMap", "metadata": {"name": "x"}}, "home").key.namespace == "home"
 
 

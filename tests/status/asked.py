@@ -7,10 +7,10 @@ from typing import Any
 from krm_fn.kube import labels
 from krm_fn.profiling import output
 from krm_fn.profiling.output import Output
-from krm_fn.status import job, request, subject
+from krm_fn.status import job, request, requests, subject
 from krm_fn.status.features import Features
 from krm_fn.status.job import Job
-from krm_fn.status.request import Request, Seen
+from krm_fn.status.requests import Request, Seen
 from krm_fn.status.subject import Subject
 from tests.status.given import NOW
 
@@ -49,7 +49,7 @@ def resource(status: Any = None, *, hash_: str | None = HASH, generation: int = 
 
 def read(status: Any = None, **more: Any) -> Request:
     """The same request as the status logic sees it."""
-    return request.read(resource(status, **more))
+    return requests.read(resource(status, **more))
 
 
 def job_resource(*conditions: Any, hash_: str = HASH, owner: str | None = NAME, suspend: bool = False) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import request
+from krm_fn.status import requests
 from krm_fn.status.features import Features
-from krm_fn.status.request import Seen
+from krm_fn.status.requests import Seen, deployment
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 from tests.status.given import LATER, NOW
@@ -97,7 +97,7 @@ def test_a_failed_graph_is_stalled_but_not_failed():
 def test_overrides_give_the_place_of_the_graph():
     spec = {"autoApply": True, "deploymentOverrides": {"name": "prod", "namespace": "serving"}}
     output = asked.written()
-    key = request.target(asked.read(**spec), output)
+    key = deployment.target(asked.read(**spec), output)
     assert key is not None
     assert (key.kind, key.namespace, key.name) == ("DynamoGraphDeployment", "serving", "prod")
     seen = Seen(asked.profiling(COMPLETE), output, asked.graph("successful", name="prod", namespace="serving"))
@@ -131,7 +131,7 @@ TARGETS = [
 
 @pytest.mark.parametrize(("spec", "stored", "output", "name"), [row[1:] for row in TARGETS], ids=[row[0] for row in TARGETS])
 def test_the_graph_of_a_request(spec, stored, output, name):
-    key = request.target(asked.read(stored, **spec), output)
+    key = deployment.target(asked.read(stored, **spec), output)
     assert (key.name if key else None) == name
 
 
@@ -247,7 +247,7 @@ def test_a_request_without_our_annotation_is_left_alone():
 def test_a_deleted_request_keeps_its_status():
     deleted = asked.resource({"state": "Ready"})
     deleted["metadata"]["deletionTimestamp"] = NOW
-    assert asked.status(request.read(deleted), Seen()) == {"state": "Ready"}
+    assert asked.status(requests.read(deleted), Seen()) == {"state": "Ready"}
 
 
 def test_fields_and_conditions_of_others_stay():

@@ -10,10 +10,10 @@ from hypothesis import given as random
 from hypothesis import strategies as st
 
 from krm_fn.kube import labels
-from krm_fn.status import changes, job, request
+from krm_fn.status import changes, job, request, requests
 from krm_fn.status.features import Features
 from krm_fn.status.job import Job
-from krm_fn.status.request import Seen
+from krm_fn.status.requests import Seen
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 from tests.support.strategies import JSON
@@ -83,7 +83,7 @@ WRITTEN = st.fixed_dictionaries({"spec": JSON, "status": FIELDS | JSON, "metadat
 
 @random(WRITTEN, SEEN)
 def test_whatever_a_request_holds_nothing_raises(resource, seen):
-    read = request.read(resource)
+    read = requests.read(resource)
     found = asked.status(read, seen)
     assert isinstance(found, dict)
     json.dumps(changes.patch(read.status, found))

@@ -8,8 +8,7 @@ import pytest
 
 from krm_fn.kube import size
 from krm_fn.status import changes
-from krm_fn.status.request import Seen
-from krm_fn.status.requests import generation
+from krm_fn.status.requests import Seen, generation
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, OTHER
 from tests.testbed import api

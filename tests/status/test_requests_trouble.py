@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status.request import Seen
+from krm_fn.status.requests import Seen
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 

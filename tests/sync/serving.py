@@ -75,9 +75,9 @@ READY = is_("Ready", "AllEndpointsReady")
 
 
 def events(place: Place, reason: str) -> list[str]:
-    """The notes of the events with this reason."""
+    """The notes of the events about models with this reason. A graph has events of its own, some with the same reason."""
     found = place.plane.client.get(f"/apis/events.k8s.io/v1/namespaces/{place.namespace}/events")["items"]
-    return [each["note"] for each in found if each["reason"] == reason]
+    return [each["note"] for each in found if each["reason"] == reason and each["regarding"]["kind"] == MODEL]
 
 
 def gone(place: Place, name: str = "support") -> bool:

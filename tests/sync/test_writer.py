@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from krm_fn.status import request, subject
+from krm_fn.status import requests, subject
 from krm_fn.sync import writer as writers
 from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import GRAPHS, REQUESTS
@@ -149,7 +149,7 @@ async def test_a_field_that_may_not_be_cut_is_left_out(fragile, plane):
     asked = {"apiVersion": "nvidia.com/v1alpha1", "kind": REQUESTS.kind, "metadata": metadata, "spec": spec}
     server.eventually(lambda: plane.apply(asked, dry_run=False).ok)
     live = plane.client.get(REQUESTS.path(namespace, "llm"))
-    found = Entry(live["metadata"]["uid"], live["metadata"]["resourceVersion"], request.read(live))
+    found = Entry(live["metadata"]["uid"], live["metadata"]["resourceVersion"], requests.read(live))
     graph = {"apiVersion": "nvidia.com/v1alpha1", "kind": GRAPHS.kind, "metadata": {"name": "x", "annotations": {"a": "x" * 2_000_000}}}
     async with writing(fragile) as written:
         status = {"state": "Ready", "generatedDeployment": graph}

@@ -77,7 +77,7 @@ class Asked(NamedTuple):
         owner = {"apiVersion": "nvidia.com/v1alpha1", "kind": REQUEST, "name": self.name, "uid": own, "controller": False}
         metadata = {
             "name": names.profiling_output(self.name),
-            "labels": {labels.REQUEST_NAME: self.name, labels.MODEL_MANAGED_BY: names.OPERATOR},
+            "labels": {labels.REQUEST_NAME: self.name, labels.MODEL_MANAGED_BY: labels.OPERATOR},
             "annotations": marks,
             "ownerReferences": [owner],
         }

@@ -122,10 +122,10 @@ class Routed(aiohttp.TCPConnector):
 def prelude(workers: Workers, *refused: str, **limits: float) -> str:
     """What a syncer process runs before it starts, so that it reaches the workers, with these limits."""
     return f"""
-from krm_fn.sync import loras
+from krm_fn.sync.loras import api, limits
 from tests.testbed.workers import Routed
-loras.api.connector = lambda: Routed({workers.port}, {refused!r})
-loras.LIMITS = loras.LIMITS._replace(**{limits!r})
+api.connector = lambda: Routed({workers.port}, {refused!r})
+limits.LIMITS = limits.LIMITS._replace(**{limits!r})
 """
 
 

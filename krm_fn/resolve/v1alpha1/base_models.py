@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn.kube import names
+from krm_fn.kube import identity, names
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 
-_MODEL, _GRAPH, _COMPONENT = "DynamoModel", "DynamoGraphDeployment", "DynamoComponentDeployment"
-KINDS = (_MODEL, _GRAPH, _COMPONENT)
+KINDS = (identity.MODEL, identity.GRAPH, identity.COMPONENT)
 
 
 class BaseModels(NamedTuple):
@@ -34,7 +33,7 @@ def read(placed: Iterable[tuple[str, Resource]]) -> BaseModels:
     for namespace, resource in placed:
         for name in filter(None, _names(resource)):
             hashes.setdefault((namespace, names.model_hash(name)), {})[name] = None
-            if resource["kind"] != _MODEL:
+            if resource["kind"] != identity.MODEL:
                 served.add((namespace, name))
     return BaseModels(frozenset(served), {key: tuple(found) for key, found in hashes.items()})
 
@@ -42,9 +41,9 @@ def read(placed: Iterable[tuple[str, Resource]]) -> BaseModels:
 def _names(resource: Resource) -> Iterator[str]:
     """The base models that a resource names; empty texts among them."""
     spec = resource.get("spec")
-    if resource["kind"] == _MODEL:
+    if resource["kind"] == identity.MODEL:
         yield _text(spec, "baseModelName")
-    elif resource["kind"] == _COMPONENT:
+    elif resource["kind"] == identity.COMPONENT:
         yield _text(_inner(spec, "modelRef"), "name")
     else:
         services = _inner(spec, "services")

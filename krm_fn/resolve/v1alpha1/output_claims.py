@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from krm_fn import results
 from krm_fn.kube.types import Resource
 
-KIND = "DynamoGraphDeploymentRequest"
-
 
 def read(placed: Iterable[tuple[str, Resource]]) -> dict[tuple[str, str], tuple[str, ...]]:
     """Maps namespace and name of a claim to the requests that write into it. The requests may be malformed; those are left out."""

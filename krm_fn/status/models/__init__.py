@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.status.endpoints import Place
 
-KIND = "DynamoModel"
+KIND = identity.MODEL
 FOUND, SERVES = "ServicesFound", "EndpointsReady"
 """The reference's conditions of a model, beside Valid."""
 LOADING = "Loading"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.profiling.output import Output
     from krm_fn.status.features import Features
-    from krm_fn.status.request import Request, Seen
+    from krm_fn.status.requests import Request, Seen
     from krm_fn.status.subject import Subject
 
 TYPE = "DeploymentReady"

@@ -12,7 +12,7 @@ from krm_fn.status.requests import FAILED, PENDING, READY, Step, profiling
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.profiling.output import Output
-    from krm_fn.status.request import Request, Seen
+    from krm_fn.status.requests import Request, Seen
 
 TYPE = "SpecGenerated"
 LIMIT = 250_000

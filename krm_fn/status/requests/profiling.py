@@ -12,7 +12,7 @@ from krm_fn.status.requests import FAILED, PENDING, PROFILING, READY, Step
 if TYPE_CHECKING:
     from krm_fn.profiling.output import Output
     from krm_fn.status.job import Job
-    from krm_fn.status.request import Request, Seen
+    from krm_fn.status.requests import Request, Seen
 
 TYPE = "Profiling"
 RUNNING, COMPLETED, UNSUCCESSFUL = "ProfilingRunning", "ProfilingCompleted", "ProfilingFailed"

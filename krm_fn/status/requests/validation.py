@@ -8,7 +8,7 @@ from krm_fn.status.conditions import Condition
 from krm_fn.status.requests import profiling
 
 if TYPE_CHECKING:
-    from krm_fn.status.request import Request, Seen
+    from krm_fn.status.requests import Request, Seen
 
 TYPE = "Validation"
 INVALID, REJECTED = "ValidationFailed", "SpecChangeRejected"

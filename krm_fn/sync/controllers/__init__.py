@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from krm_fn import registry
+from krm_fn.kube import identity
 from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.status import changes, graph, observe, subject
 from krm_fn.sync import logs
@@ -169,7 +170,7 @@ def workload_kind(observer: observe.Observer, selector: str | None = None) -> Ki
 GRAPHS = dynamo_kind(subject.GRAPH)
 COMPONENTS = dynamo_kind(subject.COMPONENT)
 ADAPTERS = dynamo_kind(subject.ADAPTER)
-REQUESTS = dynamo_kind(subject.REQUEST)
+REQUESTS = dynamo_kind(identity.REQUEST)
 UNMANAGED = "unmanaged"
 """The state of a resource that no render wrote, in the metrics."""
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.kube import labels, names
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.status import fields, job, request
-from krm_fn.status.request import Seen
-from krm_fn.status.requests import deployment, transitions
+from krm_fn.status import fields, job, request, requests
+from krm_fn.status.requests import Seen, deployment, transitions
 from krm_fn.status.subject import Subject
 from krm_fn.sync import logs, times
 from krm_fn.sync.controllers import GRAPHS, REQUESTS, UNMANAGED, Controller, Follow, dynamo
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from krm_fn.status.features import Features
     from krm_fn.status.job import Job
-    from krm_fn.status.request import Request
+    from krm_fn.status.requests import Request
     from krm_fn.sync.controllers import Change, World
     from krm_fn.sync.store import Entry
 
@@ -81,7 +80,7 @@ class Requests(Controller):
         """Requests, and the objects by which they are judged."""
         from krm_fn.profiling import output  # noqa: PLC0415 - the core does not need it
 
-        found = [Follow(REQUESTS, request.read), Follow(JOBS, job.read), Follow(OUTPUTS, output.published), dynamo(GRAPHS)]
+        found = [Follow(REQUESTS, requests.read), Follow(JOBS, job.read), Follow(OUTPUTS, output.published), dynamo(GRAPHS)]
         return [*found, Follow(PODS, job.pod)] if features.pods else found
 
     def keys(self, change: Change) -> Iterator[ObjectKey]:
@@ -132,7 +131,7 @@ class Requests(Controller):
         if own is None and output is None and not asked.generated:
             own = await self._foreign(asked)
             pause = _AGAIN if own else None
-        key = request.target(asked, output)
+        key = deployment.target(asked, output)
         graph = cache.subject(key) if key else None
         if key is None:
             self._targets.pop(asked.key, None)

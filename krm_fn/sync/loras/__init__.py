@@ -11,23 +11,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
-from krm_fn.sync.loras.dispatch import Dispatcher
-from krm_fn.sync.loras.limits import Limits
 from krm_fn.sync.loras.records import Pod, Record, Spot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    import aiohttp
+    from collections.abc import Collection, Mapping
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.status.endpoints import Place
     from krm_fn.status.models import Load
     from krm_fn.sync.loras.api import Adapter
-    from krm_fn.sync.loras.dispatch import Guard
-    from krm_fn.sync.metrics import Metrics
-
-LIMITS = Limits()
+    from krm_fn.sync.loras.dispatch import Dispatcher
 
 
 class Removal(NamedTuple):
@@ -39,23 +32,13 @@ class Removal(NamedTuple):
 
 
 class Loras:
-    """Keeps the workers of all models as the controller wants them. `changed(model)` is called after each answer.
+    """Keeps the workers of all models as the controller wants them."""
 
-    `connect` makes the connections to workers (`krm_fn.sync.loras.api.connector`).
-    """
-
-    def __init__(
-        self,
-        changed: Callable[[ObjectKey], None],
-        guard: Guard,
-        metrics: Metrics,
-        limits: Limits,
-        connect: Callable[[], aiohttp.BaseConnector],
-    ) -> None:
-        self._limits = limits
-        self._records: dict[ObjectKey, Record] = {}
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._records = dispatcher.records
+        self._limits = dispatcher.limits
         self._pods: WeakValueDictionary[Place, Pod] = WeakValueDictionary()
-        self._dispatcher = Dispatcher(self._records, changed, guard, metrics, limits, connect)
 
     async def run(self) -> None:
         """Sends requests until the task is cancelled. Requests under way are then given up."""

@@ -50,22 +50,24 @@ class _Request(NamedTuple):
 
 
 class Dispatcher:
-    """Works on the records until they are as they should be. The record that had a request last is last in `records`."""
+    """Works on the records until they are as they should be. The record that had a request last is last in `records`.
 
-    def __init__(  # noqa: PLR0913, PLR0917
+    `changed(model)` is called after each answer. `connect` makes the connections to workers (`krm_fn.sync.loras.api.connector`).
+    """
+
+    def __init__(
         self,
-        records: dict[ObjectKey, Record],
         changed: Callable[[ObjectKey], None],
         guard: Guard,
         metrics: Metrics,
         limits: Limits,
         connect: Callable[[], aiohttp.BaseConnector],
     ) -> None:
-        self._records = records
+        self.records: dict[ObjectKey, Record] = {}
         self._changed = changed
         self._guard = guard
         self._metrics = metrics
-        self._limits = limits
+        self.limits = limits
         self._connect = connect
         self._running: set[asyncio.Task[str]] = set()
         self._repeating = 0
@@ -78,7 +80,7 @@ class Dispatcher:
     async def run(self) -> None:
         """Sends requests until the task is cancelled. Requests under way are then given up."""
         try:
-            async with LoraApi(self._limits.request, self._connect) as api:
+            async with LoraApi(self.limits.request, self._connect) as api:
                 while True:
                     self._wake.clear()
                     pause = self._start(api)
@@ -92,27 +94,27 @@ class Dispatcher:
         """Begins as many requests as may begin now. Returns the seconds until the next may; None if none waits."""
         now = monotonic()
         self._expire(now)
-        while len(self._running) < self._limits.requests and (found := self._next(now)):
+        while len(self._running) < self.limits.requests and (found := self._next(now)):
             self._begin(api, found)
-        busy = [record for record in self._records.values() if record.todo]
+        busy = [record for record in self.records.values() if record.todo]
         spots = (record.spots[place] for record in busy for place in record.todo)
         moments = (*(record.until for record in busy), *(max(spot.due, spot.pod.until) for spot in spots))
-        return min((each - now for each in moments if now < each < inf), default=self._limits.again) if busy else None
+        return min((each - now for each in moments if now < each < inf), default=self.limits.again) if busy else None
 
     def _expire(self, now: float) -> None:
         """Gives up unloading where its time is over. The controller hears of it, unless the model does not exist any more."""
-        for model, record in list(self._records.items()):
+        for model, record in list(self.records.items()):
             if record.gone and (now >= record.until or not record.todo):
-                self._records.pop(model).clear()
+                self.records.pop(model).clear()
             elif now >= record.until and not record.held:
                 record.held = True
                 self._changed(model)
 
     def _next(self, now: float) -> _Request | None:
         """The next request: first those that will probably be answered, and among them those of the model that has waited longest."""
-        for again in (False, True) if self._repeating < self._limits.repetitions else (False,):
-            for model, record in self._records.items():
-                if record.todo and record.room(now, self._limits) and self._guard.serves(model.namespace):
+        for again in (False, True) if self._repeating < self.limits.repetitions else (False,):
+            for model, record in self.records.items():
+                if record.todo and record.room(now, self.limits) and self._guard.serves(model.namespace):
                     for request in self._due(model, record, now):
                         if request.again == again:
                             return request
@@ -133,7 +135,7 @@ class Dispatcher:
     def _begin(self, api: LoraApi, request: _Request) -> None:
         """Begins a request, and lets the other models be first next time."""
         record, spot = request.record, request.spot
-        self._records[request.model] = self._records.pop(request.model)
+        self.records[request.model] = self.records.pop(request.model)
         record.begin(monotonic())
         self._repeating += request.again
         self._metrics.lora_requests.inc()
@@ -155,11 +157,11 @@ class Dispatcher:
                 await api.unload(url, step.adapter)
         except Failure as failure:
             _LOG.log(logging.DEBUG if request.again else logging.INFO, "%s: %s", place.pod, failure, extra=about)
-            request.record.failed(spot, failure, self._limits)
+            request.record.failed(spot, failure, self.limits)
             return failure.result
         except Exception:  # noqa: BLE001 - one place must not stop the others
             _LOG.exception("a bug, please report it", extra=about)
-            request.record.failed(spot, Failure("error", "an internal error of krm-fn sync, see its log"), self._limits)
+            request.record.failed(spot, Failure("error", "an internal error of krm-fn sync, see its log"), self.limits)
             return "error"
         _LOG.debug("%s: done", place.pod, extra=about)
         request.record.succeeded(spot, step)
@@ -172,7 +174,7 @@ class Dispatcher:
         self._metrics.lora_requests.dec()
         self._metrics.lora_operations.labels(request.step.action, result).inc()
         request.spot.task, request.spot.pod.busy = None, False
-        request.record.end(monotonic(), self._limits)
+        request.record.end(monotonic(), self.limits)
         if request.record.spots.get(request.place) is request.spot:
             request.record.look(request.place)
         self.wake()

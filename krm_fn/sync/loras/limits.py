@@ -29,3 +29,6 @@ class Limits(NamedTuple):
     def delay(self, failures: int) -> float:
         """The time until the next request after so many failures in a row."""
         return min(self.again * 2.0 ** min(failures - 1, 16), self.longest)
+
+
+LIMITS = Limits()

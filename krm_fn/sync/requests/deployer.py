@@ -6,9 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels
-from krm_fn.profiling import deploy
 from krm_fn.records import NamedTuple
 from krm_fn.status import subject
+from krm_fn.status.requests import objects
 from krm_fn.sync.requests import rendering
 from krm_fn.sync.requests.apply import Applier
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.profiling.output import Output
-    from krm_fn.status.request import Request
+    from krm_fn.status.requests import Request
     from krm_fn.status.subject import Subject
     from krm_fn.sync.requests.rendering import Rendered
     from krm_fn.sync.writer import Writer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Attempt(NamedTuple):
     """What became of an attempt. `graph` is the graph in the cluster, complete or somebody else's.
 
-    `refused` and `problem` are those of `krm_fn.status.request.Seen`. `pause` are the seconds until another attempt makes sense, or None.
+    `refused` and `problem` are those of `krm_fn.status.requests.Seen`. `pause` are the seconds until another attempt makes sense, or None.
     `warnings` are findings about a graph that was deployed.
     """
 
@@ -60,7 +60,7 @@ class Deployer:
         """Deploys the graph of a request, or what is missing of it. Raises Retry."""
         if output is None or output.graph is None or output.edited:
             return Attempt(problem=f"the ConfigMap {request.output.name} no longer has what the profiler wrote; restore it")
-        graph = deploy.graph(output, request)
+        graph = objects.graph(output, request)
         if why := self._refusal(request, subject.read(graph)):
             return Attempt(refused=why)
         rendered = await self._render(request, output)
@@ -89,7 +89,7 @@ class Deployer:
         """The rendered graph. The same generation of a request and the same output are rendered once."""
         generation, before, rendered = self._rendered.get(request.key, (0, None, None))
         if rendered is None or generation != request.generation or before is not output:
-            graph, others = deploy.graph(output, request), deploy.config_maps(output, request)
+            graph, others = objects.graph(output, request), objects.config_maps(output, request)
             check = f"krm-fn request get {request.key.name} -n {request.key.namespace} | krm-fn check -"
             rendered = await asyncio.to_thread(rendering.render, graph, others, self._config, check)
             self._rendered[request.key] = request.generation, output, rendered

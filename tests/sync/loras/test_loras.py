@@ -9,9 +9,10 @@ from itertools import pairwise
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.status.endpoints import Place
 from krm_fn.status.models import Load
-from krm_fn.sync.loras import LIMITS, Loras
+from krm_fn.sync.loras import Loras
 from krm_fn.sync.loras.api import Adapter
-from krm_fn.sync.loras.dispatch import Guard
+from krm_fn.sync.loras.dispatch import Dispatcher, Guard
+from krm_fn.sync.loras.limits import LIMITS
 from krm_fn.sync.metrics import Metrics
 from tests.sync.loops import eventually, runs
 from tests.testbed import workers
@@ -49,7 +50,7 @@ class Bed:
         self.closed: set[str] = set()
         self.gone: set[Place] = set()
         guard = Guard(lambda namespace: namespace not in self.closed, lambda _, place: place not in self.gone)
-        self.loras = Loras(self.changes.append, guard, self.metrics, self.limits, lambda: Routed(found.port))
+        self.loras = Loras(Dispatcher(self.changes.append, guard, self.metrics, self.limits, lambda: Routed(found.port)))
 
     def want(self, *places, adapter=SUPPORT, name="support", known=None, kept=(), but=()):
         self.loras.want(key(name), adapter, ready(*places, but=but), kept, known or {})

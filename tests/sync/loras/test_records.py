@@ -7,8 +7,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krm_fn.sync.loras import LIMITS
 from krm_fn.sync.loras.api import Adapter, Failure
+from krm_fn.sync.loras.limits import LIMITS
 from krm_fn.sync.loras.records import Pod, Spot
 
 ADAPTERS = [Adapter(name, uri) for name in ("a", "b") for uri in ("s3://1", "s3://2")]

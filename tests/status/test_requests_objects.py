@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.profiling import deploy
 from krm_fn.profiling.output import Output
+from krm_fn.status.requests import objects
 from tests.status import asked
 
 TEXT = """\
@@ -34,7 +34,7 @@ SPEC = {"backendFramework": "vllm", "services": {"Frontend": {"componentType": "
 
 def graph(text: str = TEXT, status: Any = None, **overrides: Any) -> Any:
     """The graph as the request wants it."""
-    return deploy.graph(asked.written(text), asked.read(status, deploymentOverrides=overrides))
+    return objects.graph(asked.written(text), asked.read(status, deploymentOverrides=overrides))
 
 
 def test_without_overrides():
@@ -74,16 +74,16 @@ def test_absurd_overrides_are_left_out(overrides):
 def test_the_graph_in_the_status_stands_in_for_a_lost_or_changed_output():
     stored = {"generatedDeployment": asked.GRAPH}
     for output in (Output(), asked.written(TEXT, edited=True)):
-        assert deploy.graph(output, asked.read(stored))["spec"] == asked.GRAPH["spec"]
-        assert deploy.config_maps(output, asked.read(stored)) == []
+        assert objects.graph(output, asked.read(stored))["spec"] == asked.GRAPH["spec"]
+        assert objects.config_maps(output, asked.read(stored)) == []
     with pytest.raises(ValueError, match="no such thing"):
-        deploy.graph(Output(problem="no such thing"), asked.read())
+        objects.graph(Output(problem="no such thing"), asked.read())
 
 
 def test_config_maps():
     """The namespace of the graph, the marks of the request, and the content; not the overrides of the graph's labels."""
     request = asked.read(deploymentOverrides={"namespace": "serving", "name": "prod", "labels": {"team": "search"}})
-    assert deploy.config_maps(asked.written(TEXT), request) == [
+    assert objects.config_maps(asked.written(TEXT), request) == [
         {
             "apiVersion": "v1",
             "kind": "ConfigMap",

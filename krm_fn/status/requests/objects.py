@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels, names
+from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.profiling.output import Output
-    from krm_fn.status.request import Request
+    from krm_fn.status.requests import Request
 
 
 def graph(output: Output, request: Request) -> Resource:
@@ -54,7 +54,7 @@ def _marks(request: Request) -> Labels:
     return {
         labels.REQUEST_NAME: request.key.name,
         labels.REQUEST_NAMESPACE: request.key.namespace,
-        labels.MODEL_MANAGED_BY: names.OPERATOR,
+        labels.MODEL_MANAGED_BY: labels.OPERATOR,
     }
 
 
