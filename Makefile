@@ -73,6 +73,7 @@ generate: $(VENV)/dev ## write the files that the code generates: schemas, defin
 
 native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate
 	$(BIN)/python -m krm_fn.generate.native
+	$(BIN)/python tools/field_order.py
 	@$(MAKE) --no-print-directory generate
 
 golden: $(VENV)/dev tools ## record the output of every example again, for review as a diff

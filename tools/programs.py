@@ -74,6 +74,7 @@ ALL = (
     Program("kube-apiserver", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-apiserver"),
     Program("kube-controller-manager", ("--version",), "kubernetes", _KUBERNETES, "/cmd/kube-controller-manager"),
     Program("kubectl", ("version", "--client"), "kubernetes", _KUBERNETES, "/cmd/kubectl"),
+    Program("field-order", (), "field-order", "k8s.io/api", "."),
     Program("nats-server", ("--version",), "nats-server", "github.com/nats-io/nats-server/v2", ""),
     Program("openssl", ("version",), oldest="v3.0.0", remedy="install it with your system's package manager"),
     Program("kpt", ("version",), oldest="v1.0.0-beta.56", remedy=f"install it from {KPT_RELEASES}"),

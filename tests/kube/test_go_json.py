@@ -1,0 +1,71 @@
+"""JSON as Go writes it: the order of fields, what omitempty leaves out, and the escapes."""
+
+from __future__ import annotations
+
+import json
+
+import field_order
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krm_fn.generate import native
+from krm_fn.kube import go_json
+from tests.testbed import programs
+
+STRUCTS = go_json.pod_template()
+ENCODER = go_json.Encoder(STRUCTS)
+VALUES = [
+    # struct, value, text
+    ("PodTemplateSpec", {}, '{"metadata":{},"spec":{"containers":null}}'),
+    ("PodSpec", {"containers": []}, '{"containers":[]}'),
+    ("Container", {"image": "i", "name": "main"}, '{"name":"main","image":"i","resources":{}}'),
+    ("Container", {"name": "main", "args": [], "stdin": False}, '{"name":"main","resources":{}}'),
+    # Behind a pointer zero values stay.
+    ("ConfigMapEnvSource", {"optional": False}, '{"optional":false}'),
+    ("SecurityContext", {"runAsUser": 0, "privileged": False}, '{"privileged":false,"runAsUser":0}'),
+    ("PodSpec", {"containers": [], "terminationGracePeriodSeconds": 0}, '{"containers":[],"terminationGracePeriodSeconds":0}'),
+    ("Probe", {"grpc": {"service": "", "port": 1}, "periodSeconds": 0}, '{"grpc":{"port":1,"service":""}}'),
+    ("Volume", {"emptyDir": {}, "name": "v"}, '{"name":"v","emptyDir":{}}'),
+    # Without omitempty a missing field has the zero of its type.
+    ("EnvVar", {"value": "v"}, '{"name":"","value":"v"}'),
+    ("TCPSocketAction", {}, '{"port":0}'),
+    ("TCPSocketAction", {"port": "http"}, '{"port":"http"}'),
+    ("ResourceFieldSelector", {"resource": "limits.cpu"}, '{"resource":"limits.cpu","divisor":"0"}'),
+    ("ObjectMeta", {"annotations": {}, "labels": {"b": "", "a": "1"}}, '{"labels":{"a":"1","b":""}}'),
+    ("ResourceRequirements", {"limits": {"memory": "20480Mi", "cpu": 0.5}}, '{"limits":{"cpu":"500m","memory":"20Gi"}}'),
+    ("EmptyDirVolumeSource", {"sizeLimit": "1024Ki"}, '{"sizeLimit":"1Mi"}'),
+    ("Container", {"name": None, "resources": None, "env": None}, '{"name":"","resources":{}}'),
+    ("Container", {"name": "main", "field of a later Kubernetes": 1}, '{"name":"main","resources":{}}'),
+    ("ContainerPort", {"containerPort": 80.0}, '{"containerPort":80}'),
+    ("EnvVar", {"name": 'é<>&\u2028\u2029"\\\n\t\x01'}, r'{"name":"é\u003c\u003e\u0026\u2028\u2029\"\\\n\t\u0001"}'),
+]
+
+
+@pytest.mark.parametrize(("struct", "value", "text"), VALUES)
+def test_a_value_is_written_as_go_writes_it(struct, value, text):
+    assert ENCODER.text(value, struct) == text
+
+
+@given(st.dictionaries(st.text(max_size=3), st.text(max_size=3)), st.randoms())
+def test_the_text_of_a_map_depends_on_its_entries_alone(entries, random):
+    shuffled = [*entries.items()]
+    random.shuffle(shuffled)
+    written = ENCODER.text({"labels": dict(shuffled)}, "ObjectMeta")
+    assert written == ENCODER.text({"labels": entries}, "ObjectMeta")
+    assert json.loads(written).get("labels", {}) == entries
+
+
+@pytest.mark.parametrize("name", STRUCTS)
+def test_a_struct_has_the_fields_of_its_schema(name):
+    """The order comes from Go, and the fields of both are those of one Kubernetes version."""
+    definitions = native.load().definitions
+    package = "apimachinery.pkg.apis.meta" if name in ("ObjectMeta", "OwnerReference", "ManagedFieldsEntry") else "api.core"
+    schema = definitions.get(f"io.k8s.{package}.v1.{name}", definitions.get(f"io.k8s.apimachinery.pkg.apis.meta.v1.{name}"))
+    assert schema is not None
+    assert {*STRUCTS[name]} == {*schema["properties"]}
+
+
+def test_the_file_is_what_the_go_program_prints():
+    programs.path("field-order")
+    assert field_order.FILE.read_text("utf-8") == field_order.made()
