@@ -1,0 +1,25 @@
+"""Reads values that can have a wrong type: a conversion runs before, or in spite of, the findings of the check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; other entries are left out."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def is_zero(value: Any) -> bool:
+    """True for a value that Go's JSON leaves out of a struct: null, an empty text, list or object, and false."""
+    return value is None or value is False or (isinstance(value, (str, list, dict)) and not value)
+
+
+def written(**fields: Any) -> dict[str, Any]:
+    """The fields without those that are None."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,110 @@
+"""The `podTemplate` of a v1beta1 component, made from the fields of a v1alpha1 service and its `extraPodSpec`.
+
+Follows the reference's shared_spec_conversion.go. Values of `mainContainer` win over those of the service; environment variables and
+mounts of both are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn.convert import resources
+from krm_fn.convert._values import is_zero, mapping, objects, written
+from krm_fn.kube import merge
+
+MAIN = "main"
+SIDECAR = "sidecar-frontend"
+"""The name of the container that v1alpha1's `frontendSidecar` becomes."""
+PROBES = ("livenessProbe", "readinessProbe")
+"""The probes that a v1alpha1 service has fields of its own for."""
+_MERGED = ("env", "envFrom", "resources", "volumeMounts", *PROBES)
+
+
+def from_service(service: dict[str, Any]) -> dict[str, Any] | None:
+    """Makes the pod template of a service, or None if the service says nothing about its pods."""
+    if not _has_content(service):
+        return None
+    extra = mapping(service.get("extraPodSpec"))
+    sidecars = [container for container in objects(extra.get("containers")) if container.get("name") != MAIN]
+    sidecar = service.get("frontendSidecar")
+    if isinstance(sidecar, dict) and all(container.get("name") != SIDECAR for container in sidecars):
+        sidecars.append(_frontend_sidecar(sidecar))
+    metadata = {key: value for key, value in mapping(service.get("extraPodMetadata")).items() if not is_zero(value)}
+    pod = {key: value for key, value in extra.items() if key not in ("mainContainer", "containers") and value is not None}
+    template = {"spec": {"containers": [main_container(service), *sidecars], **pod}}
+    return {"metadata": metadata, **template} if metadata else template
+
+
+def _has_content(service: dict[str, Any]) -> bool:
+    """True if the reference makes a pod template of the service (hasPodTemplateContent)."""
+    given = ("resources", "envFromSecret", *PROBES, "extraPodMetadata", "frontendSidecar")
+    return (
+        any(service.get(field) is not None for field in given)
+        or bool(service.get("envs"))
+        or any(not mount.get("useAsCompilationCache") for mount in objects(service.get("volumeMounts")))
+        or not _is_empty_pod(mapping(service.get("extraPodSpec")))
+    )
+
+
+def _is_empty_pod(extra: dict[str, Any]) -> bool:
+    main = mapping(extra.get("mainContainer"))
+    return all(is_zero(value) for key, value in extra.items() if key != "mainContainer") and all(
+        is_zero(value) for key, value in main.items() if key != "name"
+    )
+
+
+def main_container(service: dict[str, Any]) -> dict[str, Any]:
+    """Makes the main container: the fields of the service with those of `mainContainer` merged over them."""
+    user = mapping(mapping(service.get("extraPodSpec")).get("mainContainer"))
+    merged = {
+        "env": _envs(objects(service.get("envs")), objects(user.get("env"))),
+        "envFrom": user.get("envFrom") or env_from(service.get("envFromSecret")),
+        "resources": resources.merged(resources.to_native(service.get("resources")), mapping(user.get("resources"))),
+        "volumeMounts": [*objects(user.get("volumeMounts")), *mounts(service.get("volumeMounts"))],
+        **{name: _probe(service.get(name), user.get(name)) for name in PROBES},
+    }
+    own = {key: value for key, value in user.items() if key != "name" and value is not None}
+    replaced = {key: value for key, value in merged.items() if value or (value is not None and key in PROBES)}
+    return {"name": MAIN, **own, **replaced}
+
+
+def mounts(listed: Any) -> list[dict[str, Any]]:
+    """The `volumeMounts` of a service as those of a container. The path of a compilation cache can be empty; rendering fills it."""
+    return [{"name": mount.get("name", ""), "mountPath": mount.get("mountPoint") or ""} for mount in objects(listed)]
+
+
+def env_from(secret: Any) -> list[dict[str, Any]]:
+    """The `envFrom` that a Secret's name becomes."""
+    return [{"secretRef": {"name": secret}}] if secret else []
+
+
+def _frontend_sidecar(sidecar: dict[str, Any]) -> dict[str, Any]:
+    source = env_from(sidecar.get("envFromSecret")) or None
+    image, args, env = (sidecar.get(field) for field in ("image", "args", "envs"))
+    return {"name": SIDECAR, **written(image=image or None, args=args or None, env=env or None, envFrom=source)}
+
+
+def _envs(service: list[dict[str, Any]], main: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The variables of the service in their order. One of the main container replaces its namesake in place, others follow."""
+    listed = [*service]
+    places = {variable.get("name"): place for place, variable in enumerate(listed)}
+    for variable in main:
+        name = variable.get("name")
+        if name in places:
+            listed[places[name]] = variable
+        else:
+            places[name] = len(listed)
+            listed.append(variable)
+    return listed
+
+
+def _probe(service: Any, main: Any) -> Any:
+    """The main container's probe merged over that of the service. Two handlers can end up in one probe."""
+    if not isinstance(service, dict) or not isinstance(main, dict):
+        return service if main is None else main
+    merged = merge.overlay(service, main)
+    for handler in ("httpGet", "tcpSocket"):
+        base, over = mapping(service.get(handler)).get("port"), mapping(main.get(handler)).get("port")
+        if isinstance(base, str) and isinstance(over, int):  # the reference's int-or-string keeps the name
+            merged = {**merged, handler: {**merged[handler], "port": base}}
+    return merged

@@ -1,0 +1,38 @@
+"""Converts Dynamo's resources from one API version to the other: `nvidia.com/v1alpha1` and `nvidia.com/v1beta1`.
+
+Follows the reference's conversion webhook (`api/v1alpha1/*_conversion.go`). Fields that the new version does not have go into an
+annotation of the resource (see `preserved`). Nothing is defaulted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.convert import graphs
+from krm_fn.kube import identity
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
+
+_Conversion = Callable[["Resource"], "Resource"]
+_CONVERSIONS: dict[tuple[str, str], _Conversion] = {
+    (V1BETA1, identity.GRAPH): graphs.to_v1beta1,
+}
+
+
+def to(version: str, resource: Resource) -> Resource:
+    """Converts a resource to a version, `v1alpha1` or `v1beta1`.
+
+    Returns the resource itself if it has that version already, or if its kind has only one version. The input is never changed; the
+    result shares parts of it. Values of a wrong type never raise: they are left out, or stay as they are.
+    """
+    api_version = f"{identity.DYNAMO_GROUP}/{version}"
+    address = results.ref(resource)
+    if address.api_version == api_version or not identity.is_dynamo(resource):
+        return resource
+    convert = _CONVERSIONS.get((version, address.kind))
+    return resource if convert is None else {**convert(resource), "apiVersion": api_version}
