@@ -33,11 +33,18 @@ class KaiScheduler(NamedTuple):
     queue: str = "dynamo"
 
 
+class VolcanoScheduler(NamedTuple):
+    """The Volcano scheduler, for Grove only. `enabled` is true if it schedules the pods."""
+
+    enabled: bool = False
+
+
 class Grove(NamedTuple):
     """The settings of PodCliqueSets."""
 
     termination_delay: str = "15m"
     kai_scheduler: KaiScheduler = KaiScheduler()
+    volcano_scheduler: VolcanoScheduler = VolcanoScheduler()
     schedulers: tuple[str, ...] = ("default-scheduler", "kai-scheduler")
 
 
@@ -71,9 +78,28 @@ class PullSecret(NamedTuple):
     name: str = ""
 
 
+class Istio(NamedTuple):
+    """The TLS settings of Istio's DestinationRules."""
+
+    tls_mode: str = "SIMPLE"
+    insecure_skip_verify: bool = True
+
+
+class ServiceMesh(NamedTuple):
+    """The service mesh between a gateway and an endpoint picker. `enabled` is true if the mesh needs a DestinationRule."""
+
+    enabled: bool = False
+    provider: str = "istio"
+    istio: Istio = Istio()
+
+
 class Config(NamedTuple):
     """The settings of one run. Each field has the same name in the functionConfig, in camelCase."""
 
+    behaviour: str = ""
+    operator_version: str = "1.5.0"
+    worker_hash: str = "pods"
+    source_version: str = "keep"
     orchestrator: str = "deployment"
     leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
     grove: Grove = Grove()
@@ -87,6 +113,8 @@ class Config(NamedTuple):
     ingress: Ingress = Ingress()
     rbac: Rbac = Rbac()
     profiling: Profiling = Profiling()
+    service_mesh: ServiceMesh = ServiceMesh()
+    dra: bool = False
     image_pull_secrets: tuple[PullSecret, ...] = ()
     debugger_image: str = "python:3.12-slim"
     retain_volumes: bool = True
@@ -127,14 +155,22 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
 
 
 def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
-    found = list(check.config(function_config))
     spec = function_config.get("spec")
     if not isinstance(spec, dict):
-        return Config(), found
+        return Config(), list(check.config(function_config))
+    if "behaviour" in spec:
+        spec = {**spec, "behaviour": _release(spec["behaviour"])}
+    found = list(check.config({**function_config, "spec": spec}))
     if results.failed(found):  # the namespace stays, or DYN057 would follow from a mistake in another setting
         namespace = spec.get("namespace")
         return Config(namespace=namespace if isinstance(namespace, str) else ""), found
     return _fill(Config, spec), found
+
+
+def _release(written: Any) -> Any:
+    """A release as a text that starts with `v`. YAML reads `0.9` as a number."""
+    text = str(written) if isinstance(written, float | int) and not isinstance(written, bool) else written
+    return f"v{text}" if isinstance(text, str) and text[:1].isdigit() else text
 
 
 def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> tuple[Config, list[Result]]:

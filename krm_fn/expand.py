@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from krm_fn import ownership, resolve, results, validation
-from krm_fn.config import DYNAMO_GROUP, Config
+from krm_fn.config import Config
 from krm_fn.convert import older_forms
 from krm_fn.kube import identity
 from krm_fn.kube.types import Labels, Resource
@@ -23,7 +23,7 @@ from krm_fn.results import Result, Severity
 from krm_fn.schema import check, readable
 from krm_fn.validation import identities, suppressed
 
-API_VERSION = f"{DYNAMO_GROUP}/v1alpha1"
+API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
 
 
 class Expansion(NamedTuple):
@@ -126,7 +126,7 @@ def _item(resource: Resource, context: _Input) -> _Expanded:
     if not identity.is_dynamo(resource):
         return _Expanded([resource], [], [])
     address = results.ref(resource)
-    kind = _kind(address.kind) if address.api_version == API_VERSION else None
+    kind = _kind(address.kind) if address.api_version in API_VERSIONS else None
     if kind is None or generated.is_generated(resource):
         return _unexpanded(resource, context)
     converted, findings = older_forms.convert(resource, context.images)
@@ -141,7 +141,7 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
     Never raises for user input; the annotations are empty for other resources.
     """
     address = results.ref(resource)
-    kind = _kind(address.kind) if address.api_version == API_VERSION else None
+    kind = _kind(address.kind) if address.api_version in API_VERSIONS else None
     if kind is None:
         return {}, []
     context = _Input(config, cluster.read([], config)[0], older_forms.Images({}, cluster.NAMESPACE))
@@ -181,7 +181,7 @@ def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
     """Checks a resource of a kind that is not expanded, if the kind has a schema."""
     checked = list(check.resource(resource, unknown=context.unknown))
     found = [*checked]
-    if results.ref(resource).api_version == API_VERSION:
+    if results.ref(resource).api_version in API_VERSIONS:
         usable = readable.usable(check.without_nulls(resource), checked)
         found.extend(readable.news(validation.other(usable, context.config, context.cluster), readable.broken(checked)))
     return _Expanded([readable.without_nulls(resource, checked)], [], found)

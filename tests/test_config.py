@@ -14,9 +14,13 @@ from krm_fn.manifests import graph
 from tests.support import given
 
 EVERYTHING = {
+    "behaviour": "v1.5",
+    "operatorVersion": "1.2.0",
+    "workerHash": "names",
+    "sourceVersion": "v1beta1",
     "orchestrator": "grove",
     "leaderWorkerSet": {"enabled": False},
-    "grove": {"terminationDelay": "1h", "kaiScheduler": {"enabled": True, "queue": "fast"}},
+    "grove": {"terminationDelay": "1h", "kaiScheduler": {"enabled": True, "queue": "fast"}, "volcanoScheduler": {"enabled": True}},
     "discoveryBackend": "etcd",
     "natsAddress": "nats://nats:4222",
     "etcdAddress": "etcd:2379",
@@ -27,6 +31,8 @@ EVERYTHING = {
     "ingress": {"className": "nginx", "tlsSecretName": "tls", "hostSuffix": "example.org", "istioGateway": "istio/gateway"},
     "rbac": {"plannerRole": "p", "eppRole": "e", "profilingRole": ""},
     "profiling": {"copierImage": "copier:1"},
+    "serviceMesh": {"enabled": True, "istio": {"tlsMode": "DISABLE", "insecureSkipVerify": False}},
+    "dra": True,
     "imagePullSecrets": [{"registry": "nvcr.io", "name": "nvcr"}, {"registry": "reg.example:5000", "name": "own"}],
     "debuggerImage": "debug:1",
     "retainVolumes": False,
@@ -36,9 +42,13 @@ EVERYTHING = {
     "restart": "sync",
 }
 READ = Config(
+    behaviour="v1.5",
+    operator_version="1.2.0",
+    worker_hash="names",
+    source_version="v1beta1",
     orchestrator="grove",
     leader_worker_set=config.LeaderWorkerSet(enabled=False),
-    grove=config.Grove("1h", config.KaiScheduler(enabled=True, queue="fast")),
+    grove=config.Grove("1h", config.KaiScheduler(enabled=True, queue="fast"), config.VolcanoScheduler(enabled=True)),
     discovery_backend="etcd",
     nats_address="nats://nats:4222",
     etcd_address="etcd:2379",
@@ -49,6 +59,8 @@ READ = Config(
     ingress=config.Ingress("nginx", "tls", "example.org", "istio/gateway"),
     rbac=config.Rbac("p", "e", ""),
     profiling=config.Profiling("copier:1"),
+    service_mesh=config.ServiceMesh(enabled=True, istio=config.Istio("DISABLE", insecure_skip_verify=False)),
+    dra=True,
     image_pull_secrets=(config.PullSecret("nvcr.io", "nvcr"), config.PullSecret("reg.example:5000", "own")),
     debugger_image="debug:1",
     retain_volumes=False,
@@ -196,3 +208,20 @@ def test_every_mistake_is_named():
 
 def test_with_a_mistake_nothing_is_set():
     assert config.read(render({"natsAddress": "nats://nats:4222", "natsAdress": "x"}))[0] == Config()
+
+
+RELEASES = [(0.9, "v0.9"), ("0.9", "v0.9"), (1.5, "v1.5"), ("v1.5", "v1.5")]
+
+
+@pytest.mark.parametrize(("written", "read"), RELEASES)
+def test_a_release_may_be_written_as_a_number(written, read):
+    """YAML reads `behaviour: 0.9` as a number."""
+    found, said = config.read(render({"behaviour": written}))
+    assert (found.behaviour, said) == (read, [])
+
+
+@pytest.mark.parametrize("written", ["v2.0", 2.0, True])
+def test_an_unknown_release_is_refused_with_the_known_releases(written):
+    (finding,) = config.read(render({"behaviour": written}))[1]
+    assert finding.path == ("spec", "behaviour")
+    assert "v0.9" in finding.message or written is True

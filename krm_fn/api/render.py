@@ -23,6 +23,13 @@ class KaiSchedulerSettings(base.Model):
     """The default queue of graphs. An annotation on a graph overrides it."""
 
 
+class VolcanoSchedulerSettings(base.Model):
+    """The Volcano scheduler, which schedules either all pods of a graph or none."""
+
+    enabled: bool = False
+    """True if the Volcano scheduler schedules the pods. The KAI scheduler must be off then."""
+
+
 class GroveSettings(base.Model):
     """Settings of PodCliqueSets."""
 
@@ -32,6 +39,8 @@ class GroveSettings(base.Model):
     """How long a graph may have too few pods before Grove restarts it, for example `15m`."""
     kai_scheduler: KaiSchedulerSettings = KaiSchedulerSettings()
     """Settings of the KAI scheduler."""
+    volcano_scheduler: VolcanoSchedulerSettings = VolcanoSchedulerSettings()
+    """Settings of the Volcano scheduler. Only Dynamo 1.0 and later uses it for Grove."""
     schedulers: list[str] = ["default-scheduler", "kai-scheduler"]
     """The schedulers in Grove's configuration. Grove refuses pods of other schedulers. If empty, any scheduler is accepted."""
 
@@ -67,6 +76,26 @@ class ProfilingSettings(base.Model):
     """The image that publishes the profiler's output. It needs a shell, kubectl and sha256sum."""
 
 
+class IstioSettings(base.Model):
+    """The TLS settings of Istio's DestinationRules."""
+
+    tls_mode: Literal["SIMPLE", "MUTUAL", "ISTIO_MUTUAL", "DISABLE"] = "SIMPLE"
+    """The TLS mode of connections to an endpoint picker."""
+    insecure_skip_verify: bool = True
+    """If true, the gateway does not verify the certificate of the endpoint picker."""
+
+
+class ServiceMeshSettings(base.Model):
+    """The service mesh between a gateway and an endpoint picker."""
+
+    enabled: bool = False
+    """If true, each endpoint picker gets a DestinationRule."""
+    provider: Literal["istio"] = "istio"
+    """The service mesh."""
+    istio: IstioSettings = IstioSettings()
+    """The TLS settings of Istio."""
+
+
 class PullSecret(base.Model):
     """An image pull secret in the cluster."""
 
@@ -79,6 +108,17 @@ class PullSecret(base.Model):
 class RenderSpec(base.Model):
     """The settings of one run."""
 
+    behaviour: Literal["", "v0.9", "v1.5"] = ""
+    """The release of Dynamo whose operator a render follows. If empty, the resource decides: `v1.5` for v1beta1, and for v1alpha1 with
+    the annotations of an operator of 1.0 or later; otherwise `v0.9`."""
+    operator_version: str = Field(default="1.5.0", pattern=r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$")
+    """The version of the operator that created the graphs, for graphs without the annotation `nvidia.com/dynamo-operator-origin-version`.
+    It decides how vLLM spans nodes, and is a part of the worker hash. Only `behaviour: v1.5` uses it."""
+    worker_hash: Literal["pods", "names", "none"] = "pods"
+    """Where the hash of all workers of a graph is written. `pods`: in a label and a variable of the workers' pods. `names`: also in the
+    names of the workers' objects, as the operator does. `none`: nowhere. Only `behaviour: v1.5` uses it."""
+    source_version: Literal["keep", "v1alpha1", "v1beta1"] = "keep"
+    """The API version in which Dynamo resources leave the function. `keep`: the version in which they came."""
     orchestrator: Literal["deployment", "grove"] = "deployment"
     """`deployment` generates Deployments, and LeaderWorkerSets for multinode services. `grove` generates one PodCliqueSet per graph."""
     leader_worker_set: LeaderWorkerSetSettings = LeaderWorkerSetSettings()
@@ -105,6 +145,10 @@ class RenderSpec(base.Model):
     """The ClusterRoles of the platform's installation."""
     profiling: ProfilingSettings = ProfilingSettings()
     """The profiling Jobs of requests."""
+    service_mesh: ServiceMeshSettings = ServiceMeshSettings()
+    """The service mesh between a gateway and an endpoint picker. Only `behaviour: v1.5` uses it."""
+    dra: bool = False
+    """True if the cluster serves Dynamic Resource Allocation, which shared GPU memory needs. Only `behaviour: v1.5` uses it."""
     image_pull_secrets: list[PullSecret] = Field(default_factory=list)
     """Image pull secrets in the cluster. Secrets among the input items need no entry."""
     debugger_image: str = "python:3.12-slim"

@@ -52,9 +52,15 @@ class TypeFigures(NamedTuple):
 class Behaviour(NamedTuple):
     """The facts of one release. A component type without an entry in `types` has the default `TypeFigures`.
 
-    `picker_args` are the arguments of an endpoint picker; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace.
+    `reads` is the API version whose fields decide; a resource of the other version is converted first. `assembly` names the way in which
+    the parts of a pod are joined (`krm_fn.manifests.assemblies`), and `multinode_workload` the workload kind of multinode components
+    without Grove (`krm_fn.manifests.workloads`). `picker_args` are the arguments of an endpoint picker; `{pool}` and `{namespace}` in them
+    stand for the graph's pool and namespace.
     """
 
+    reads: str
+    assembly: str
+    multinode_workload: str
     ports: Ports
     types: Mapping[str, TypeFigures]
     shared_memory: str

@@ -8,6 +8,9 @@ _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker
 _PICKER = ProbeFigures("grpc", "inference-extension", _PORTS.picker_health, delay=5, period=10)
 
 BEHAVIOUR = Behaviour(
+    reads="v1alpha1",
+    assembly="main_last",
+    multinode_workload="leaderworkerset",
     ports=_PORTS,
     types={
         "frontend": TypeFigures(

@@ -7,6 +7,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 
 DYNAMO_GROUP = "nvidia.com"
+V1ALPHA1, V1BETA1 = "nvidia.com/v1alpha1", "nvidia.com/v1beta1"
 GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
 REQUEST, MODEL = "DynamoGraphDeploymentRequest", "DynamoModel"
 """The kinds of Dynamo's API that users write."""

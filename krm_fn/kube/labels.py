@@ -22,6 +22,16 @@ METRICS_ENABLED = "nvidia.com/metrics-enabled"
 MODEL_MANAGED_BY = "nvidia.com/managed-by"
 OPERATOR = "dynamo-operator"  # its value, whoever writes the object
 RESTART_AT = "nvidia.com/restartAt"
+WORKER_HASH = "nvidia.com/dynamo-worker-hash"
+COMPONENT_CLASS = "nvidia.com/dynamo-component-class"
+WORKER_CLASS = "worker"  # its only value
+
+# annotations that an operator of 1.0 or later writes on graphs; users of such an operator have them in their exported graphs
+ORIGIN_VERSION = "nvidia.com/dynamo-operator-origin-version"
+WORKER_HASH_V1 = "nvidia.com/current-worker-hash"
+WORKER_HASH_V2 = "nvidia.com/current-worker-hash-v2"
+WORKLOAD_PROVIDER = "nvidia.com/workload-provider"
+PRESERVED_GRAPH = "nvidia.com/dgd-spec"
 
 # requests: the label of a profiling Job and its pods, and the labels of what comes out of a request
 REQUEST = "dgdr"
@@ -33,6 +43,8 @@ REQUEST_NAMESPACE = "dgdr.nvidia.com/namespace"
 DISCOVERY_BACKEND = "nvidia.com/dynamo-discovery-backend"
 ENABLE_METRICS = "nvidia.com/enable-metrics"
 ENABLE_GROVE = "nvidia.com/enable-grove"
+DISCOVERY_MODE = "nvidia.com/dynamo-kube-discovery-mode"
+EXECUTOR_BACKEND = "nvidia.com/vllm-distributed-executor-backend"
 NO_PULL_SECRETS = "nvidia.com/disable-image-pull-secret-discovery"
 STRATEGY = "nvidia.com/deployment-strategy"
 MAX_SURGE = "nvidia.com/deployment-rolling-update-max-surge"

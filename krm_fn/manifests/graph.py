@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import krm_fn
 from krm_fn import workload_list
 from krm_fn.kube import digest, labels
-from krm_fn.manifests import components, ingress, model_services, pod, rbac, scaling_adapters, services, volumes, workloads
+from krm_fn.manifests import assemblies, components, ingress, model_services, rbac, scaling_adapters, services, volumes, workloads
 from krm_fn.manifests.components_inventory import inventory
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
-    from krm_fn.manifests.pod import Pods
+    from krm_fn.manifests.assemblies import Pods
     from krm_fn.plan import GraphPlan
 
 
 def pods(plan: GraphPlan) -> list[Pods]:
     """The pods of each component, in the order of the spec. They are made once, for the checks and for the render."""
-    return [pod.pods(component, workloads.get(component.placement.workload).roles(component)) for component in plan.components]
+    return [assemblies.pods(component, workloads.get(component.placement.workload).roles(component)) for component in plan.components]
 
 
 def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:

@@ -1,7 +1,6 @@
-"""The pods of a component. They are made once; the rules check them, and the workload kind renders them.
+"""The pod templates of a component: its pods (`krm_fn.manifests.assemblies`) with their labels and annotations.
 
-Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec and `controller/dynamocomponentdeployment_controller.go`
-generatePodTemplateSpec.
+Follows the reference's `controller/dynamocomponentdeployment_controller.go` generatePodTemplateSpec.
 """
 
 from __future__ import annotations
@@ -9,47 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels
-from krm_fn.manifests import backends, services, strata
-from krm_fn.records import NamedTuple
+from krm_fn.manifests import services
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.types import Container, Labels, Metadata, PodSpec, PodTemplate
-    from krm_fn.manifests.strata import Stratum
+    from krm_fn.kube.types import Container, Labels, Metadata, PodTemplate
+    from krm_fn.manifests.assemblies import Pod
     from krm_fn.plan import ComponentPlan, RolePlan
-
-
-class Pod(NamedTuple):
-    """The pod of one role."""
-
-    role: RolePlan
-    spec: PodSpec
-
-    @property
-    def main(self) -> Container:
-        """The container that runs Dynamo. It is the last one."""
-        return self.spec["containers"][-1]
-
-
-class Pods(NamedTuple):
-    """The pods of one component, one for each role. `main` is their main container before the engine changes it."""
-
-    plan: ComponentPlan
-    strata: tuple[Stratum, ...]
-    main: Container
-    roles: tuple[Pod, ...]
-
-
-def pods(plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
-    """The pods of one component, one for each of these roles."""
-    layers, backend = strata.layers(plan), backends.get(plan.placement.backend)
-    around, main = strata.joined(layers)
-    made = []
-    for role in roles:
-        spec: PodSpec = {**around, "containers": [*around["containers"], backend.container(main, role)]}
-        made.append(Pod(role, backend.pod(spec, role)))
-    return Pods(plan, layers, main, tuple(made))
 
 
 def template(pod: Pod) -> PodTemplate:

@@ -89,7 +89,7 @@ def _user(plan: ComponentPlan) -> Stratum:
 
 def _enforced(plan: ComponentPlan, default: PodSpec) -> Iterator[Stratum]:
     """The strata above the user's pod. The user's own containers come before the main container."""
-    yield Stratum("account", _account(plan, default), {})
+    yield Stratum("account", account(plan, default), {})
     yield Stratum("user", {"containers": plan.pod.spec.get("containers") or []}, {})
     yield Stratum("component", {}, _component(plan))
     if plan.pod.mounts:
@@ -102,7 +102,7 @@ def _enforced(plan: ComponentPlan, default: PodSpec) -> Iterator[Stratum]:
         yield Stratum("pull secrets", {"imagePullSecrets": [{"name": name} for name in found]}, {})
 
 
-def _account(plan: ComponentPlan, default: PodSpec) -> PodSpec:
+def account(plan: ComponentPlan, default: PodSpec) -> PodSpec:
     """The fsGroup and the service account, each unless a lower stratum sets it, and the fields that the component type enforces."""
     written = plan.pod.spec
     found: PodSpec = {}

@@ -8,7 +8,7 @@ from krm_fn import results
 from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
 from krm_fn.kube.types import Labels, Role
-from krm_fn.plan.address import filled
+from krm_fn.plan.address import Address, Book, filled
 from krm_fn.plan.facts import Addressing, Claim, Edge, EndpointPicker, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
 from krm_fn.plan.request import BaseGraph, ModelCache, Overrides, RequestPlan
 from krm_fn.records import NamedTuple
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from krm_fn.plan.address import Field, GraphField
 
 __all__ = [
+    "Address",
     "Addressing",
     "BaseGraph",
+    "Book",
     "Claim",
     "ComponentPlan",
     "Edge",
@@ -44,13 +46,12 @@ __all__ = [
 class ComponentPlan(NamedTuple):
     """One component.
 
-    `path` is its path in the resource `ref`; `fields` holds the path of each fact below that. `inventory` is the spec of its
-    DynamoComponentDeployment in the API version of the graph; None if the configuration does not enable it.
+    `address` is where its author wrote it in the resource `ref`. `inventory` is the spec of its DynamoComponentDeployment in the API
+    version of the graph; None if the configuration does not enable it.
     """
 
     ref: Ref
-    path: Path
-    fields: Mapping[Field, Path]
+    address: Address
     config: Config
     behaviour: Behaviour
     who: Identity
@@ -61,11 +62,11 @@ class ComponentPlan(NamedTuple):
 
     def at(self, field: Field, *rest: str | int) -> Path:
         """The path at which the user writes a field. The steps of `rest` replace the `*` of the path in order; further steps follow it."""
-        return (*self.path, *filled(self.fields[field], rest))
+        return (*self.address.path, *filled(self.address.fields[field], rest))
 
     def word(self, field: Field, *rest: str | int) -> str:
         """The name of a field for messages: its path below the component, in the user's API version."""
-        return results.field(filled(self.fields[field], rest))
+        return results.field(filled(self.address.fields[field], rest))
 
     def says(self, annotation: str) -> bool:
         """True if an annotation of the service is `true`."""

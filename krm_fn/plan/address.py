@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from krm_fn.records import NamedTuple
+
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from krm_fn.results import Path
 
 Field = Literal[
     "component",
     "annotations",
+    "cache",
     "variables",
     "gpus",
     "gpus.request",
@@ -47,6 +52,7 @@ Field = Literal[
     "shared_memory",
     "shared_memory.off",
     "shared_memory.size",
+    "sidecar",
     "sub_type",
     "type",
 ]
@@ -79,6 +85,28 @@ RequestField = Literal[
     "settings",
     "tolerations",
 ]
+
+
+class Address(NamedTuple):
+    """Where the author of a resource wrote one component.
+
+    `path` is the component's path in the resource; `fields` holds the path of each fact below that. `sidecars` holds the index of each
+    container beside the main one in the author's list of containers.
+    """
+
+    path: Path
+    fields: Mapping[Field, Path]
+    sidecars: tuple[int, ...] = ()
+
+
+class Book(NamedTuple):
+    """The paths in the API version in which the author wrote a resource, whatever version is read.
+
+    `component` returns the address of a component by its name.
+    """
+
+    component: Callable[[str], Address]
+    graph: Mapping[GraphField, Path]
 
 
 def filled(pattern: Path, rest: tuple[str | int, ...]) -> Path:

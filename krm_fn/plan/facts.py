@@ -78,7 +78,8 @@ class Identity(NamedTuple):
     """The names, labels and annotations of a component: a service of a graph, or a `standalone` DynamoComponentDeployment.
 
     `selector` holds the labels by which its Services select pods, for all workload kinds. `service_labels` are the user's labels on the
-    service itself, if they reach its pods.
+    service itself, if they reach its pods. `generation` is the hash that the pods of a worker carry; empty if they carry none. `suffix`
+    is the hash at the end of the names of its workload and Service; empty if they have none.
     """
 
     service: str
@@ -95,6 +96,13 @@ class Identity(NamedTuple):
     service_labels: Labels
     metrics: bool
     standalone: bool
+    generation: str = ""
+    suffix: str = ""
+
+    @property
+    def workload_name(self) -> str:
+        """The name of the component's objects. The name of the scaling adapter has no suffix."""
+        return f"{self.name}-{self.suffix}" if self.suffix else self.name
 
 
 class Placement(NamedTuple):
@@ -129,7 +137,8 @@ class PodFacts(NamedTuple):
     """The user's fields for the pods of a component, and the pull secrets and the account from the other items.
 
     `spec` is the pod without the main container, `container` the main container. `resources` have native names. `enforced` holds the pod
-    fields of the component type that override the user's.
+    fields of the component type that override the user's. `cache` is the claim of the engine's compilation cache, if it is not among the
+    `mounts`.
     """
 
     spec: PodSpec
@@ -147,6 +156,7 @@ class PodFacts(NamedTuple):
     shared_memory: str
     pull_secrets: tuple[str, ...]
     fallback_account: str
+    cache: Mount | None = None
 
 
 class Edge(NamedTuple):

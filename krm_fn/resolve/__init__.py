@@ -1,9 +1,61 @@
 """Makes plans from the resources that users wrote. Each fact is derived once, in this folder.
 
-Only this folder and `krm_fn.api` contain the fields of `v1alpha1`. `krm_fn.validation` has the rules about several facts.
+Only this folder, `krm_fn.convert` and `krm_fn.api` contain the fields of an API version. `krm_fn.validation` has the rules about several
+facts. A release of the reference reads one version (`Behaviour.reads`); a resource of the other version is converted first.
 """
 
-from krm_fn.resolve.v1alpha1.graph import graph
-from krm_fn.resolve.v1alpha1.standalone import component
+from __future__ import annotations
 
-__all__ = ["component", "graph"]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import identity
+from krm_fn.resolve import context
+from krm_fn.resolve.v1alpha1 import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krm_fn.behaviours import Behaviour
+    from krm_fn.config import Config
+    from krm_fn.kube.types import Resource
+    from krm_fn.plan import Book, GraphPlan
+    from krm_fn.resolve.cluster import ClusterFacts
+    from krm_fn.results import Result
+
+
+def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+    """The plan of a DynamoGraphDeployment of any version, and the findings about fields that cannot be read."""
+    release = context.behaviour(resource, config)
+    return _reader(release, "graph", "graph")(_converted(resource, release), config, found, release, _book(resource))
+
+
+def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+    """The plan of a DynamoComponentDeployment of any version, and the findings about fields that cannot be read."""
+    release = context.behaviour(resource, config)
+    return _reader(release, "standalone", "component")(_converted(resource, release), config, found, release, _book(resource))
+
+
+def _reader(release: Behaviour, module: str, function: str) -> Callable[..., tuple[GraphPlan, list[Result]]]:
+    """The function that reads a kind in the version of a release. The modules of the other version are not imported."""
+    reader: Callable[..., tuple[GraphPlan, list[Result]]] = getattr(import_module(f"{__name__}.{release.reads}.{module}"), function)
+    return reader
+
+
+def _converted(resource: Resource, release: Behaviour) -> Resource:
+    """The resource in the version that a release reads."""
+    if results.ref(resource).api_version == f"{identity.DYNAMO_GROUP}/{release.reads}":
+        return resource
+    from krm_fn.convert import versions  # noqa: PLC0415 - most resources are in that version
+
+    return versions.to(release.reads, resource)
+
+
+def _book(resource: Resource) -> Book:
+    """The addresses in the version that the author wrote."""
+    if results.ref(resource).api_version == identity.V1ALPHA1:
+        return fields.book(resource)
+    from krm_fn.resolve.v1beta1 import fields as newer  # noqa: PLC0415 - a render of v1alpha1 starts without it
+
+    return newer.book(resource)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from krm_fn import behaviours
+from krm_fn import behaviours, results
 from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
-from krm_fn.kube.types import EnvVar
+from krm_fn.kube import identity, labels
+from krm_fn.kube.types import EnvVar, Resource
+from krm_fn.plan import Book
 from krm_fn.records import NamedTuple
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Ref, Result
@@ -24,9 +26,30 @@ class Shared(NamedTuple):
     framework: str
     envs: list[EnvVar]
     discovery: str
+    book: Book
     found: list[Result]
 
 
-def behaviour() -> Behaviour:
-    """The release of the reference that a render follows. No other function chooses it."""
-    return behaviours.get("v0_9")
+_MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
+_RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5"}
+
+
+def behaviour(resource: Resource, config: Config) -> Behaviour:
+    """The release of the reference that the render of a resource follows. No other function chooses it.
+
+    The configuration decides, otherwise the resource: its API version, or an annotation that only an operator of 1.0 or later writes.
+    """
+    if config.behaviour:
+        return behaviours.get(_RELEASES[config.behaviour])
+    annotations = labels.notes(resource)
+    newer = results.ref(resource).api_version != identity.V1ALPHA1 or any(mark in annotations for mark in _MARKS)
+    return behaviours.get("v1_5" if newer or _is_from_newer(annotations.get(labels.ORIGIN_VERSION)) else "v0_9")
+
+
+def _is_from_newer(origin: str | None) -> bool:
+    """True if an operator of 1.0 or later created the graph."""
+    if not origin:
+        return False
+    from krm_fn.kube import version  # noqa: PLC0415 - only graphs of newer operators have the annotation
+
+    return version.at_least(origin, (1, 0, 0))

@@ -17,4 +17,5 @@ def name(facts: Shared, written: dict[str, Any]) -> str:
     """The name of the workload kind. In deployment mode it depends on the number of nodes; otherwise it is the orchestrator's."""
     if facts.orchestrator != "deployment":
         return facts.orchestrator
-    return "leaderworkerset" if nodes(written) > 1 and facts.config.leader_worker_set.enabled else "deployment"
+    several = nodes(written) > 1 and facts.config.leader_worker_set.enabled
+    return facts.behaviour.multinode_workload if several else "deployment"

@@ -19,7 +19,7 @@ from krm_fn.validation import components, discovery, graphs, models, pods
 if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
-    from krm_fn.manifests.pod import Pods
+    from krm_fn.manifests.assemblies import Pods
     from krm_fn.plan import GraphPlan
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krm_fn.kube.types import Container
-    from krm_fn.manifests.pod import Pods
+    from krm_fn.manifests.assemblies import Pods
     from krm_fn.results import Result
 
 _BEFORE_1 = re.compile(r"v?0\.[0-9]+([.+_a-z-].*)?")

@@ -9,7 +9,7 @@ from krm_fn.manifests import strata
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Refusal
     from krm_fn.kube.types import PodSpec
-    from krm_fn.manifests.pod import Pods
+    from krm_fn.manifests.assemblies import Pods
     from krm_fn.results import Path
 
 
@@ -21,6 +21,8 @@ def path(pods: Pods, spec: PodSpec, refusal: Refusal) -> Path | None:
             return _of_volume(pods, index, spec["volumes"][index].get("name"), refusal)
         case ("containers", int(index), *rest) if _is_main(pods, index):
             return _of_main(pods, spec, tuple(rest), refusal)
+        case ("containers", int(index), *rest):
+            return plan.at("sidecar", plan.address.sidecars[index], *rest)
     return plan.at("pod", *refusal.path)
 
 

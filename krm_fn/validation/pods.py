@@ -13,7 +13,7 @@ from krm_fn.validation import field_origin
 
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Refusal
-    from krm_fn.manifests.pod import Pods
+    from krm_fn.manifests.assemblies import Pods
     from krm_fn.plan import ComponentPlan
     from krm_fn.plan.address import Field
     from krm_fn.results import Result

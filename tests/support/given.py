@@ -10,6 +10,7 @@ from typing import Any
 from krm_fn import expand, resolve, results
 from krm_fn.config import Config
 from krm_fn.expand import Expansion
+from krm_fn.kube import identity
 from krm_fn.kube.types import Resource
 from krm_fn.plan import ComponentPlan, GraphPlan
 from krm_fn.resolve import cluster
@@ -27,7 +28,7 @@ def graph(services: Any = None, *, name: str = "chat", namespace: str = NAMESPAC
     if annotations is not None:
         metadata["annotations"] = annotations
     services = {"Worker": service("worker")} if services is None else services
-    return {"apiVersion": expand.API_VERSION, "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": {"services": services, **spec}}
+    return {"apiVersion": identity.V1ALPHA1, "kind": "DynamoGraphDeployment", "metadata": metadata, "spec": {"services": services, **spec}}
 
 
 def service(kind: str = "", *, main: Resource | None = None, pod: Resource | None = None, **fields: Any) -> Resource:

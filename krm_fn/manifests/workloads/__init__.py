@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.templates import Place
     from krm_fn.kube.types import Labels, Resource
-    from krm_fn.manifests.pod import Pods
+    from krm_fn.manifests.assemblies import Pods
     from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
     from krm_fn.results import Result
     from krm_fn.workload_list import Entry

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.manifests.pod import Pod, Pods
+    from krm_fn.manifests.assemblies import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 

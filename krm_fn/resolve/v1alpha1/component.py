@@ -12,16 +12,18 @@ from krm_fn.kube import labels, merge
 from krm_fn.kube.types import Container
 from krm_fn.manifests import backends, components
 from krm_fn.plan import ComponentPlan, Identity, Placement
-from krm_fn.resolve import pathway, placement
+from krm_fn.resolve import edge, pathway, placement
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1alpha1 import deployment_config, edge, fields, ignored_fields, inventory, pod
+from krm_fn.resolve.v1alpha1 import deployment_config, ignored_fields, inventory, pod
 from krm_fn.resolve.v1alpha1.deployment_config import Override
 from krm_fn.resolve.v1alpha1.pod import Variables
 from krm_fn.results import Path
 
 
-def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any]) -> ComponentPlan:
-    """The plan of one component. `path` is its path in the resource."""
+def component(facts: Shared, who: Identity, written: dict[str, Any]) -> ComponentPlan:
+    """The plan of one component."""
+    address = facts.book.component(who.service)
+    path = address.path
     variables = _variables(facts, who, path, written)
     pods = pod.facts(facts, who, path, written, variables)
     placed = Placement(
@@ -36,8 +38,7 @@ def component(facts: Shared, who: Identity, path: Path, written: dict[str, Any])
     outside = edge.edge(facts, who, written)
     plan = ComponentPlan(
         ref=facts.ref,
-        path=path,
-        fields=fields.COMPONENT,
+        address=address,
         config=facts.config,
         behaviour=facts.behaviour,
         who=who,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.plan.address import Address, Book
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from krm_fn.kube.types import Resource
     from krm_fn.plan.address import Field, GraphField, RequestField
     from krm_fn.results import Path
 
 COMPONENT: Mapping[Field, Path] = {
     "component": (),
     "annotations": ("annotations",),
+    "cache": ("volumeMounts",),
     "variables": ("envs",),
     "gpus": ("resources", "limits", "gpu"),
     "gpus.request": ("resources", "requests", "gpu"),
@@ -47,6 +51,7 @@ COMPONENT: Mapping[Field, Path] = {
     "shared_memory": ("sharedMemory",),
     "shared_memory.off": ("sharedMemory", "disabled"),
     "shared_memory.size": ("sharedMemory", "size"),
+    "sidecar": ("extraPodSpec", "containers", "*"),
     "sub_type": ("subComponentType",),
     "type": ("componentType",),
 }
@@ -62,6 +67,20 @@ GRAPH: Mapping[GraphField, Path] = {
     "restart.order": ("spec", "restart", "strategy", "order"),
     "restart.strategy": ("spec", "restart", "strategy"),
 }
+
+
+def book(resource: Resource) -> Book:
+    """The addresses of a graph or a standalone component. A standalone component has one address, whatever its name."""
+    services = (resource.get("spec") or {}).get("services") or {}
+    if resource.get("kind") == "DynamoComponentDeployment":
+        return Book(lambda _: _address(("spec",), resource.get("spec") or {}), {})
+    return Book(lambda name: _address(("spec", "services", name), services.get(name) or {}), GRAPH)
+
+
+def _address(path: Path, written: dict[str, Any]) -> Address:
+    containers = (written.get("extraPodSpec") or {}).get("containers") or ()
+    return Address(path, COMPONENT, tuple(range(len(containers))))
+
 
 _PROFILING: Path = ("spec", "profilingConfig")
 _SETTINGS: Path = (*_PROFILING, "config")

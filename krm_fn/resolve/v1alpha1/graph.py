@@ -9,22 +9,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from krm_fn import results
+from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
 from krm_fn.kube import labels, names, quantity
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.plan import Claim, ComponentPlan, GraphPlan, Identity, Restart
-from krm_fn.resolve import cluster, context, pathway
+from krm_fn.plan import Book, Claim, ComponentPlan, GraphPlan, Identity, Restart
+from krm_fn.resolve import cluster, pathway
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1alpha1 import fields
 from krm_fn.resolve.v1alpha1.component import component
 from krm_fn.results import Result
 
 
-def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+def graph(resource: Resource, config: Config, found: ClusterFacts, release: Behaviour, book: Book) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoGraphDeployment, and the findings about fields that cannot be read.
 
-    `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or the invalid fields have been removed.
+    `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or the invalid fields have been removed. `book` holds the
+    addresses of the resource as its author wrote it.
     """
     spec, annotations = resource.get("spec") or {}, labels.notes(resource)
     restart = _restart(spec.get("restart"))
@@ -33,7 +34,8 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         namespace=cluster.namespace(resource, config),
         ref=results.ref(resource),
         config=config,
-        behaviour=context.behaviour(),
+        behaviour=release,
+        book=book,
         cluster=found,
         orchestrator=_orchestrator(annotations, config),
         framework=spec.get("backendFramework") or "",
@@ -55,7 +57,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
         claims=tuple(_claims(spec)),
         restart=restart,
         standalone=False,
-        fields=fields.GRAPH,
+        fields=book.graph,
         behaviour=facts.behaviour,
     )
     return plan, facts.found
@@ -106,4 +108,4 @@ def _component(facts: Shared, name: str, service: dict[str, Any], of_graph: Labe
         standalone=False,
         metrics=pathway.metrics(facts, of_graph, annotations),
     )
-    return component(facts, who, ("spec", "services", name), service)
+    return component(facts, who, service)

@@ -20,7 +20,7 @@ def check(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
         yield from _of_services(plan, written)
     if written.get("autoscaling") is not None:
         message = "autoscaling is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
-        yield results.warning("DYN113", message, plan.ref, (*plan.path, "autoscaling"))
+        yield results.warning("DYN113", message, plan.ref, (*plan.address.path, "autoscaling"))
     yield from _gpu_requests(plan, written)
     memory = written.get("sharedMemory")
     if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
@@ -31,7 +31,7 @@ def _of_services(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
     """Reports fields that only a standalone component uses."""
     if written.get("dynamoNamespace"):
         message = f"dynamoNamespace is deprecated and ignored, and {plan.who.dynamo_namespace} is used instead; remove the field"
-        yield results.warning("DYN112", message, plan.ref, (*plan.path, "dynamoNamespace"))
+        yield results.warning("DYN112", message, plan.ref, (*plan.address.path, "dynamoNamespace"))
     if written.get("labels") and not plan.who.service_labels:
         message = "labels of a service reach no pod in deployment mode; write them under extraPodMetadata.labels"
         yield results.warning("DYN114", message, plan.ref, plan.at("labels"))

@@ -8,18 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn import results
+from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
 from krm_fn.kube import labels, names
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.plan import GraphPlan, Identity
-from krm_fn.resolve import cluster, context
+from krm_fn.plan import Book, GraphPlan, Identity
+from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.component import component as resolved
 from krm_fn.results import Result
 
 
-def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
+def component(resource: Resource, config: Config, found: ClusterFacts, release: Behaviour, book: Book) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoComponentDeployment, and findings about unreadable fields. `resource` must be well-formed, as for a graph."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     annotations = spec.get("annotations") or {}
@@ -29,7 +30,8 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
         namespace=cluster.namespace(resource, config),
         ref=address,
         config=config,
-        behaviour=context.behaviour(),
+        behaviour=release,
+        book=book,
         cluster=found,
         orchestrator="deployment",
         framework=spec.get("backendFramework") or "",
@@ -53,7 +55,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
         standalone=True,
         metrics=annotations.get(labels.ENABLE_METRICS) != "false",
     )
-    plan = resolved(facts, who, ("spec",), spec)
+    plan = resolved(facts, who, spec)
     if spec.get("dynamoNamespace") is None:
         message = "dynamoNamespace is required for a component without a graph, because its Service is found by it; set it"
         facts.found.append(results.error("DYN124", message, address, ("spec", "dynamoNamespace")))

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import config, workload_list
 from krm_fn.kube import labels
-from krm_fn.manifests import pod, workloads
+from krm_fn.manifests import assemblies, workloads
 from krm_fn.results import field
 from krm_fn.workload_list import Entry
 from tests.support import given, nodes
@@ -326,7 +326,7 @@ def test_a_set_that_groves_admission_refuses_is_an_error(services, grove, said, 
     control_plane.namespace("team")
     plan, _ = given.plan(given.graph(services), **settings)
     carrier = workloads.get("grove")
-    (group,) = carrier.render(plan, [pod.pods(each, carrier.roles(each)) for each in plan.components])
+    (group,) = carrier.render(plan, [assemblies.pods(each, carrier.roles(each)) for each in plan.components])
     answer = control_plane.apply(group)
     assert answer.ok != any(severity == "error" for severity, *_ in said), answer.message
 

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import workload_list
 from krm_fn.kube import labels, paths, templates
-from krm_fn.manifests import pod, workloads
+from krm_fn.manifests import assemblies, workloads
 from krm_fn.workload_list import Entry
 from tests.support import given
 
@@ -71,7 +71,7 @@ RUNS = list(graphs())
 
 
 def pods(workload, components):
-    return [pod.pods(component, workload.roles(component)) for component in components]
+    return [assemblies.pods(component, workload.roles(component)) for component in components]
 
 
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)

@@ -1,4 +1,4 @@
-"""Reads the ingress, the base model and the endpoint picker of a component.
+"""Reads the ingress, the base model and the endpoint picker of a component. Both API versions write them alike.
 
 Follows the reference's `internal/dynamo/graph.go` GenerateDefaultIngressSpec and `internal/dynamo/epp/config.go`.
 """

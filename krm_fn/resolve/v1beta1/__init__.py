@@ -1,0 +1,1 @@
+"""Makes plans from resources of `nvidia.com/v1beta1`."""

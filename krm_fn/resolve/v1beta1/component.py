@@ -1,0 +1,110 @@
+"""Makes the plan of one component, which belongs to a graph or stands alone.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec for the fields that it reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn.kube import canonical, labels, merge, quantity
+from krm_fn.kube.types import Container
+from krm_fn.manifests import backends, components
+from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
+from krm_fn.resolve import edge, pathway, placement
+from krm_fn.resolve.context import Shared
+from krm_fn.resolve.v1beta1.fields import MAIN
+from krm_fn.resolve.v1beta1.templates import Template
+
+
+def component(facts: Shared, who: Identity, template: Template, older: dict[str, Any]) -> ComponentPlan:
+    """The plan of one component. `older` holds its fields in v1alpha1, for fields that only v1alpha1 has."""
+    written = template.component
+    pods = _pod(facts, who, written)
+    placed = Placement(
+        workload=placement.name(facts, written),
+        backend=_backend(facts, who, pods.container),
+        nodes=placement.nodes(written),
+        replicas=1 if written.get("replicas") is None else written["replicas"],
+        autoscaled=written.get("scalingAdapter") is not None and not who.standalone,
+        discovery=who.annotations.get(labels.DISCOVERY_BACKEND, facts.config.discovery_backend),
+        graph_discovery=facts.discovery,
+    )
+    return ComponentPlan(
+        ref=facts.ref,
+        address=facts.book.component(who.service),
+        config=facts.config,
+        behaviour=facts.behaviour,
+        who=who,
+        placement=placed,
+        pod=pods,
+        edge=edge.edge(facts, who, {**written, "ingress": older.get("ingress")}),
+        inventory=None,
+    )
+
+
+def _pod(facts: Shared, who: Identity, written: dict[str, Any]) -> PodFacts:
+    template = written.get("podTemplate") or {}
+    spec: Any = template.get("spec") or {}
+    containers = spec.get("containers") or ()
+    main: Any = next((container for container in containers if container.get("name") == MAIN), {})
+    beside = [container for container in containers if container.get("name") != MAIN]
+    container = canonical.container(main)
+    images = [each.get("image") or "" for each in (container, *beside)]
+    without_secrets = who.annotations.get(labels.NO_PULL_SECRETS) == "true"
+    secrets = [secret for image in images for secret in facts.cluster.pull_secrets(facts.namespace, image)]
+    return PodFacts(
+        spec=canonical.spec({**merge.without(spec, "containers"), **({"containers": beside} if beside else {})}),
+        container=container,
+        enforced={} if who.standalone else pathway.enforced(facts, components.get(who.type)),
+        labels={},
+        annotations=who.annotations,
+        envs=(),
+        env_from_secret="",
+        liveness=None,
+        readiness=None,
+        resources={},
+        gpus=_gpus(container),
+        mounts=(),
+        shared_memory=_shared_memory(written.get("sharedMemorySize"), facts.behaviour.shared_memory),
+        pull_secrets=() if without_secrets else tuple(dict.fromkeys(secrets)),
+        fallback_account=facts.cluster.fallback.get(facts.namespace, "default"),
+        cache=_cache(written.get("compilationCache")),
+    )
+
+
+def _cache(written: dict[str, Any] | None) -> Mount | None:
+    """The claim with the engine's compilation cache."""
+    return None if written is None else Mount(written.get("pvcName") or "", written.get("mountPath") or "", cache=True)
+
+
+def _shared_memory(written: Any, default: str) -> str:
+    """The size of /dev/shm; empty if the user wrote 0."""
+    if written is None:
+        return default
+    return quantity.canonical(written) if quantity.value(written) else ""
+
+
+def _gpus(container: Container) -> GPUs:
+    """The GPUs of the main container: the first resource with a GPU's name among the limits, otherwise among the requests."""
+    sides = container.get("resources") or {}
+    for amounts in (sides.get("limits") or {}, sides.get("requests") or {}):
+        name = next((name for name in sorted(amounts) if is_gpu(name)), None)
+        if name is not None:
+            amount = f"{amounts[name]}"
+            return GPUs(quantity.value(amount) // quantity.UNIT, amount, amount)
+    return GPUs(0, "", "")
+
+
+def is_gpu(name: str) -> bool:
+    """True if a resource name stands for GPUs (reference: `internal/dra` ResolveGPUCount)."""
+    kind = name.rpartition("/")[2]
+    return name == "gpu" or name.startswith("gpu.") or ("/" in name and (kind == "gpu" or kind.startswith("mig-")))
+
+
+def _backend(facts: Shared, who: Identity, container: Container) -> str:
+    """The engine that the command line starts, otherwise the engine of the graph (reference: determineBackendFramework)."""
+    if not components.get(who.type).runs_engine:
+        return backends.NONE
+    detected = backends.detect([*(container.get("command") or ()), *(container.get("args") or ())])
+    return detected[0] if len(detected) == 1 else facts.framework or backends.NONE

@@ -1,0 +1,112 @@
+"""The path of each field of a plan in `nvidia.com/v1beta1`, for messages and field paths. `*` stands for an index of a list."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.plan.address import Address, Book
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.plan.address import Field, GraphField
+    from krm_fn.results import Path
+
+MAIN = "main"
+
+GRAPH: Mapping[GraphField, Path] = {
+    # Only graphs that were written as v1alpha1 have claims. Their conversion keeps them in an annotation.
+    "claim.access_mode": ("metadata", "annotations"),
+    "claim.create": ("metadata", "annotations"),
+    "claim.name": ("metadata", "annotations"),
+    "claim.size": ("metadata", "annotations"),
+    "claim.storage_class": ("metadata", "annotations"),
+    "components": ("spec", "components"),
+    "restart": ("spec", "restart"),
+    "restart.order": ("spec", "restart", "strategy", "order"),
+    "restart.strategy": ("spec", "restart", "strategy"),
+}
+
+
+def book(resource: Resource) -> Book:
+    """The addresses of a graph or a standalone component. A standalone component has one address, whatever its name."""
+    spec = resource.get("spec") or {}
+    if resource.get("kind") == "DynamoComponentDeployment":
+        return Book(lambda _: _address(("spec",), spec), {})
+    places = {component.get("name"): index for index, component in enumerate(spec.get("components") or ())}
+
+    def component(name: str) -> Address:
+        index = places.get(name)
+        return _address(("spec", "components") if index is None else ("spec", "components", index), _nth(spec, index))
+
+    return Book(component, GRAPH)
+
+
+def _nth(spec: dict[str, Any], index: int | None) -> dict[str, Any]:
+    found: dict[str, Any] = {} if index is None else spec["components"][index]
+    return found
+
+
+def _address(path: Path, written: dict[str, Any]) -> Address:
+    containers = ((written.get("podTemplate") or {}).get("spec") or {}).get("containers") or ()
+    names = [container.get("name") for container in containers]
+    main = names.index(MAIN) if MAIN in names else 0
+    return Address(path, _fields(main), tuple(index for index, name in enumerate(names) if name != MAIN))
+
+
+@lru_cache(maxsize=16)  # the main container has one of few indices
+def _fields(index: int) -> Mapping[Field, Path]:
+    """The paths below a component whose main container has this index."""
+    pod: Path = ("podTemplate", "spec")
+    metadata: Path = ("podTemplate", "metadata")
+    main: Path = (*pod, "containers", index)
+    return {
+        "component": ("name",),
+        "annotations": (*metadata, "annotations"),
+        "cache": ("compilationCache",),
+        "variables": (*main, "env"),
+        "gpus": (*main, "resources", "limits", "nvidia.com/gpu"),
+        "gpus.request": (*main, "resources", "requests", "nvidia.com/gpu"),
+        **dict.fromkeys(_WITHOUT_HOME, ()),
+        "labels": (*metadata, "labels"),
+        "liveness": (*main, "livenessProbe"),
+        "main": main,
+        "model": ("modelRef", "name"),
+        "mount": (*main, "volumeMounts", "*"),
+        "mount.cache": ("compilationCache",),
+        "mount.name": (*main, "volumeMounts", "*", "name"),
+        "mount.path": (*main, "volumeMounts", "*", "mountPath"),
+        "nodes": ("multinode",),
+        "picker": ("eppConfig",),
+        "picker.config": ("eppConfig", "config"),
+        "picker.reference": ("eppConfig", "configMapRef"),
+        "pod": pod,
+        "pod.annotations": (*metadata, "annotations"),
+        "pod.labels": (*metadata, "labels"),
+        "readiness": (*main, "readinessProbe"),
+        "replicas": ("replicas",),
+        "resources": (*main, "resources"),
+        "scaling_adapter": ("scalingAdapter",),
+        "shared_memory": ("sharedMemorySize",),
+        "shared_memory.off": ("sharedMemorySize",),
+        "shared_memory.size": ("sharedMemorySize",),
+        "sidecar": (*pod, "containers", "*"),
+        "sub_type": ("type",),
+        "type": ("type",),
+    }
+
+
+_WITHOUT_HOME: tuple[Field, ...] = (
+    "ingress",
+    "ingress.annotations",
+    "ingress.class",
+    "ingress.gateway",
+    "ingress.host",
+    "ingress.labels",
+    "ingress.suffix",
+    "ingress.tls",
+    "ingress.virtual_service",
+)
+"""Only v1alpha1 has an ingress. A component that was converted keeps it in an annotation of the graph."""

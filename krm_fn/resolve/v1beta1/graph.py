@@ -1,0 +1,109 @@
+"""Makes the plan of a DynamoGraphDeployment.
+
+Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments, and `internal/webhook/defaulting` for the fields
+that admission writes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn import results
+from krm_fn.behaviours import Behaviour
+from krm_fn.config import Config
+from krm_fn.kube import labels, names
+from krm_fn.kube.types import Labels, Resource
+from krm_fn.plan import Book, GraphPlan, Identity, Restart
+from krm_fn.resolve import cluster
+from krm_fn.resolve.cluster import ClusterFacts
+from krm_fn.resolve.context import Shared
+from krm_fn.resolve.v1beta1.component import component
+from krm_fn.resolve.v1beta1.templates import Graph, Template, templates
+from krm_fn.results import Result
+
+
+def graph(resource: Resource, config: Config, found: ClusterFacts, release: Behaviour, book: Book) -> tuple[GraphPlan, list[Result]]:
+    """The plan of a DynamoGraphDeployment, and the findings about fields that cannot be read.
+
+    `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or the invalid fields have been removed. `book` holds the
+    addresses of the resource as its author wrote it.
+    """
+    spec, annotations = resource.get("spec") or {}, admitted(labels.notes(resource), config)
+    facts = Shared(
+        name=results.ref(resource).name,
+        namespace=cluster.namespace(resource, config),
+        ref=results.ref(resource),
+        config=config,
+        behaviour=release,
+        cluster=found,
+        orchestrator=_orchestrator(annotations, config),
+        framework=spec.get("backendFramework") or "",
+        envs=[],
+        discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
+        book=book,
+        found=[],
+    )
+    restart = _restart(spec.get("restart"))
+    made = templates(Graph(facts.name, facts.namespace, spec, annotations, {}), "")
+    stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
+    plan = GraphPlan(
+        name=facts.name,
+        namespace=facts.namespace,
+        config=config,
+        ref=facts.ref,
+        orchestrator=facts.orchestrator,
+        discovery=facts.discovery,
+        components=tuple(component(facts, _identity(facts, template, stamp), template, {}) for template in made),
+        annotations=annotations,
+        claims=(),
+        restart=restart,
+        standalone=False,
+        fields=book.graph,
+        behaviour=release,
+    )
+    return plan, facts.found
+
+
+def admitted(annotations: Labels, config: Config) -> Labels:
+    """The annotations of a graph with the version of the operator that created it, which admission writes."""
+    return {labels.ORIGIN_VERSION: config.operator_version, **annotations}
+
+
+def _orchestrator(annotations: Labels, config: Config) -> str:
+    """The orchestrator: the one that admission noted on the graph, otherwise the configured one unless the graph opts out of Grove."""
+    noted = {"grove": "grove", "component": "deployment"}.get(annotations.get(labels.WORKLOAD_PROVIDER, ""))
+    if noted:
+        return noted
+    return "deployment" if annotations.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
+
+
+def _restart(written: dict[str, Any] | None) -> Restart | None:
+    """The restart that the graph requests. It is sequential unless its type is Parallel."""
+    if written is None:
+        return None
+    strategy = written.get("strategy") or {}
+    parallel = strategy.get("type") == "Parallel"
+    return Restart(written.get("id") or "", tuple(strategy.get("order") or ()), sequential=not parallel, parallel=parallel)
+
+
+def _identity(facts: Shared, template: Template, stamp: Labels) -> Identity:
+    return Identity(
+        service=template.name,
+        name=names.component(facts.name, template.name),
+        graph=facts.name,
+        namespace=facts.namespace,
+        type=template.kind,
+        sub_type=template.sub_kind,
+        dynamo_namespace=template.dynamo_namespace,
+        selector={
+            labels.COMPONENT_TYPE: template.kind,
+            labels.NAMESPACE: template.dynamo_namespace,
+            labels.COMPONENT: template.name,
+        },
+        labels=template.labels,
+        annotations={**template.annotations, **stamp},
+        graph_label=facts.name,
+        service_labels={},
+        standalone=False,
+        metrics=template.annotations.get(labels.ENABLE_METRICS) != "false",
+    )

@@ -1,0 +1,147 @@
+"""What a graph adds to each of its components, before pods are made of them.
+
+The result has the content of the DynamoComponentDeployments that the reference makes. The reference hashes the templates of workers to
+name their generation. Follows its `internal/dynamo/graph.go` (applyDGDTemplateDefaults, GenerateDynamoComponentsDeployments) and
+`v1beta1_helpers.go` GetDCDKubeLabels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels, merge, names
+from krm_fn.records import NamedTuple
+from krm_fn.resolve.v1beta1.fields import MAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krm_fn.kube.types import Labels
+
+WORKERS = ("worker", "prefill", "decode")
+_SUB_TYPES = ("prefill", "decode")
+_PICKER = "epp"
+_INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND, labels.DISCOVERY_MODE, labels.ORIGIN_VERSION, labels.EXECUTOR_BACKEND)
+
+
+class Graph(NamedTuple):
+    """A graph of v1beta1 with the defaults that admission writes.
+
+    `older` holds the fields of its components in v1alpha1, by name, for fields that only v1alpha1 has; empty if the graph has none.
+    """
+
+    name: str
+    namespace: str
+    spec: dict[str, Any]
+    annotations: Labels
+    older: Mapping[str, dict[str, Any]]
+
+
+class Template(NamedTuple):
+    """One component with everything that its graph adds.
+
+    `component` is its spec. `labels` and `annotations` are those of its objects. `kind` and `sub_kind` are the values of the labels for
+    its type.
+    """
+
+    component: dict[str, Any]
+    kind: str
+    sub_kind: str
+    dynamo_namespace: str
+    labels: Labels
+    annotations: Labels
+
+    @property
+    def name(self) -> str:
+        """The component's name."""
+        return str(self.component["name"])
+
+
+def templates(graph: Graph, generation: str) -> tuple[Template, ...]:
+    """The templates of all components. `generation` is the worker hash, or empty."""
+    components = graph.spec.get("components") or ()
+    picked = any(component.get("type") == _PICKER for component in components)
+    return tuple(_template(graph, component, generation, picked=picked) for component in components)
+
+
+def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked: bool) -> Template:
+    older = graph.older.get(written["name"]) or {}
+    kind, sub_kind = _kinds(written, older)
+    dynamo_namespace = names.dynamo_namespace(
+        graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
+    )
+    component = with_pod(
+        _with_env(written, graph.spec.get("env") or ()), lambda pod: _with_metadata(pod, graph, _marks(written, generation, picked=picked))
+    )
+    metadata = component["podTemplate"].get("metadata") or {}
+    model = (written.get("modelRef") or {}).get("name")
+    own = {
+        **(older.get("labels") or {}),
+        **(metadata.get("labels") or {}),
+        **({labels.BASE_MODEL_HASH: names.model_hash(model)} if model else {}),
+        **({labels.SUB_COMPONENT_TYPE: sub_kind} if sub_kind else {}),
+        labels.COMPONENT: written["name"],
+        labels.NAMESPACE: dynamo_namespace,
+        labels.GRAPH: graph.name,
+    }
+    annotations = {
+        **(older.get("annotations") or {}),
+        **(metadata.get("annotations") or {}),
+        **({labels.BASE_MODEL: model} if model else {}),
+    }
+    annotations.pop(labels.ORIGIN_VERSION, None)
+    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations)
+
+
+def _kinds(written: dict[str, Any], older: dict[str, Any]) -> tuple[str, str]:
+    """The values of the labels for the type. A pod of an older operator is labelled `worker`, and its user keeps the label."""
+    kind = written.get("type") or ""
+    if kind not in _SUB_TYPES:
+        return kind, older.get("subComponentType") or ""
+    kept = ((written.get("podTemplate") or {}).get("metadata") or {}).get("labels") or {}
+    return ("worker" if kept.get(labels.COMPONENT_TYPE) == "worker" else kind), kind
+
+
+def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:
+    """The labels that the graph writes into the pod templates of workers."""
+    if written.get("type") not in WORKERS:
+        return {}
+    return {
+        **({labels.WORKER_HASH: generation} if generation else {}),
+        **({labels.COMPONENT_CLASS: labels.WORKER_CLASS} if picked else {}),
+    }
+
+
+def with_pod(component: dict[str, Any], change: Any) -> dict[str, Any]:
+    """The component with a changed pod template."""
+    return {**component, "podTemplate": change(component.get("podTemplate") or {})}
+
+
+def _with_env(component: dict[str, Any], common: Any) -> dict[str, Any]:
+    """The component with the variables of its graph below its own, sorted by name. Without a main container, one is added."""
+    if not common:
+        return component
+
+    def changed(template: dict[str, Any]) -> dict[str, Any]:
+        spec = template.get("spec") or {}
+        containers = list(spec.get("containers") or ())
+        if not any(container.get("name") == MAIN for container in containers):
+            containers.append({"name": MAIN})
+        done = [
+            {**container, "env": merge.envs(common, container.get("env") or ())} if container.get("name") == MAIN else container
+            for container in containers
+        ]
+        return {**template, "spec": {**spec, "containers": done}}
+
+    return with_pod(component, changed)
+
+
+def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels) -> dict[str, Any]:
+    """The pod template with the labels and annotations of its graph. The component's own labels and annotations win."""
+    metadata = template.get("metadata") or {}
+    inherited = {key: graph.annotations[key] for key in _INHERITED if key in graph.annotations}
+    own = {
+        "labels": {**(graph.spec.get("labels") or {}), **(metadata.get("labels") or {}), **marks},
+        "annotations": {**(graph.spec.get("annotations") or {}), **inherited, **(metadata.get("annotations") or {})},
+    }
+    return {**template, "metadata": {**metadata, **{key: value for key, value in own.items() if value}}}
