@@ -23,7 +23,7 @@ class Abacus(Backend):
 
     def check(self, container, role):
         if "--slow" in container.get("args", ()):
-            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.path)
+            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.address.path)
 
 
 BACKEND = Abacus()
