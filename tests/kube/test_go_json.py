@@ -37,7 +37,13 @@ VALUES = [
     ("EmptyDirVolumeSource", {"sizeLimit": "1024Ki"}, '{"sizeLimit":"1Mi"}'),
     ("Container", {"name": None, "resources": None, "env": None}, '{"name":"","resources":{}}'),
     ("Container", {"name": "main", "field of a later Kubernetes": 1}, '{"name":"main","resources":{}}'),
-    ("ContainerPort", {"containerPort": 80.0}, '{"containerPort":80}'),
+    ("ContainerPort", {"containerPort": 80.0, "protocol": "UDP"}, '{"containerPort":80,"protocol":"UDP"}'),
+    # What an API server writes in place of a missing field.
+    ("ContainerPort", {"containerPort": 80}, '{"containerPort":80,"protocol":"TCP"}'),
+    ("Probe", {"grpc": {"port": 1}}, '{"grpc":{"port":1,"service":""}}'),
+    ("FileKeySelector", {}, '{"volumeName":"","path":"","key":"","optional":false}'),
+    ("ISCSIVolumeSource", {"lun": 1}, '{"targetPortal":"","iqn":"","lun":1,"iscsiInterface":"default"}'),
+    ("AzureDiskVolumeSource", {"diskName": "d"}, '{"diskName":"d","diskURI":"","fsType":"ext4","readOnly":false}'),
     ("EnvVar", {"name": 'é<>&\u2028\u2029"\\\n\t\x01'}, r'{"name":"é\u003c\u003e\u0026\u2028\u2029\"\\\n\t\u0001"}'),
 ]
 
