@@ -15,6 +15,16 @@ def objects(value: Any) -> list[dict[str, Any]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
+def text(value: Any) -> str:
+    """The value if it is a text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def name_of(entry: dict[str, Any]) -> str:
+    """The name of a list's entry; empty if it has none."""
+    return text(entry.get("name"))
+
+
 def is_zero(value: Any) -> bool:
     """True for a value that Go's JSON leaves out of a struct: null, an empty text, list or object, and false."""
     return value is None or value is False or (isinstance(value, (str, list, dict)) and not value)

@@ -1,6 +1,6 @@
 """One component: a service of v1alpha1, an entry of `components` in v1beta1.
 
-Follows the reference's shared_spec_conversion.go.
+Follows the reference's shared_spec_conversion.go. These conversions use the fields alone; `leftovers` adds what only one version has.
 """
 
 from __future__ import annotations
@@ -16,22 +16,26 @@ PROMOTED = ("prefill", "decode")
 WORKER = "worker"
 ONLY_V1ALPHA1 = ("serviceName", "dynamoNamespace", "autoscaling", "ingress", "annotations", "labels", "subComponentType")
 """Fields of a service that no v1beta1 component has."""
-_CONVERTED = (
+_OF_SERVICES = (
     *("componentType", "resources", "envs", "envFromSecret", "volumeMounts", *pod_templates.PROBES, "extraPodMetadata", "extraPodSpec"),
     *("sharedMemory", "scalingAdapter", "gpuMemoryService", "failover", "checkpoint", "frontendSidecar", *ONLY_V1ALPHA1),
 )
+_OF_COMPONENTS = (
+    *("name", "type", "podTemplate", "sharedMemorySize", "compilationCache", "scalingAdapter", "frontendSidecar", "experimental"),
+)
 _MODES = {"intraPod": "IntraPod", "interPod": "InterPod"}
+_OLDER_MODES = {newer: older for older, newer in _MODES.items()}
+FEATURES = ("gpuMemoryService", "failover")
 
 
-def to_v1beta1(service: dict[str, Any], name: str | None) -> dict[str, Any]:
+def to_component(service: dict[str, Any], name: str | None) -> dict[str, Any]:
     """Converts a service. Fields that both versions have stay as they are, and so do fields that neither has."""
-    same = {field: value for field, value in service.items() if field not in _CONVERTED and value is not None}
     return {
-        **written(name=name, type=_type(service)),
-        **same,
+        **written(name=name, type=service.get("subComponentType" if _is_promoted(service) else "componentType")),
+        **_same(service, _OF_SERVICES),
         **written(
             podTemplate=pod_templates.from_service(service),
-            sharedMemorySize=_shared_memory(mapping(service.get("sharedMemory"))),
+            sharedMemorySize=_size(mapping(service.get("sharedMemory"))),
             compilationCache=_cache(service),
             scalingAdapter={} if mapping(service.get("scalingAdapter")).get("enabled") is True else None,
             experimental=_experimental(service) or None,
@@ -40,21 +44,47 @@ def to_v1beta1(service: dict[str, Any], name: str | None) -> dict[str, Any]:
     }
 
 
-def is_promoted(service: dict[str, Any]) -> bool:
+def to_service(component: dict[str, Any]) -> dict[str, Any]:
+    """Converts a component. The types `prefill` and `decode` become sub-types of workers."""
+    type_, experimental = component.get("type"), mapping(component.get("experimental"))
+    promoted = type_ in PROMOTED
+    size = component.get("sharedMemorySize")
+    return {
+        **written(componentType=WORKER if promoted else type_, subComponentType=type_ if promoted else None),
+        **_same(component, _OF_COMPONENTS),
+        **written(
+            sharedMemory=None if size is None else _shared_memory(size),
+            scalingAdapter=None if component.get("scalingAdapter") is None else {"enabled": True},
+            **{feature: _service_feature(experimental.get(feature)) for feature in FEATURES},
+            checkpoint=experimental.get("checkpoint"),
+        ),
+        **pod_templates.to_service(component),
+    }
+
+
+def _same(fields: dict[str, Any], converted: tuple[str, ...]) -> dict[str, Any]:
+    return {field: value for field, value in fields.items() if field not in converted and value is not None}
+
+
+def _is_promoted(service: dict[str, Any]) -> bool:
     """True if the sub-type of a service is its type in v1beta1."""
     return service.get("componentType") == WORKER and service.get("subComponentType") in PROMOTED
 
 
-def _type(service: dict[str, Any]) -> Any:
-    return service.get("subComponentType") if is_promoted(service) else service.get("componentType")
-
-
-def _shared_memory(memory: dict[str, Any]) -> Any:
-    """The size: `0` for none. An absent or zero size is left out."""
+def _size(memory: dict[str, Any]) -> Any:
+    """The size of the shared memory: `0` for none. An absent or zero size is left out."""
     if memory.get("disabled") is True:
         return "0"
     size = memory.get("size")
-    return size if isinstance(size, (str, int, float)) and quantity.value(size) else None
+    return size if _amount(size) else None
+
+
+def _shared_memory(size: Any) -> dict[str, Any]:
+    return {"size": size} if _amount(size) else {"disabled": True}
+
+
+def _amount(size: Any) -> int:
+    return quantity.value(size) if isinstance(size, (str, int, float)) else 0
 
 
 def _cache(service: dict[str, Any]) -> dict[str, Any] | None:
@@ -66,22 +96,22 @@ def _cache(service: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _experimental(service: dict[str, Any]) -> dict[str, Any]:
-    memory, failover = (_enabled(service.get(field)) for field in ("gpuMemoryService", "failover"))
-    return written(gpuMemoryService=memory, failover=failover, checkpoint=service.get("checkpoint"))
+    features = {feature: _component_feature(service.get(feature)) for feature in FEATURES}
+    return written(**features, checkpoint=service.get("checkpoint"))
 
 
-def _enabled(feature: Any) -> dict[str, Any] | None:
-    """The settings of a feature that is on; its mode begins with a capital in v1beta1."""
+def _component_feature(feature: Any) -> dict[str, Any] | None:
+    """The settings of a feature that is on. Its presence switches it on in v1beta1, and its mode begins with a capital."""
     if not isinstance(feature, dict) or feature.get("enabled") is not True:
         return None
-    return {key: _MODES.get(value, value) if key == "mode" else value for key, value in feature.items() if key != "enabled"}
+    return {key: _mode(value, _MODES) if key == "mode" else value for key, value in feature.items() if key != "enabled"}
 
 
-def only_v1alpha1(service: dict[str, Any], name: str | None) -> dict[str, Any]:
-    """The fields of a service that no v1beta1 component has."""
-    fields = {field: service[field] for field in ONLY_V1ALPHA1 if service.get(field)}
-    if is_promoted(service):
-        fields.pop("subComponentType")
-    if fields.get("serviceName") == name:
-        fields.pop("serviceName")
-    return fields
+def _service_feature(feature: Any) -> dict[str, Any] | None:
+    if not isinstance(feature, dict):
+        return None
+    return {"enabled": True, **{key: _mode(value, _OLDER_MODES) if key == "mode" else value for key, value in feature.items()}}
+
+
+def _mode(mode: Any, names: dict[str, str]) -> Any:
+    return names.get(mode, mode) if isinstance(mode, str) else mode

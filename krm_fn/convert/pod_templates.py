@@ -1,4 +1,4 @@
-"""The `podTemplate` of a v1beta1 component, made from the fields of a v1alpha1 service and its `extraPodSpec`.
+"""The `podTemplate` of a v1beta1 component, and the fields of a v1alpha1 service and its `extraPodSpec` that say the same.
 
 Follows the reference's shared_spec_conversion.go. Values of `mainContainer` win over those of the service; environment variables and
 mounts of both are kept.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.convert import resources
-from krm_fn.convert._values import is_zero, mapping, objects, written
+from krm_fn.convert._values import is_zero, mapping, name_of, objects, text, written
 from krm_fn.kube import merge
 
 MAIN = "main"
@@ -17,7 +17,12 @@ SIDECAR = "sidecar-frontend"
 """The name of the container that v1alpha1's `frontendSidecar` becomes."""
 PROBES = ("livenessProbe", "readinessProbe")
 """The probes that a v1alpha1 service has fields of its own for."""
-_MERGED = ("env", "envFrom", "resources", "volumeMounts", *PROBES)
+
+
+def main_of(template: Any) -> dict[str, Any] | None:
+    """The first container `main` of a pod template, or None."""
+    listed = objects(mapping(mapping(template).get("spec")).get("containers"))
+    return next((container for container in listed if container.get("name") == MAIN), None)
 
 
 def from_service(service: dict[str, Any]) -> dict[str, Any] | None:
@@ -31,7 +36,7 @@ def from_service(service: dict[str, Any]) -> dict[str, Any] | None:
         sidecars.append(_frontend_sidecar(sidecar))
     metadata = {key: value for key, value in mapping(service.get("extraPodMetadata")).items() if not is_zero(value)}
     pod = {key: value for key, value in extra.items() if key not in ("mainContainer", "containers") and value is not None}
-    template = {"spec": {"containers": [main_container(service), *sidecars], **pod}}
+    template = {"spec": {"containers": [_main(service), *sidecars], **pod}}
     return {"metadata": metadata, **template} if metadata else template
 
 
@@ -53,14 +58,14 @@ def _is_empty_pod(extra: dict[str, Any]) -> bool:
     )
 
 
-def main_container(service: dict[str, Any]) -> dict[str, Any]:
+def _main(service: dict[str, Any]) -> dict[str, Any]:
     """Makes the main container: the fields of the service with those of `mainContainer` merged over them."""
     user = mapping(mapping(service.get("extraPodSpec")).get("mainContainer"))
     merged = {
         "env": _envs(objects(service.get("envs")), objects(user.get("env"))),
-        "envFrom": user.get("envFrom") or env_from(service.get("envFromSecret")),
+        "envFrom": user.get("envFrom") or _env_from(service.get("envFromSecret")),
         "resources": resources.merged(resources.to_native(service.get("resources")), mapping(user.get("resources"))),
-        "volumeMounts": [*objects(user.get("volumeMounts")), *mounts(service.get("volumeMounts"))],
+        "volumeMounts": [*objects(user.get("volumeMounts")), *_native_mounts(service.get("volumeMounts"))],
         **{name: _probe(service.get(name), user.get(name)) for name in PROBES},
     }
     own = {key: value for key, value in user.items() if key != "name" and value is not None}
@@ -68,18 +73,17 @@ def main_container(service: dict[str, Any]) -> dict[str, Any]:
     return {"name": MAIN, **own, **replaced}
 
 
-def mounts(listed: Any) -> list[dict[str, Any]]:
+def _native_mounts(listed: Any) -> list[dict[str, Any]]:
     """The `volumeMounts` of a service as those of a container. The path of a compilation cache can be empty; rendering fills it."""
     return [{"name": mount.get("name", ""), "mountPath": mount.get("mountPoint") or ""} for mount in objects(listed)]
 
 
-def env_from(secret: Any) -> list[dict[str, Any]]:
-    """The `envFrom` that a Secret's name becomes."""
+def _env_from(secret: Any) -> list[dict[str, Any]]:
     return [{"secretRef": {"name": secret}}] if secret else []
 
 
 def _frontend_sidecar(sidecar: dict[str, Any]) -> dict[str, Any]:
-    source = env_from(sidecar.get("envFromSecret")) or None
+    source = _env_from(sidecar.get("envFromSecret")) or None
     image, args, env = (sidecar.get(field) for field in ("image", "args", "envs"))
     return {"name": SIDECAR, **written(image=image or None, args=args or None, env=env or None, envFrom=source)}
 
@@ -87,9 +91,9 @@ def _frontend_sidecar(sidecar: dict[str, Any]) -> dict[str, Any]:
 def _envs(service: list[dict[str, Any]], main: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The variables of the service in their order. One of the main container replaces its namesake in place, others follow."""
     listed = [*service]
-    places = {variable.get("name"): place for place, variable in enumerate(listed)}
+    places = {name_of(variable): place for place, variable in enumerate(listed)}
     for variable in main:
-        name = variable.get("name")
+        name = name_of(variable)
         if name in places:
             listed[places[name]] = variable
         else:
@@ -108,3 +112,60 @@ def _probe(service: Any, main: Any) -> Any:
         if isinstance(base, str) and isinstance(over, int):  # the reference's int-or-string keeps the name
             merged = {**merged, handler: {**merged[handler], "port": base}}
     return merged
+
+
+def to_service(component: dict[str, Any]) -> dict[str, Any]:
+    """Takes a pod template apart into the fields of a service.
+
+    What a service has a field for goes there; the rest of the main container goes into `mainContainer`, and the rest of the pod into
+    `extraPodSpec`.
+    """
+    template = mapping(component.get("podTemplate"))
+    spec, main = mapping(template.get("spec")), main_of(template) or {}
+    metadata = {key: value for key, value in mapping(template.get("metadata")).items() if key in ("annotations", "labels") and value}
+    amounts = resources.from_native(main.get("resources"))
+    flat, native = split_mounts(component, objects(main.get("volumeMounts")), spec)
+    moved = ("name", "volumeMounts", *PROBES, *(("resources",) if amounts else ()), *(("env",) if main.get("env") else ()))
+    rest = {key: value for key, value in main.items() if key not in moved}
+    kept = {**rest, "volumeMounts": native} if native else rest
+    others = [container for container in objects(spec.get("containers")) if container is not main]
+    pod = {key: value for key, value in spec.items() if key != "containers"}
+    extra = {**({"mainContainer": kept} if kept else {}), **({"containers": others} if others else {}), **pod}
+    return written(
+        resources=amounts or None,
+        envs=main.get("env") or None,
+        volumeMounts=flat or None,
+        **{name: main.get(name) for name in PROBES},
+        extraPodMetadata=metadata or None,
+        extraPodSpec=extra or None,
+    )
+
+
+def split_mounts(
+    component: dict[str, Any], mounts: list[dict[str, Any]], spec: dict[str, Any]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Returns the mounts for the service, the compilation cache first, and those for its main container.
+
+    A service mounts claims. A mount of a volume that the template declares therefore stays in the main container: there it works with
+    Dynamo 0.9 too, which makes a claim's volume for each mount of a service.
+    """
+    cache = mapping(component.get("compilationCache"))
+    claim, place = text(cache.get("pvcName")), text(cache.get("mountPath"))
+    flat: list[dict[str, Any]] = [{**_flat(claim, place), "useAsCompilationCache": True}] if claim else []
+    known = {(claim, place)} if claim else set()
+    declared = {name_of(volume) for volume in objects(spec.get("volumes"))}
+    native = []
+    for mount in mounts:
+        name, place = name_of(mount), text(mount.get("mountPath"))
+        if (name, place) in known:
+            continue
+        if name in declared:
+            native.append(mount)
+        else:
+            known.add((name, place))
+            flat.append(_flat(name, place))
+    return flat, native
+
+
+def _flat(name: str, place: str) -> dict[str, Any]:
+    return {"name": name, "mountPoint": place} if place else {"name": name}

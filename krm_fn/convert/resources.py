@@ -10,6 +10,7 @@ from krm_fn.kube import quantity
 GPU = "nvidia.com/gpu"
 """The resource that `gpu` means if `gpuType` names none."""
 SIDES = ("requests", "limits")
+_NAMED = {"cpu": "cpu", "memory": "memory", GPU: "gpu"}
 
 
 def to_native(written: Any) -> dict[str, Any]:
@@ -19,8 +20,23 @@ def to_native(written: Any) -> dict[str, Any]:
     return {**native, "claims": given["claims"]} if given.get("claims") else native
 
 
+def from_native(written: Any) -> dict[str, Any]:
+    """v1alpha1's form; empty for resources that name nothing. Amounts become texts, the only type that v1alpha1 has for them."""
+    native = mapping(written)
+    given: dict[str, Any] = {side: _item(native[side]) for side in SIDES if isinstance(native.get(side), dict) and native[side]}
+    return {**given, "claims": native["claims"]} if native.get("claims") else given
+
+
+def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """`over` merged over `base`: amounts by name, and claims as a whole list."""
+    sides = {side: {**mapping(base.get(side)), **mapping(over.get(side))} for side in SIDES if base.get(side) or over.get(side)}
+    claims = over.get("claims") or base.get("claims")
+    return {**sides, "claims": claims} if claims else sides
+
+
 def _amounts(item: dict[str, Any]) -> dict[str, Any]:
-    named = {"cpu": item.get("cpu"), "memory": item.get("memory"), item.get("gpuType") or GPU: item.get("gpu")}
+    gpu = item.get("gpuType") or GPU
+    named = {"cpu": item.get("cpu"), "memory": item.get("memory"), gpu if isinstance(gpu, str) else GPU: item.get("gpu")}
     return {name: amount for name, amount in (*named.items(), *mapping(item.get("custom")).items()) if _is_quantity(amount)}
 
 
@@ -34,8 +50,8 @@ def _is_quantity(amount: Any) -> bool:
     return True
 
 
-def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """`over` merged over `base`: amounts by name, and claims as a whole list."""
-    sides = {side: {**mapping(base.get(side)), **mapping(over.get(side))} for side in SIDES if base.get(side) or over.get(side)}
-    claims = over.get("claims") or base.get("claims")
-    return {**sides, "claims": claims} if claims else sides
+def _item(amounts: dict[str, Any]) -> dict[str, Any]:
+    texts = {name: f"{amount}" for name, amount in amounts.items()}
+    custom = {name: texts[name] for name in texts if name not in _NAMED}
+    named = {_NAMED[name]: text for name, text in texts.items() if name in _NAMED}
+    return {**named, "custom": custom} if custom else named

@@ -21,6 +21,7 @@ V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
 _Conversion = Callable[["Resource"], "Resource"]
 _CONVERSIONS: dict[tuple[str, str], _Conversion] = {
     (V1BETA1, identity.GRAPH): graphs.to_v1beta1,
+    (V1ALPHA1, identity.GRAPH): graphs.to_v1alpha1,
 }
 
 

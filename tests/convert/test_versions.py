@@ -138,7 +138,7 @@ def test_a_graph_keeps_what_v1beta1_does_not_have():
             topologyConstraint: {topologyProfile: t, packDomain: rack}
             pvcs: [{name: weights}]
             services:
-              b: {componentType: worker, subComponentType: prefill, serviceName: b}
+              b: {componentType: worker, subComponentType: prefill}
               Z: {labels: {a: b}, subComponentType: other}
               a:
             """,
@@ -168,3 +168,140 @@ def test_a_resource_of_the_wanted_version_is_returned_itself():
     model = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoModel"}
     assert versions.to("v1alpha1", held) is held
     assert versions.to("v1beta1", model) is model
+
+
+def there_and_back(resource: dict[str, Any]) -> dict[str, Any]:
+    """Converts to the other version, checks that converting back restores every field, and returns the other version."""
+    version = resource["apiVersion"].rpartition("/")[2]
+    other = versions.to("v1beta1" if version == "v1alpha1" else "v1alpha1", resource)
+    assert versions.to(version, other) == resource
+    return other
+
+
+def beta(text: str) -> dict[str, Any]:
+    """A v1beta1 graph with these components."""
+    held = {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "metadata": {"name": "g"}}
+    return {**held, "spec": {"components": yaml.safe_load(text)}}
+
+
+def test_every_field_of_a_service_comes_back():
+    """What v1beta1 says in one place, and v1alpha1 in two, goes back to where the author wrote it."""
+    other = there_and_back(
+        graph("""
+            pvcs: [{name: weights, create: true, size: 1Gi}]
+            services:
+              none:
+              empty: {extraPodSpec: {mainContainer: {}}, labels: {}, scalingAdapter: {}}
+              w:
+                serviceName: old
+                componentType: worker
+                subComponentType: strange
+                annotations: {a: b}
+                ingress: {enabled: true, host: h}
+                autoscaling: {enabled: false}
+                dynamoNamespace: ns
+                envFromSecret: s
+                envs: [{name: A, value: "1"}]
+                sharedMemory: {disabled: true, size: 4Gi}
+                gpuMemoryService: {enabled: false}
+                resources: {limits: {gpu: "1", gpuType: nvidia.com/gpu, cpu: none}}
+                volumeMounts: [{name: a, mountPoint: /a}, {name: b, useAsCompilationCache: true}, {name: c, useAsCompilationCache: true}]
+                livenessProbe: {periodSeconds: 3}
+                extraPodMetadata: {}
+                frontendSidecar: {image: f, envFromSecret: hf}
+                extraPodSpec:
+                  containers: [{name: main, image: unused}, {name: side, image: i}]
+                  volumes: [{name: v, emptyDir: {}}]
+                  mainContainer:
+                    name: engine
+                    image: i
+                    resources: {requests: {cpu: "1"}}
+                    env: [{name: B, value: "1"}, {name: A, value: "2"}]
+                    volumeMounts: [{name: v, mountPath: /v}]
+                    livenessProbe: {httpGet: {path: /, port: 1}}
+            """)
+    )
+    assert [component["name"] for component in other["spec"]["components"]] == ["empty", "w"]
+
+
+def test_every_field_of_a_component_comes_back():
+    """Their order, the containers before `main`, details of mounts and amounts, and a cache that `main` does not mount."""
+    other = there_and_back(
+        beta("""
+            - name: worker
+              type: decode
+              podTemplate:
+                metadata: {name: n, labels: {a: b}}
+                spec:
+                  containers:
+                  - {name: fe, image: i}
+                  - name: main
+                    image: i
+                    resources: {limits: {cpu: 4, nvidia.com/gpu: "1"}}
+                    volumeMounts: [{name: d, mountPath: /d, readOnly: true}, {name: e, mountPath: /e}, {name: f, mountPath: /f}]
+                  volumes: [{name: e, emptyDir: {}}]
+              compilationCache: {pvcName: c}
+              frontendSidecar: fe
+              experimental: {grove: {forceScalingGroup: true}, gpuMemoryService: {mode: IntraPod}}
+            - {name: frontend, scalingAdapter: {}, sharedMemorySize: "0", podTemplate: {spec: {containers: [{name: side, image: i}]}}}
+            """)
+    )
+    worker = other["spec"]["services"]["worker"]
+    assert (worker["componentType"], worker["subComponentType"]) == ("worker", "decode")
+    assert worker["resources"] == {"limits": {"cpu": "4", "gpu": "1"}}
+    assert worker["volumeMounts"] == [
+        {"name": "c", "useAsCompilationCache": True},
+        {"name": "d", "mountPoint": "/d"},
+        {"name": "f", "mountPoint": "/f"},
+    ]
+    assert worker["extraPodSpec"]["mainContainer"] == {"image": "i", "volumeMounts": [{"name": "e", "mountPath": "/e"}]}
+    assert worker["gpuMemoryService"] == {"enabled": True, "mode": "intraPod"}
+    assert other["spec"]["services"]["frontend"]["sharedMemory"] == {"disabled": True}
+
+
+def test_what_was_kept_never_overrides_what_was_changed_since():
+    """A change in v1beta1 wins over the kept fields that it contradicts; the others come back."""
+    other = versions.to(
+        "v1beta1",
+        graph("""
+            services:
+              w:
+                labels: {a: b}
+                envs: [{name: A, value: "1"}]
+                envFromSecret: s
+                scalingAdapter: {enabled: false}
+                extraPodSpec: {mainContainer: {env: [{name: B, value: "1"}]}}
+            """),
+    )
+    (component,) = other["spec"]["components"]
+    component["scalingAdapter"] = {}
+    component["podTemplate"]["spec"]["containers"][0]["env"].pop()
+    other["spec"]["components"].append({"name": "new"})
+    assert versions.to("v1alpha1", other)["spec"]["services"] == {
+        "w": {"labels": {"a": "b"}, "envs": [{"name": "A", "value": "1"}], "envFromSecret": "s", "scalingAdapter": {"enabled": True}},
+        "new": {},
+    }
+
+
+def test_details_of_mounts_stay_beside_a_change():
+    """A mount that was added in v1alpha1 does not take `readOnly` from another; a removed sidecar is no frontend sidecar."""
+    other = versions.to(
+        "v1alpha1",
+        beta("""
+            - name: w
+              frontendSidecar: fe
+              podTemplate:
+                spec:
+                  containers:
+                  - {name: fe}
+                  - {name: main, volumeMounts: [{name: d, mountPath: /d, readOnly: true}]}
+            """),
+    )
+    service = other["spec"]["services"]["w"]
+    service["volumeMounts"].insert(0, {"name": "e", "mountPoint": "/e"})
+    del service["extraPodSpec"]
+    (component,) = versions.to("v1beta1", other)["spec"]["components"]
+    assert component["podTemplate"]["spec"]["containers"] == [
+        {"name": "main", "volumeMounts": [{"name": "e", "mountPath": "/e"}, {"name": "d", "mountPath": "/d", "readOnly": True}]}
+    ]
+    assert "frontendSidecar" not in component
