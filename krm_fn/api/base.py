@@ -41,14 +41,32 @@ class ByKey(NamedTuple):
         return entries
 
 
-class Registered(NamedTuple):
-    """Marks a string that names an entry of a registry: each file in the folder of `package` is an allowed value."""
-
-    package: str
+class Unique(NamedTuple):
+    """Marks a list of texts that holds each text once."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """One of the names of the files."""
-        return core_schema.literal_schema([*registry.entries_of(self.package)])
+        """The list, whose texts are unique."""
+        return core_schema.no_info_after_validator_function(self._unique, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The list-type keyword for API servers."""
+        return handler(schema) | {"x-kubernetes-list-type": "set"}
+
+    def _unique(self, entries: list[str]) -> list[str]:
+        if len({*entries}) < len(entries):
+            raise ValueError("two entries are the same; keep one of them")
+        return entries
+
+
+class Registered(NamedTuple):
+    """Marks a string that names an entry of a registry: each file in the folder of `package` is an allowed value, and so is `other`."""
+
+    package: str
+    other: str = ""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """One of the names of the files, or the other word."""
+        return core_schema.literal_schema([*([self.other] if self.other else ()), *registry.entries_of(self.package)])
 
 
 EnvVars = Annotated[list[native.EnvVar], ByKey()]
@@ -169,10 +187,13 @@ class Condition(Model):
 Conditions = Annotated[list[Condition], ByKey("type")]
 
 
+ComponentKind = Literal["PodClique", "PodCliqueScalingGroup", "Deployment", "LeaderWorkerSet"]
+
+
 class ServiceReplicaStatus(Model):
     """The number of pods of one service, and how many of them are ready."""
 
-    component_kind: Literal["PodClique", "PodCliqueScalingGroup", "Deployment", "LeaderWorkerSet"]
+    component_kind: ComponentKind
     """The kind of the service's workload."""
     component_name: str
     """The workload's name."""
@@ -184,3 +205,9 @@ class ServiceReplicaStatus(Model):
     """Pods whose readiness probe succeeds. Absent if the workload does not report them."""
     available_replicas: Int32 | None = Field(default=None, ge=0)
     """Pods that have been ready for at least `minReadySeconds`. Absent if the workload does not report them."""
+    component_names: list[str] | None = None
+    """The names of the service's workloads, if it has several."""
+    scheduled_replicas: Int32 | None = Field(default=None, ge=0)
+    """Pods that have a node. Only Grove reports them."""
+    runtime_namespace: str | None = None
+    """The Dynamo namespace in which the pods register themselves."""

@@ -12,6 +12,7 @@ from krm_fn.schema import check
 CORE = "io.k8s.api.core.v1."
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _SCALING = "io.k8s.api.autoscaling.v2."
+_BATCH = "io.k8s.api.batch.v1."
 
 
 class Native(NamedTuple):
@@ -53,5 +54,7 @@ ResourceClaim = Annotated[dict[str, Any], Native(CORE + "ResourceClaim")]
 ResourceRequirements = Annotated[dict[str, Any], Native(CORE + "ResourceRequirements")]
 Toleration = Annotated[dict[str, Any], Native(CORE + "Toleration")]
 ConfigMapKeySelector = Annotated[dict[str, Any], Native(CORE + "ConfigMapKeySelector")]
+PodSpec = Annotated[dict[str, Any], Native(CORE + "PodSpec")]
+JobSpec = Annotated[dict[str, Any], Native(_BATCH + "JobSpec")]
 MetricSpec = Annotated[dict[str, Any], Native(_SCALING + "MetricSpec")]
 HorizontalPodAutoscalerBehavior = Annotated[dict[str, Any], Native(_SCALING + "HorizontalPodAutoscalerBehavior")]

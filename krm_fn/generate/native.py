@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).parent / "native.json"
 DOCUMENTS = (
-    *("api/v1", "apis/apps/v1", "apis/autoscaling/v2"),  # models may use the definitions of these three; patches merge by all of them
+    *("api/v1", "apis/apps/v1", "apis/autoscaling/v2", "apis/batch/v1"),  # models may use these four; patches merge by all of them
     *("apis/admissionregistration.k8s.io/v1", "apis/apiextensions.k8s.io/v1", "apis/apiregistration.k8s.io/v1", "apis/autoscaling/v1"),
-    *("apis/batch/v1", "apis/certificates.k8s.io/v1", "apis/coordination.k8s.io/v1", "apis/discovery.k8s.io/v1", "apis/events.k8s.io/v1"),
+    *("apis/certificates.k8s.io/v1", "apis/coordination.k8s.io/v1", "apis/discovery.k8s.io/v1", "apis/events.k8s.io/v1"),
     *("apis/flowcontrol.apiserver.k8s.io/v1", "apis/networking.k8s.io/v1", "apis/node.k8s.io/v1", "apis/policy/v1"),
     *("apis/rbac.authorization.k8s.io/v1", "apis/resource.k8s.io/v1", "apis/scheduling.k8s.io/v1", "apis/storage.k8s.io/v1"),
 )
-_FOR_MODELS = 3
+_FOR_MODELS = 4
 
 
 class Native(NamedTuple):

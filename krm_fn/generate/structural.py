@@ -28,6 +28,7 @@ _CHECKED = (
     "enum",
     "pattern",
     "minimum",
+    "maximum",
     "minLength",
     "maxLength",
     "maxItems",
@@ -101,7 +102,7 @@ def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]
 def native_part(documents: Iterable[dict[str, Any]]) -> dict[str, Schema]:
     """All definitions of OpenAPI v3 documents, in compact form."""
     schemas = {name: schema for document in documents for name, schema in document["components"]["schemas"].items()}
-    return {name: _ATOMS.get(name) or _lenient(compact(schema)) for name, schema in schemas.items()}
+    return {name: _ATOMS.get(name) or _lenient(compact(schema), schema) for name, schema in schemas.items()}
 
 
 def compact(schema: Schema) -> Schema:
@@ -140,11 +141,19 @@ def _reference(schema: Schema) -> str:
     return reference.rpartition("/")[2]
 
 
-def _lenient(definition: Schema) -> Schema:
-    """A native definition whose optional enums accept an empty string: an API server sets the default before it validates."""
+def _lenient(definition: Schema, source: Schema) -> Schema:
+    """A native definition whose optional enums accept an empty string: an API server sets the default before it validates.
+
+    Optional fields keep defaults that are zero values, because an API server writes them too. For required fields, OpenAPI names the zero
+    value of the type, which nobody writes.
+    """
     for name, field in definition.get("properties", {}).items():
-        if "enum" in field and name not in definition.get("required", ()):
-            field["enum"] = list(dict.fromkeys(["", *field["enum"]]))
+        if name not in definition.get("required", ()):
+            default = source["properties"][name].get("default")
+            if default in ("", False, 0):
+                field["default"] = default
+            if "enum" in field:
+                field["enum"] = list(dict.fromkeys(["", *field["enum"]]))
     return definition
 
 

@@ -5,7 +5,7 @@ Follows the reference's common types and DynamoComponentDeploymentSharedSpec.
 
 from pydantic import Field
 
-from krm_fn.api import base, native
+from krm_fn.api import base, common, native
 
 
 class ResourceItem(base.Model):
@@ -61,3 +61,7 @@ class Multinode(base.Model):
 
     node_count: base.Int32 = Field(default=2, ge=2)
     """The number of nodes of each replica. Resources, for example GPUs, are per node."""
+    leader: common.RoleOverride | None = None
+    """The pod of the first node. krm-fn refuses it."""
+    worker: common.RoleOverride | None = None
+    """The pods of the other nodes. krm-fn refuses it."""

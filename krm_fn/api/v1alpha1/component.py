@@ -7,14 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from krm_fn import registry
-from krm_fn.api import base, native
-from krm_fn.api.v1alpha1 import capacity, picker
+from krm_fn.api import base, common, native
+from krm_fn.api.v1alpha1 import capacity, gpu_memory, picker
 
-Framework = Annotated[str, base.Registered("manifests.backends")]
-"""An inference engine."""
-
-_TYPES = ", ".join(f"`{name}`" for name in registry.entries_of("manifests.components"))
 _NO_PICKER = 'self.?componentType.orValue("") != "epp"'
 _CONFIG, _REFERENCE = "self.?eppConfig.?config", "self.?eppConfig.?configMapRef"
 _EITHER = {"config": "config", "reference": "configMapRef"}
@@ -135,6 +130,19 @@ class ModelReference(base.Model):
     """The base model's revision."""
 
 
+class FrontendSidecar(base.Model):
+    """A container that runs a frontend in the pods of a component."""
+
+    image: str
+    """The image."""
+    args: list[str] | None = None
+    """The arguments; default `-m dynamo.frontend`."""
+    env_from_secret: str | None = None
+    """A Secret whose keys become environment variables of the container."""
+    envs: base.EnvVars | None = None
+    """Environment variables of the container."""
+
+
 class Component(base.Model):
     """One component of a graph: its containers, replicas, resources and network access."""
 
@@ -167,7 +175,7 @@ class Component(base.Model):
     )
 
     component_type: str | None = Field(
-        default=None, description=f"What the component does: {_TYPES}. The type decides the default probes, ports and environment."
+        default=None, description=f"What the component does: {common.TYPES}. The type decides the default probes, ports and environment."
     )
     sub_component_type: str | None = None
     """A subtype, for example `decode` for a worker. Pods have it as a label."""
@@ -213,3 +221,19 @@ class Component(base.Model):
     """Annotations and labels of the pods."""
     extra_pod_spec: ExtraPodSpec | None = None
     """The main container with its image and command, sidecars, and every other field of a pod."""
+    runtime_version_override: common.RuntimeVersion | None = None
+    """The version of Dynamo in the image. Only for operators from 1.4 on."""
+    min_available: base.Int32 | None = Field(default=None, ge=1)
+    """The number of replicas that Grove starts together. Only for Grove, and for operators from 1.0 on."""
+    frontend_sidecar: FrontendSidecar | None = None
+    """A container that runs a frontend beside the component. Only for operators from 1.0 on."""
+    topology_constraint: common.TopologyConstraint | None = None
+    """The level of the topology inside which the pods stay. Only for operators from 1.0 on."""
+    gpu_memory_service: gpu_memory.GPUMemoryService | None = None
+    """The service that keeps weights in the memory of GPUs. Only for operators from 1.0 on."""
+    failover: gpu_memory.Failover | None = None
+    """A second engine that takes over when the first one fails. Only for operators from 1.0 on."""
+    checkpoint: common.Checkpoint | None = None
+    """A saved state from which new pods start. Only for operators from 1.0 on."""
+    provider_override: common.ProviderOverride | None = None
+    """Fields of the object that runs the component. krm-fn refuses it: operators newer than 1.5 act on it."""

@@ -5,14 +5,14 @@ Follows the reference's dynamocomponentdeployment_types.go.
 
 from typing import ClassVar, Literal
 
-from krm_fn.api import base
+from krm_fn.api import base, common
 from krm_fn.api.v1alpha1 import component
 
 
 class ComponentDeploymentSpec(component.Component):
     """The desired state of a component."""
 
-    backend_framework: component.Framework | None = None
+    backend_framework: common.Framework | None = None
     """The engine. If absent, the command decides."""
 
 

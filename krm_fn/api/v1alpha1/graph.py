@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from krm_fn.api import base, native
+from krm_fn.api import base, common, native
 from krm_fn.api.v1alpha1 import component
 
 _NO_ORDER = (
@@ -95,6 +95,15 @@ class Restart(base.Model):
     """The order of the restart."""
 
 
+class GraphTopologyConstraint(base.Model):
+    """The level of the topology inside which the pods of a graph stay."""
+
+    topology_profile: str = Field(min_length=1)
+    """The ClusterTopology that defines the levels."""
+    pack_domain: common.Topology | None = None
+    """The level, for example `rack`. Required if no service has one."""
+
+
 class GraphSpec(base.Model):
     """The desired state of a graph."""
 
@@ -124,7 +133,7 @@ class GraphSpec(base.Model):
         ),
     )
 
-    backend_framework: component.Framework | None = None
+    backend_framework: common.Framework | None = None
     """The engine of all workers. If absent, each worker's command decides."""
     services: Annotated[dict[str, component.Component], Field(max_length=25)] | None = None
     """The components of the graph by name."""
@@ -134,6 +143,18 @@ class GraphSpec(base.Model):
     """PersistentVolumeClaims that services may mount."""
     restart: Restart | None = None
     """A request to restart all services."""
+    annotations: base.Texts | None = None
+    """Annotations of generated objects and pods. Only for operators from 1.0 on."""
+    labels: base.Texts | None = None
+    """Labels of generated objects and pods. Only for operators from 1.0 on."""
+    priority_class_name: str | None = None
+    """The PriorityClass of the graph. Only for Grove, and for operators from 1.0 on."""
+    topology_constraint: GraphTopologyConstraint | None = None
+    """The level of the topology inside which the pods stay. Only for Grove, and for operators from 1.0 on."""
+    experimental: common.GraphExperimental | None = None
+    """Features that may change in any release. Only for operators from 1.0 on."""
+    provider_override: common.ProviderOverride | None = None
+    """Fields of the object that runs the graph. krm-fn refuses it: operators newer than 1.5 act on it."""
 
 
 class RestartStatus(base.Model):
@@ -145,6 +166,19 @@ class RestartStatus(base.Model):
     """`Pending`, `Restarting`, `Completed` or `Failed`."""
     in_progress: list[str] | None = None
     """The services that are restarting."""
+
+
+class RollingUpdateStatus(base.Model):
+    """The progress of an update that an operator makes worker by worker."""
+
+    phase: common.RollingUpdatePhase | None = None
+    """The phase of the update."""
+    start_time: native.Time | None = None
+    """The time when it began."""
+    end_time: native.Time | None = None
+    """The time when it ended."""
+    updated_services: list[str] | None = None
+    """The services that are up to date."""
 
 
 class GraphStatus(base.Model):
@@ -160,6 +194,12 @@ class GraphStatus(base.Model):
     """Replicas by service."""
     restart: RestartStatus | None = None
     """The progress of the latest restart."""
+    checkpoints: dict[str, common.CheckpointStatus] | None = None
+    """Checkpoints by service. Only an operator writes them."""
+    rolling_update: RollingUpdateStatus | None = None
+    """The progress of the latest update of workers. Only an operator writes it."""
+    placement: common.PlacementStatus | None = None
+    """How well the pods are placed. Only an operator writes it."""
 
 
 class DynamoGraphDeployment(base.Kind):

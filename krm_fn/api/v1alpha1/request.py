@@ -8,8 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from krm_fn.api import base, native
-from krm_fn.api.v1alpha1 import component
+from krm_fn.api import base, common, native
 
 
 class ConfigMapKey(base.Model):
@@ -36,6 +35,8 @@ class ProfilingConfig(base.Model):
     """Resources of the profiling job."""
     tolerations: list[native.Toleration] | None = None
     """Tolerations of the profiling job."""
+    node_selector: base.Texts | None = None
+    """Labels of the nodes for the profiling job. Only for operators from 1.0 on."""
 
 
 class DeploymentOverrides(base.Model):
@@ -58,7 +59,7 @@ class RequestSpec(base.Model):
 
     model: str
     """The model, for example `Qwen/Qwen3-0.6B`."""
-    backend: component.Framework
+    backend: common.Framework
     """The engine."""
     profiling_config: ProfilingConfig
     """Settings of profiling."""
@@ -70,6 +71,8 @@ class RequestSpec(base.Model):
     """If true, the graph is deployed when profiling is done."""
     deployment_overrides: DeploymentOverrides | None = None
     """Fields of the graph that override the profiler's result."""
+    runtime_version_override: common.RuntimeVersion | None = None
+    """The version of Dynamo in the images. Only for operators from 1.4 on."""
 
 
 class DeploymentStatus(base.Model):

@@ -1,0 +1,131 @@
+"""DynamoGraphDeployment: the components that serve one model together.
+
+Follows the reference's api/v1beta1/dynamographdeployment_types.go.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from krm_fn.api import base, common, native
+from krm_fn.api.v1beta1 import component, status
+
+
+class RestartStrategyV1beta1(base.Model):
+    """The order in which components restart."""
+
+    type: Literal["Sequential", "Parallel"] = "Sequential"
+    """`Sequential` restarts one component after the other, `Parallel` all components at once."""
+    order: Annotated[list[Annotated[str, Field(max_length=63)]], Field(max_length=25)] | None = None
+    """The names of all components, in the order of their restart. Only for `Sequential`."""
+
+
+class RestartV1beta1(base.Model):
+    """A request to restart all components."""
+
+    id: str = Field(min_length=1)
+    """Any text. A new value requests a new restart."""
+    strategy: RestartStrategyV1beta1 | None = None
+    """The order of the restart."""
+
+
+class GraphTopologyConstraintV1beta1(base.Model):
+    """The level of the topology inside which the pods of a graph stay."""
+
+    cluster_topology_name: str = Field(min_length=1)
+    """The ClusterTopology that defines the levels."""
+    pack_domain: common.Topology | None = None
+    """The level, for example `rack`. Required if no component has one."""
+
+
+class GraphSpecV1beta1(base.Model):
+    """The desired state of a graph."""
+
+    provider_override: common.ProviderOverride | None = None
+    """Fields of the object that runs the graph. krm-fn refuses it: operators newer than 1.5 act on it."""
+    annotations: base.Texts | None = None
+    """Annotations of generated objects and pods. Those of a component's `podTemplate` take precedence."""
+    labels: base.Texts | None = None
+    """Labels of generated objects and pods. Those of a component's `podTemplate` take precedence."""
+    priority_class_name: str | None = None
+    """The PriorityClass of the graph. Only for Grove."""
+    components: Annotated[list[component.ComponentV1beta1], base.ByKey(), Field(max_length=25)] | None = None
+    """The components of the graph."""
+    env: base.EnvVars | None = None
+    """Environment variables of every component. A component's own variables take precedence."""
+    backend_framework: common.Framework | None = None
+    """The engine of all workers. If absent, each worker's command decides."""
+    restart: RestartV1beta1 | None = None
+    """A request to restart all components."""
+    topology_constraint: GraphTopologyConstraintV1beta1 | None = None
+    """The level of the topology inside which the pods stay. Only for Grove."""
+    experimental: common.GraphExperimental | None = None
+    """Features that may change in any release."""
+
+
+class RestartStatusV1beta1(base.Model):
+    """The progress of a restart."""
+
+    observed_id: str | None = Field(default=None, alias="observedID")
+    """The `spec.restart.id` that this status describes."""
+    phase: str | None = None
+    """`Pending`, `Restarting`, `Completed`, `Failed` or `Superseded`."""
+    in_progress: list[str] | None = None
+    """The components that are restarting."""
+
+
+class RollingUpdateStatusV1beta1(base.Model):
+    """The progress of an update that an operator makes worker by worker."""
+
+    phase: common.RollingUpdatePhase | None = None
+    """The phase of the update."""
+    start_time: native.Time | None = None
+    """The time when it began."""
+    end_time: native.Time | None = None
+    """The time when it ended."""
+    updated_components: list[str] | None = None
+    """The components that are up to date."""
+
+
+class GraphStatusV1beta1(base.Model):
+    """The observed state of a graph."""
+
+    observed_generation: base.Generation | None = None
+    """The `metadata.generation` that this status describes."""
+    state: Literal["initializing", "pending", "successful", "failed"] = "initializing"
+    """The state of the graph in one word."""
+    conditions: base.Conditions | None = None
+    """Conditions of the graph. `Ready` is true when all components are ready."""
+    components: dict[str, status.ComponentReplicaStatusV1beta1] | None = None
+    """Replicas by component."""
+    restart: RestartStatusV1beta1 | None = None
+    """The progress of the latest restart."""
+    checkpoints: dict[str, common.CheckpointStatus] | None = None
+    """Checkpoints by component. Only an operator writes them."""
+    rolling_update: RollingUpdateStatusV1beta1 | None = None
+    """The progress of the latest update of workers. Only an operator writes it."""
+    placement: common.PlacementStatus | None = None
+    """How well the pods are placed. Only an operator writes it."""
+
+
+class DynamoGraphDeploymentV1beta1(base.Kind):
+    """An inference graph: components that serve a model together."""
+
+    served: ClassVar = base.Served(
+        short_names=("dgd",),
+        columns=(
+            base.Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
+            base.Column("Backend", ".spec.backendFramework"),
+            base.Column("State", ".status.state", wide=True),
+            base.Column("Summary", r".metadata.annotations.dynamo\.krm-fn\.io/summary", wide=True),
+        ),
+    )
+
+    api_version: Literal["nvidia.com/v1beta1"]
+    """Group and version."""
+    kind: Literal["DynamoGraphDeployment"]
+    """The kind."""
+    spec: GraphSpecV1beta1 | None = None
+    """The desired state."""
+    status: GraphStatusV1beta1 | None = None
+    """The observed state. The cluster writes it."""
