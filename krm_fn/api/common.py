@@ -1,4 +1,4 @@
-"""Parts that more than one version of the API has in the same form: topology, provider overrides, clients of the GPU memory service, and checkpoints.
+"""Parts that both versions of the API have in the same form, for example topology, provider overrides and checkpoints.
 
 Follows the reference's api/v1beta1/common.go and api/v1alpha1/topology_types.go.
 """

@@ -28,11 +28,18 @@ _NOT_STRUCTURAL = ("x-native", "x-editor", "x-kubernetes-patch-merge-key", "x-ku
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
 
 
-def definitions() -> list[Resource]:
-    """A definition for each served kind, sorted by name. GitOps tools keep the definitions when they leave Git."""
+def definitions(version: str = "v1alpha1") -> list[Resource]:
+    """A definition for each served kind, sorted by name. GitOps tools keep the definitions when they leave Git.
+
+    Each definition serves `version`, or the only version that its kind has.
+    """
     known = generate.definitions()
-    served = {kind.__name__: kind.served for kind in structural.kinds() if kind.served}
-    return [_definition(name, how, known) for name, how in sorted(served.items())]
+    served = {}
+    for kind in structural.kinds():
+        api_version, name = structural.address(kind)
+        if kind.served and (name not in served or api_version.endswith(f"/{version}")):
+            served[name] = (kind.__name__, kind.served)
+    return [_definition(model, how, known) for _, (model, how) in sorted(served.items())]
 
 
 def _definition(name: str, how: base.Served, known: dict[str, Schema]) -> Resource:

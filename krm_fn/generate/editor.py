@@ -11,9 +11,14 @@ from krm_fn import generate
 from krm_fn.schema import table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krm_fn.schema.table import Schema
 
-_SAME = ("type", "description", "default", "enum", "pattern", "required", "minimum", "minLength", "maxLength", "maxItems", "maxProperties")
+_SAME = (
+    *("type", "description", "default", "enum", "pattern", "required", "minimum", "maximum", "minLength", "maxLength"),
+    *("maxItems", "maxProperties"),
+)
 _BITS = {"int32": 31, "int64": 63}
 
 
@@ -29,7 +34,7 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "properties": address,
         "required": [*address],
-        "allOf": [_when(kind, *found.values()) for kind, found in kinds.items()],
+        "allOf": [part for kind, found in kinds.items() for part in _choice(kind, found)],
         "definitions": {name: _for_editors(found) for name, found in sorted(generate.definitions().items())},
     }
 
@@ -39,8 +44,16 @@ def _likely(words: list[str]) -> Schema:
     return {"anyOf": [{"enum": words}, {"type": "string"}]}
 
 
-def _when(kind: str, definition: str) -> Schema:
-    return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"$ref": f"#/definitions/{definition}"}}
+def _choice(kind: str, versions: dict[str, str]) -> Iterator[Schema]:
+    """The conditions that select the schema of a kind. The first version is also that of a resource without a known apiVersion."""
+    first, *others = versions
+    yield _when({"kind": {"const": kind}} | ({"apiVersion": {"not": {"enum": others}}} if others else {}), ["kind"], versions[first])
+    for version in others:
+        yield _when({"kind": {"const": kind}, "apiVersion": {"const": version}}, ["kind", "apiVersion"], versions[version])
+
+
+def _when(fields: Schema, required: list[str], definition: str) -> Schema:
+    return {"if": {"properties": fields, "required": required}, "then": {"$ref": f"#/definitions/{definition}"}}
 
 
 def _for_editors(found: Schema) -> Schema:
@@ -52,7 +65,7 @@ def _for_editors(found: Schema) -> Schema:
         out["type"] = ["integer", "string"]
     if "integer" in out.get("type", ()):
         most = 2 ** _BITS.get(found.get("format", ""), 63)
-        out |= {"minimum": out.get("minimum", -most), "maximum": most - 1}
+        out |= {"minimum": out.get("minimum", -most), "maximum": out.get("maximum", most - 1)}
     if found.get("x-kubernetes-list-type") == "set":
         out["uniqueItems"] = True
     if "x-editor" in found:

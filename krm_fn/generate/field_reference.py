@@ -26,17 +26,23 @@ _INTRODUCTION = """\
 Every field of the kinds that krm-fn reads. `krm-fn crds` prints the definitions for an API server, and `kubectl explain` then shows the
 same texts. `krm-fn schema` prints a schema for editors.
 
-| kind | short names | description |
-|---|---|---|
+| kind | apiVersion | short names | description |
+|---|---|---|---|
 """
 
 
 def pages() -> dict[str, str]:
     """Every page by its file name."""
     known = generate.definitions()
-    kinds = sorted(structural.kinds(), key=lambda kind: kind.__name__)
-    lines = [f"| [{kind.__name__}]({_file(kind)}) | {_short(kind)} | {_cell(_first(known[kind.__name__]))} |\n" for kind in kinds]
+    kinds = sorted(structural.kinds(), key=lambda kind: structural.address(kind)[::-1])
+    lines = [_line(kind, known[kind.__name__]) for kind in kinds]
     return {INDEX: _MADE + _INTRODUCTION + "".join(lines), **{_file(kind): _page(kind, known) for kind in kinds}}
+
+
+def _line(kind: type[base.Kind], found: Schema) -> str:
+    """The line of a kind in the index."""
+    version, name = structural.address(kind)
+    return f"| [{name}]({_file(kind)}) | `{version}` | {_short(kind)} | {_cell(_first(found))} |\n"
 
 
 def _first(found: Schema) -> str:
@@ -55,8 +61,8 @@ def _short(kind: type[base.Kind]) -> str:
 def _page(kind: type[base.Kind], known: dict[str, Schema]) -> str:
     """The page of a kind. The types of its fields follow in the order of their first use."""
     root = known[kind.__name__]
-    (version,), short = root["properties"]["apiVersion"]["enum"], _short(kind)
-    head = f"# {kind.__name__}\n\n{root['description']}\n\n`apiVersion: {version}`{f', for kubectl also {short}' if short else ''}"
+    (version, name), short = structural.address(kind), _short(kind)
+    head = f"# {name}\n\n{root['description']}\n\n`apiVersion: {version}`{f', for kubectl also {short}' if short else ''}"
     own = {**root, "properties": {name: field for name, field in root["properties"].items() if name not in _EVERYWHERE}}
     sections = [_section(name, known) for name in _within(kind.__name__, known) if name != kind.__name__]
     return _MADE + "\n\n".join([head, *_body(own, known), *sections]) + "\n"
@@ -74,8 +80,13 @@ def _is_ours(name: str) -> bool:
     return "." not in name
 
 
+def _title(definition: str) -> str:
+    """The name of a definition on a page, which has one version only."""
+    return definition.removesuffix("V1beta1")
+
+
 def _section(name: str, known: dict[str, Schema]) -> str:
-    return "\n\n".join([f"## {name}", known[name]["description"], *_body(known[name], known)])
+    return "\n\n".join([f"## {_title(name)}", known[name]["description"], *_body(known[name], known)])
 
 
 def _body(found: Schema, known: dict[str, Schema]) -> Iterator[str]:
@@ -110,7 +121,7 @@ def _type(field: Schema) -> str:
 
 
 def _named(definition: str) -> str:
-    return f"[{definition}](#{definition.lower()})" if _is_ours(definition) else _native(definition)
+    return f"[{_title(definition)}](#{_title(definition).lower()})" if _is_ours(definition) else _native(definition)
 
 
 def _native(definition: str) -> str:

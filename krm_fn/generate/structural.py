@@ -6,7 +6,7 @@ documentation, CustomResourceDefinitions, "Specifying a structural schema".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import json_schema
 
@@ -71,6 +71,12 @@ def kinds() -> list[type[base.Kind]]:
     return [kind for module, kind in found if issubclass(kind, base.Kind) and kind.__module__ == module.__name__ and kind is not base.Kind]
 
 
+def address(kind: type[base.Kind]) -> tuple[str, str]:
+    """The apiVersion and the kind that the resources of a model have."""
+    version, name = (get_args(kind.model_fields[field].annotation) for field in ("api_version", "kind"))
+    return version[0], name[0]
+
+
 def models(of: Iterable[type[base.Kind]]) -> dict[str, Schema]:
     """The JSON schemas of kinds and of all models in them, by class name. `x-native` names native parts."""
     _, document = json_schema.models_json_schema([(kind, "validation") for kind in of], schema_generator=Generator, ref_template="{model}")
@@ -89,12 +95,11 @@ def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
 
 def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]:
     """The table that a render reads: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
-    found = kinds()
     own = {name: compact(schema) for name, schema in described(native_definitions).items()}
     definitions = own | {name: native_definitions[name] for name in _reachable(own, native_definitions)}
     addresses: dict[str, dict[str, str]] = {}
-    for kind in found:
-        (version_of,), (name_of,) = (own[kind.__name__]["properties"][key]["enum"] for key in ("apiVersion", "kind"))
+    for kind in kinds():
+        version_of, name_of = address(kind)
         addresses.setdefault(name_of, {})[version_of] = kind.__name__
     return {"kubernetes": version, "kinds": dict(sorted(addresses.items())), "definitions": dict(sorted(definitions.items()))}
 

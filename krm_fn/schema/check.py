@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from krm_fn.schema.table import Schema
 
 CONFIG = "DynamoRender"
-_LATER = ("nvidia.com/v1beta1",)
-"""Versions of Dynamo that krm-fn does not support yet. Their fields differ, so another apiVersion is not the fix."""
-
-_PAGE = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors/DYN020.md"
 
 
 def resource(written: Resource, *, unknown: Severity = "error") -> Iterator[Result]:
@@ -86,10 +82,7 @@ def _pruned(value: Any) -> Any:
 def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Result]:
     """Yields an error for a Dynamo kind of an unknown version, and for a misspelt Dynamo kind."""
     kind, version = written.get("kind"), written.get("apiVersion")
-    if versions is not None and version in _LATER:
-        text = f"{version} is not supported by this version of krm-fn yet; see {_PAGE}"
-        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version)
-    elif versions is not None:
+    if versions is not None:
         text = f"{words.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
@@ -156,7 +149,7 @@ class _Walk:
                 continue
             if field is None:
                 if "x-kubernetes-preserve-unknown-fields" not in schema:
-                    self._add_unknown(key, (*path, key), name)
+                    self._add_unknown(key, (*path, key), name, value)
             elif inner is not None:
                 self.value(inner, field, (*path, key), name)
             elif key not in required and key != "creationTimestamp":
@@ -214,10 +207,10 @@ class _Walk:
         """Adds the fix for native fields: this version of the schema may be older than the user's Kubernetes."""
         return f"{message}, or set unknownFields: warn if your Kubernetes knows it" if self._unknown == "error" else message
 
-    def _add_unknown(self, key: str, path: Path, name: str) -> None:
-        from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
+    def _add_unknown(self, key: str, path: Path, name: str, holder: Resource) -> None:
+        from krm_fn.schema import other_version, suggestions  # noqa: PLC0415 - only a finding needs them
 
-        mend = suggestions.mend(name, key)
+        mend = other_version.both(name, key, holder) or suggestions.mend(name, key)
         if self._is_native(name):
             text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {mend}")
             self._add(self._unknown, values.Violation("DYN029", text), path)

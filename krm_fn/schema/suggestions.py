@@ -4,32 +4,50 @@ from __future__ import annotations
 
 from functools import cache
 
-from krm_fn.schema import table
+from krm_fn.schema import other_version, table
 
+_CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
 _ELSEWHERE = {
+    "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
+    "ComponentV1beta1": (
+        ("experimental", "ComponentExperimentalV1beta1"),
+        ("the container main of podTemplate, as", _CONTAINER),
+        ("podTemplate.spec", _POD),
+    ),
     "Component": (("extraPodSpec.mainContainer", "MainContainer"), ("extraPodSpec", "ExtraPodSpec")),
     "DynamoComponentDeployment": (("spec", "ComponentDeploymentSpec"),),
     "DynamoGraphDeployment": (("spec", "GraphSpec"),),
     "DynamoGraphDeploymentRequest": (("spec", "RequestSpec"),),
     "DynamoGraphDeploymentScalingAdapter": (("spec", "ScalingAdapterSpec"),),
+    "DynamoComponentDeploymentV1beta1": (("spec", "ComponentDeploymentSpecV1beta1"),),
+    "DynamoGraphDeploymentV1beta1": (("spec", "GraphSpecV1beta1"),),
+    "DynamoGraphDeploymentRequestV1beta1": (("spec", "RequestSpecV1beta1"),),
+    "DynamoGraphDeploymentScalingAdapterV1beta1": (("spec", "ScalingAdapterSpecV1beta1"),),
     "DynamoModel": (("spec", "ModelSpec"),),
     "DynamoRender": (("spec", "RenderSpec"),),
     "ExtraPodSpec": (("mainContainer", "MainContainer"), ("the service, as", "Component")),
     "GraphSpec": (("a service, as", "Component"),),
+    "GraphSpecV1beta1": (("a component, as", "ComponentV1beta1"),),
     "MainContainer": (("extraPodSpec", "ExtraPodSpec"), ("the service, as", "Component")),
+    "PodTemplateMetadataV1beta1": (("the podTemplate, as", "PodTemplateV1beta1"),),
+    "PodTemplateV1beta1": (
+        *(("metadata", "PodTemplateMetadataV1beta1"), ("spec", _POD)),
+        *(("the container main, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
+    ),
+    _POD: (("a container, as", _CONTAINER), ("the component, as", "ComponentV1beta1")),
 }
 _SYNONYMS = {
+    **other_version.FIXES,
     ("Component", "env"): "write envs",
     ("Component", "envFrom"): "write envFromSecret: NAME, or envFrom in extraPodSpec.mainContainer",
     ("Component", "name"): "remove it, because the key in spec.services is the name",
     ("Component", "type"): "write componentType",
-    ("GraphSpec", "components"): "write services",
     ("PVC", "accessModes"): "write volumeAccessMode with a single mode",
     ("ResourceItem", "ephemeral-storage"): "write it below custom",
     ("ResourceItem", "nvidia.com/gpu"): "write gpu",
     ("VolumeMount", "mountPath"): "write mountPoint",
 }
-_LIKE = {"ComponentDeploymentSpec": "Component"}
+_LIKE = {"ComponentDeploymentSpec": "Component", "ComponentDeploymentSpecV1beta1": "ComponentV1beta1"}
 _FEW = 8
 
 
@@ -49,7 +67,7 @@ def mend(definition: str, key: str) -> str:
     meant = nearest(key, known)
     if meant:
         return f"write {meant}"
-    return f"write one of {', '.join(known)}" if len(known) <= _FEW else "remove it"
+    return f"write one of {', '.join(known)}" if 0 < len(known) <= _FEW else "remove it"
 
 
 def nearest(word: str, known: tuple[str, ...], cutoff: float = 0.7) -> str:

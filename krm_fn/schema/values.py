@@ -109,10 +109,12 @@ def _has_form(value: str, schema: Schema) -> bool:
 
 
 def _number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
-    least, bits = schema.get("minimum"), _BITS.get(schema.get("format", ""), 63)
+    least, most, bits = schema.get("minimum"), schema.get("maximum"), _BITS.get(schema.get("format", ""), 63)
     if least is not None and value < least:
         yield Violation("DYN025", f"{_named(value, path)} is less than the minimum {least}; write {least} or more")
-    if isinstance(value, int) and not -(2**bits) <= value < 2**bits:
+    if most is not None and value > most:
+        yield Violation("DYN025", f"{_named(value, path)} is more than the maximum {most}; write {most} or less")
+    elif isinstance(value, int) and not -(2**bits) <= value < 2**bits:
         yield Violation(
             "DYN025", f"{_named(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}"
         )

@@ -31,7 +31,7 @@ EXAMPLES = [
     older_forms.convert(document, older_forms.Images({}, "default"))[0]
     for file in sorted(golden.EXAMPLES.rglob("*.yaml"))
     for document in truth.read(file.read_text())
-    if document.get("kind") in documents.KINDS and document.get("metadata", {}).get("name")
+    if documents.address(document) in documents.KINDS and document.get("metadata", {}).get("name")
 ]
 
 
@@ -72,9 +72,9 @@ def test_examples_fit():
 
 def test_enough_is_recorded():
     """Of each kind, the server accepted some documents and refused some for their types."""
-    counted = Counter((document["kind"], verdict.fits) for document, verdict in RECORDED)
+    counted = Counter((documents.address(document), verdict.fits) for document, verdict in RECORDED)
     assert len(RECORDED) > 300
-    assert min(counted[kind, fits] for kind in documents.SERVED for fits in (True, False)) > 9
+    assert min(counted[address, fits] for address in documents.SERVED for fits in (True, False)) > 9
     assert {code for _, verdict in RECORDED for code in verdict.rules} >= {"DYN100", "DYN105", "DYN149", "DYN171"}
 
 

@@ -42,7 +42,8 @@ def keywords(schema):
 @pytest.mark.parametrize("kind", structural.kinds(), ids=lambda kind: kind.__name__)
 def test_a_file_is_judged_by_its_kind(kind):
     """The schema selects the definition by the kind of the file."""
-    address = {"apiVersion": DEFINITIONS[kind.__name__]["properties"]["apiVersion"]["enum"][0], "kind": kind.__name__}
+    version, name = structural.address(kind)
+    address = {"apiVersion": version, "kind": name}
     assert all("services" not in error.message for error in VALIDATOR.iter_errors(address))
     (extra,) = (error.message for error in VALIDATOR.iter_errors({**address, "zzz": 1}) if "zzz" in error.message)
     assert "Additional properties are not allowed" in extra
@@ -84,8 +85,12 @@ def test_a_file_without_a_kind_lacks_just_that():
 
 def test_kinds_and_versions_are_proposed():
     """An editor completes the values of an enum, although a file may hold other kinds."""
-    assert set(SCHEMA["properties"]["kind"]["anyOf"][0]["enum"]) == {kind.__name__ for kind in structural.kinds()}
-    assert SCHEMA["properties"]["apiVersion"]["anyOf"][0]["enum"] == ["dynamo.krm-fn.io/v1alpha1", "nvidia.com/v1alpha1"]
+    assert set(SCHEMA["properties"]["kind"]["anyOf"][0]["enum"]) == {structural.address(kind)[1] for kind in structural.kinds()}
+    assert SCHEMA["properties"]["apiVersion"]["anyOf"][0]["enum"] == [
+        "dynamo.krm-fn.io/v1alpha1",
+        "nvidia.com/v1alpha1",
+        "nvidia.com/v1beta1",
+    ]
 
 
 def test_fields_are_described_and_have_their_defaults():

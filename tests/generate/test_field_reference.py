@@ -32,12 +32,14 @@ def test_links_lead_somewhere(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_every_field_of_a_kind_is_on_its_page(name):
     page = PAGES[f"{name.lower()}.md"]
-    models = structural.models([KINDS[name]])
-    assert headings(page)[0] == name
+    models = {model.removesuffix("V1beta1"): schema for model, schema in structural.models([KINDS[name]]).items()}
+    version, kind = structural.address(KINDS[name])
+    assert headings(page)[0] == kind
+    assert f"\n`apiVersion: {version}`" in page
     assert {*headings(page)} == {*models}
     for model, schema in models.items():
         section = page.partition(f"# {model}\n")[2].partition("\n#")[0]
-        fields = {*schema["properties"]} - ({"apiVersion", "kind", "metadata"} if model == name else set())
+        fields = {*schema["properties"]} - ({"apiVersion", "kind", "metadata"} if model == kind else set())
         assert {*re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)} == fields
 
 
@@ -69,5 +71,6 @@ def test_the_adapter_says_why_it_is_what_one_scales():
 
 def test_the_index_names_every_kind():
     for name, kind in KINDS.items():
-        assert f"| [{name}]({name.lower()}.md) |" in PAGES[field_reference.INDEX]
+        version, title = structural.address(kind)
+        assert f"| [{title}]({name.lower()}.md) | `{version}` |" in PAGES[field_reference.INDEX]
         assert all(f"`{short}`" in PAGES[field_reference.INDEX] for short in (kind.served.short_names if kind.served else ()))

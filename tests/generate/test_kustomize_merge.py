@@ -202,5 +202,6 @@ def _references(value):
 
 
 def test_every_kind_that_is_served_is_there():
-    served = {kind.__name__ for kind in structural.kinds()}
-    assert served <= {each["kind"] for found in SCHEMA["definitions"].values() for each in found.get(kustomize_merge.GVK, ())}
+    every = [each for found in SCHEMA["definitions"].values() for each in found.get(kustomize_merge.GVK, ())]
+    there = {(f"{each['group']}/{each['version']}", each["kind"]) for each in every}
+    assert {structural.address(kind) for kind in structural.kinds()} <= there

@@ -40,8 +40,9 @@ def test_extended_definitions_have_the_fields_of_both():
 
 @pytest.mark.parametrize("kind", structural.kinds(), ids=lambda kind: kind.__name__)
 def test_every_kind_has_one_address(kind: type[base.Kind]):
-    (version,) = WRITTEN["definitions"][kind.__name__]["properties"]["apiVersion"]["enum"]
-    (name,) = WRITTEN["definitions"][kind.__name__]["properties"]["kind"]["enum"]
+    version, name = structural.address(kind)
+    fields = WRITTEN["definitions"][kind.__name__]["properties"]
+    assert (fields["apiVersion"]["enum"], fields["kind"]["enum"]) == ([version], [name])
     assert WRITTEN["kinds"][name][version] == kind.__name__
 
 

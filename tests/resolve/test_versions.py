@@ -14,6 +14,7 @@ from krm_fn.generate import structural
 from krm_fn.schema import table
 
 PACKAGE = Path(krm_fn.__file__).parent
+CRDS = Path(__file__).parents[1] / "crds"
 BELOW = [file for room in ("manifests", "validation", "kube", "behaviours", "plan") for file in sorted((PACKAGE / room).rglob("*.py"))]
 BELOW += [PACKAGE / name for name in ("ownership.py", "workload_list.py")]
 READERS_OF_WRITTEN_RESOURCES = {
@@ -23,13 +24,14 @@ READERS_OF_WRITTEN_RESOURCES = {
 _PLAIN = ("envs", "pvcs")
 """Fields in small letters that are no words of anything else."""
 
-_OURS = ("DynamoGraphDeployment", "DynamoComponentDeployment")
+_OURS = ("DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentV1beta1", "DynamoComponentDeploymentV1beta1")
 
 
 def words() -> set[str]:
-    """The fields of graphs and components that Kubernetes itself has not."""
+    """The fields of graphs and components that Kubernetes itself, Grove and LeaderWorkerSets have not."""
     models, definitions = structural.models(structural.kinds()), table.load().definitions
     native = {field for name, definition in definitions.items() if name not in models for field in definition.get("properties", ())}
+    native |= {field for file in CRDS.glob("*.yaml") for field in re.findall(r"\b(\w+):", file.read_text())}
     seen: set[str] = set()
     todo = list(_OURS)
     while todo:
@@ -57,8 +59,8 @@ def spelled(file: Path) -> set[str]:
 
 
 def test_the_words_are_those_of_the_version():
-    assert {"extraPodSpec", "mainContainer", "pvcs", "envs", "eppConfig", "sharedMemory"} <= WORDS
-    assert not {"containers", "command", "labels", "replicas"} & WORDS
+    assert {"extraPodSpec", "mainContainer", "pvcs", "envs", "eppConfig", "sharedMemory", "sharedMemorySize", "compilationCache"} <= WORDS
+    assert not {"containers", "command", "labels", "replicas", "minAvailable", "startupPolicy"} & WORDS
 
 
 @pytest.mark.parametrize("file", BELOW, ids=lambda file: str(file.relative_to(PACKAGE)))

@@ -36,8 +36,8 @@ Document = dict[str, Any]
 
 RECORDED = Path(__file__).parent / "documents.jsonl"
 NAMESPACE = "documents"
-KINDS = {kind.__name__: kind for kind in structural.kinds()}
-SERVED = [definition["spec"]["names"]["kind"] for definition in crds.definitions()]
+KINDS = {structural.address(kind): kind for kind in structural.kinds()}
+SERVED = [(f"nvidia.com/{each['spec']['versions'][0]['name']}", each["spec"]["names"]["kind"]) for each in crds.definitions()]
 TWINS = "DYN080"
 _CODE = re.compile(r"\bDYN\d{3}\b")
 _DEEPEST, _LONGEST = 7, 1500
@@ -71,9 +71,10 @@ class Verdict(NamedTuple):
 
 
 @st.composite
-def documents(draw: DrawFn, kind: str) -> Document:
-    """A document with fields of a kind; up to two of them may be broken or removed."""
-    ((version, definition),) = table.load().kinds[kind].items()
+def documents(draw: DrawFn, address: tuple[str, str]) -> Document:
+    """A document with fields of a kind in one version; up to two of them may be broken or removed."""
+    version, kind = address
+    definition = table.load().kinds[kind][version]
     fields: Document = (
         {"spec": draw(_value(table.load().definitions[definition]["properties"]["spec"], 0))} if draw(st.integers(0, 9)) else {}
     )
@@ -143,10 +144,15 @@ def _spoil(draw: DrawFn, value: Any) -> None:
 # validators
 
 
+def address(document: Document) -> tuple[Any, Any]:
+    """The apiVersion and the kind of a document, as far as it has them."""
+    return document.get("apiVersion"), document.get("kind")
+
+
 def model_fits(document: Document) -> bool:
     """True if the pydantic model accepts the document."""
     try:
-        KINDS[document["kind"]].model_validate(document)
+        KINDS[address(document)].model_validate(document)
     except pydantic.ValidationError:
         return False
     return True
@@ -187,7 +193,7 @@ def serve(plane: ControlPlane) -> None:
     for definition in crds.definitions():
         answer = plane.apply(definition, dry_run=False)
         assert answer.ok, answer.message
-    server.eventually(lambda: all(plane.client.knows("nvidia.com/v1alpha1", kind) for kind in SERVED))
+    server.eventually(lambda: all(plane.client.knows(version, kind) for version, kind in SERVED))
     plane.namespace(NAMESPACE)
 
 
@@ -202,14 +208,14 @@ def recorded() -> list[tuple[Document, Verdict]]:
 
 def written() -> list[Document]:
     """The resources of `tests/support/slips.py`, without those that hold fields which an API server overwrites."""
-    cases = [case.given for case in slips.ALL if case.given.get("kind") in KINDS and case.code != "DYN020"]
+    cases = [case.given for case in slips.ALL if address(case.given) in KINDS and case.code != "DYN020"]
     judged = [settled(given) for given in cases if "status" not in given and "creationTimestamp" not in given.get("metadata", {})]
     return [{**document, "metadata": {"name": "llm", "namespace": NAMESPACE, **document["metadata"]}} for document in judged]
 
 
 def _collected() -> list[Document]:
-    found = {json.dumps(document): document for document in written() if document["kind"] in SERVED}
-    for strategy, count in [(graphs(), 80), *((documents(kind), 70) for kind in SERVED)]:
+    found = {json.dumps(document): document for document in written() if address(document) in SERVED}
+    for strategy, count in [(graphs(), 80), *((documents(each), 70) for each in SERVED)]:
 
         @settings(max_examples=count, database=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
         @drawn(strategy)

@@ -306,11 +306,12 @@ ADDRESSES = [
         proposed="nvidia.com/v1alpha1",
     ),
     Case(
-        "a version that is not supported yet, and has other fields",
-        {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment"},
+        "a version that another kind has",
+        {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoModel"},
         "DYN020",
         ("apiVersion",),
-        "nvidia.com/v1beta1 is not supported by this version of krm-fn yet; see https://",
+        "write nvidia.com/v1alpha1",
+        proposed="nvidia.com/v1alpha1",
     ),
     Case("no version", {"kind": "DynamoGraphDeployment"}, "DYN020", ("apiVersion",), "null", proposed="nvidia.com/v1alpha1"),
     Case(

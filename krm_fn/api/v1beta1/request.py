@@ -9,7 +9,6 @@ from pydantic import ConfigDict, Field
 
 from krm_fn.api import base, common, native
 
-
 GPU = Literal[
     "gb200_sxm",
     "b300_sxm",
