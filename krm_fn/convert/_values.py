@@ -33,3 +33,8 @@ def is_zero(value: Any) -> bool:
 def written(**fields: Any) -> dict[str, Any]:
     """The fields without those that are None."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def renamed(fields: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """A copy in which some fields have other names."""
+    return {names.get(field, field): value for field, value in fields.items()}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.convert import component_leftovers, preserved, service_leftovers
-from krm_fn.convert._values import mapping, name_of, objects
+from krm_fn.convert import component_leftovers, preserved, service_leftovers, statuses
+from krm_fn.convert._values import mapping, name_of, objects, renamed
+from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -20,7 +21,7 @@ _OLDER, _OLDER_IN_TOPOLOGY = ({newer: older for older, newer in names.items()} f
 
 def to_v1beta1(graph: Resource) -> Resource:
     """Converts a v1alpha1 graph. The services become a list, sorted by name unless the graph had another order before."""
-    spec, kept = mapping(graph.get("spec")), preserved.read(graph, preserved.GRAPH_SPEC)
+    spec, kept = mapping(graph.get("spec")), preserved.read(graph, labels.PRESERVED_GRAPH)
     before = {name_of(component): component for component in objects(kept.get("components"))}
     services = {name: service for name, service in mapping(spec.get("services")).items() if isinstance(service, dict)}
     listed = [component_leftovers.restored(services[name], before.get(name, {}), name) for name in _ordered(services, [*before])]
@@ -28,12 +29,12 @@ def to_v1beta1(graph: Resource) -> Resource:
     if "services" in spec:
         converted["components"] = listed
     leftovers = _kept_of_spec(spec, {name_of(component): component for component in listed})
-    return preserved.write({**graph, "spec": converted} if "spec" in graph else graph, preserved.GRAPH_SPEC, leftovers)
+    return statuses.graph_to_v1beta1(_with(graph, converted, leftovers))
 
 
 def to_v1alpha1(graph: Resource) -> Resource:
     """Converts a v1beta1 graph. The components become a map by name."""
-    spec, kept = mapping(graph.get("spec")), preserved.read(graph, preserved.GRAPH_SPEC)
+    spec, kept = mapping(graph.get("spec")), preserved.read(graph, labels.PRESERVED_GRAPH)
     before = mapping(kept.get("services"))
     components = {name_of(component): component for component in reversed(objects(spec.get("components")))}
     services: dict[str, Any] = {
@@ -46,7 +47,11 @@ def to_v1alpha1(graph: Resource) -> Resource:
     if "components" in spec or services:
         converted["services"] = services
     leftovers = _kept_of_components(components, services)
-    return preserved.write({**graph, "spec": converted} if "spec" in graph else graph, preserved.GRAPH_SPEC, leftovers)
+    return statuses.graph_to_v1alpha1(_with(graph, converted, leftovers))
+
+
+def _with(graph: Resource, spec: dict[str, Any], leftovers: dict[str, Any]) -> Resource:
+    return preserved.write({**graph, "spec": spec} if "spec" in graph else graph, labels.PRESERVED_GRAPH, leftovers)
 
 
 def _ordered(services: dict[str, Any], before: list[str]) -> list[str]:
@@ -80,8 +85,8 @@ def _without(spec: dict[str, Any], *fields: str) -> dict[str, Any]:
 
 
 def _renamed(spec: dict[str, Any], names: dict[str, str], in_topology: dict[str, str]) -> dict[str, Any]:
-    fields = {names.get(field, field): value for field, value in spec.items()}
+    fields = renamed(spec, names)
     topology = fields.get("topologyConstraint")
     if isinstance(topology, dict):
-        fields["topologyConstraint"] = {in_topology.get(field, field): value for field, value in topology.items()}
+        fields["topologyConstraint"] = renamed(topology, in_topology)
     return fields

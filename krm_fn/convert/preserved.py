@@ -13,7 +13,6 @@ from krm_fn.convert._values import mapping
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
-GRAPH_SPEC, GRAPH_STATUS = "nvidia.com/dgd-spec", "nvidia.com/dgd-status"
 _VERSION = 1
 
 
@@ -32,12 +31,15 @@ def read(resource: Resource, key: str) -> dict[str, Any]:
     return mapping(held.get("spec")) if "spec" in held else held
 
 
-def write(resource: Resource, key: str, fields: dict[str, Any]) -> Resource:
-    """Returns the resource with the fields in its annotation `key`. Without fields, the annotation is removed."""
+def write(resource: Resource, key: str, fields: dict[str, Any], *, bare: bool = False) -> Resource:
+    """Returns the resource with the fields in its annotation `key`. Without fields, the annotation is removed.
+
+    The annotation of a status is `bare`: it holds the fields without version.
+    """
     metadata = mapping(resource.get("metadata"))
     annotations = {name: value for name, value in mapping(metadata.get("annotations")).items() if name != key}
     if fields:
-        annotations[key] = json.dumps({"version": _VERSION, "spec": fields}, separators=(",", ":"), ensure_ascii=False)
+        annotations[key] = json.dumps(fields if bare else {"version": _VERSION, "spec": fields}, separators=(",", ":"), ensure_ascii=False)
     elif annotations == mapping(metadata.get("annotations")):
         return resource
     kept = {name: value for name, value in metadata.items() if name != "annotations"}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.convert import graphs
+from krm_fn.convert import adapters, graphs, requests, standalone
 from krm_fn.kube import identity
 
 if TYPE_CHECKING:
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
 
 _Conversion = Callable[["Resource"], "Resource"]
-_CONVERSIONS: dict[tuple[str, str], _Conversion] = {
-    (V1BETA1, identity.GRAPH): graphs.to_v1beta1,
-    (V1ALPHA1, identity.GRAPH): graphs.to_v1alpha1,
+_CONVERSIONS: dict[str, dict[str, _Conversion]] = {
+    identity.GRAPH: {V1ALPHA1: graphs.to_v1alpha1, V1BETA1: graphs.to_v1beta1},
+    identity.COMPONENT: {V1ALPHA1: standalone.to_v1alpha1, V1BETA1: standalone.to_v1beta1},
+    identity.ADAPTER: {V1ALPHA1: adapters.to_v1alpha1, V1BETA1: adapters.to_v1beta1},
+    identity.REQUEST: {V1ALPHA1: requests.to_v1alpha1, V1BETA1: requests.to_v1beta1},
 }
 
 
@@ -31,9 +33,8 @@ def to(version: str, resource: Resource) -> Resource:
     Returns the resource itself if it has that version already, or if its kind has only one version. The input is never changed; the
     result shares parts of it. Values of a wrong type never raise: they are left out, or stay as they are.
     """
-    api_version = f"{identity.DYNAMO_GROUP}/{version}"
-    address = results.ref(resource)
-    if address.api_version == api_version or not identity.is_dynamo(resource):
+    api_version, address = f"{identity.DYNAMO_GROUP}/{version}", results.ref(resource)
+    convert = _CONVERSIONS.get(address.kind, {}).get(version)
+    if convert is None or address.api_version not in (identity.V1ALPHA1, identity.V1BETA1) or address.api_version == api_version:
         return resource
-    convert = _CONVERSIONS.get((version, address.kind))
-    return resource if convert is None else {**convert(resource), "apiVersion": api_version}
+    return {**convert(resource), "apiVersion": api_version}

@@ -32,6 +32,11 @@ WORKER_HASH_V1 = "nvidia.com/current-worker-hash"
 WORKER_HASH_V2 = "nvidia.com/current-worker-hash-v2"
 WORKLOAD_PROVIDER = "nvidia.com/workload-provider"
 PRESERVED_GRAPH = "nvidia.com/dgd-spec"
+PRESERVED_GRAPH_STATUS = "nvidia.com/dgd-status"
+PRESERVED_COMPONENT = "nvidia.com/dcd-spec"
+PRESERVED_COMPONENT_STATUS = "nvidia.com/dcd-status"
+PRESERVED_REQUEST = "nvidia.com/dgdr-spec"
+PRESERVED_REQUEST_STATUS = "nvidia.com/dgdr-status"
 
 # requests: the label of a profiling Job and its pods, and the labels of what comes out of a request
 REQUEST = "dgdr"

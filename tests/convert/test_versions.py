@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from krm_fn.convert import preserved, versions
+from krm_fn.convert import versions
+from krm_fn.kube import labels
 
 
 def graph(text: str, **metadata: Any) -> dict[str, Any]:
@@ -142,11 +143,11 @@ def test_a_graph_keeps_what_v1beta1_does_not_have():
               Z: {labels: {a: b}, subComponentType: other}
               a:
             """,
-            annotations={"mine": "stays", preserved.GRAPH_SPEC: "{"},
+            annotations={"mine": "stays", labels.PRESERVED_GRAPH: "{"},
         ),
     )
     annotations = new["metadata"]["annotations"]
-    assert json.loads(annotations.pop(preserved.GRAPH_SPEC)) == {
+    assert json.loads(annotations.pop(labels.PRESERVED_GRAPH)) == {
         "version": 1,
         "spec": {"pvcs": [{"name": "weights"}], "services": {"Z": {"subComponentType": "other", "labels": {"a": "b"}}, "a": None}},
     }
