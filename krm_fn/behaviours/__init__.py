@@ -55,7 +55,7 @@ class Behaviour(NamedTuple):
     `reads` is the API version whose fields decide; a resource of the other version is converted first. `assembly` names the way in which
     the parts of a pod are joined (`krm_fn.manifests.assemblies`), and `multinode_workload` the workload kind of multinode components
     without Grove (`krm_fn.manifests.workloads`). `picker_args` are the arguments of an endpoint picker; `{pool}` and `{namespace}` in them
-    stand for the graph's pool and namespace.
+    stand for the graph's pool and namespace. `rules` names the groups of rules that only some releases have (`krm_fn.validation.rules`).
     """
 
     reads: str
@@ -65,6 +65,7 @@ class Behaviour(NamedTuple):
     types: Mapping[str, TypeFigures]
     shared_memory: str
     picker_args: tuple[str, ...]
+    rules: tuple[str, ...] = ()
 
 
 def get(release: str) -> Behaviour:

@@ -77,4 +77,5 @@ BEHAVIOUR = Behaviour(
         *("--grpc-health-port", f"{_PORTS.picker_health}"),
         *("--config-file", "/etc/epp/epp-config-dynamo.yaml"),
     ),
+    rules=("main_containers",),
 )

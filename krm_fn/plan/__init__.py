@@ -10,6 +10,7 @@ from krm_fn.config import Config
 from krm_fn.kube.types import Labels, Role
 from krm_fn.plan.address import Address, Book, filled
 from krm_fn.plan.facts import Addressing, Claim, Edge, EndpointPicker, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
+from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 from krm_fn.plan.request import BaseGraph, ModelCache, Overrides, RequestPlan
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
@@ -24,14 +25,20 @@ __all__ = [
     "Addressing",
     "BaseGraph",
     "Book",
+    "Checkpoint",
     "Claim",
     "ComponentPlan",
     "Edge",
     "EndpointPicker",
+    "Failover",
+    "Features",
+    "GPUMemory",
     "GPUs",
+    "GraphFeatures",
     "GraphPlan",
     "Identity",
     "Ingress",
+    "KVTransfer",
     "ModelCache",
     "Mount",
     "Overrides",
@@ -40,6 +47,7 @@ __all__ = [
     "RequestPlan",
     "Restart",
     "RolePlan",
+    "Topology",
 ]
 
 
@@ -59,6 +67,7 @@ class ComponentPlan(NamedTuple):
     pod: PodFacts
     edge: Edge
     inventory: dict[str, Any] | None
+    features: Features = Features()
 
     def at(self, field: Field, *rest: str | int) -> Path:
         """The path at which the user writes a field. The steps of `rest` replace the `*` of the path in order; further steps follow it."""
@@ -99,6 +108,7 @@ class GraphPlan(NamedTuple):
     standalone: bool
     fields: Mapping[GraphField, Path]
     behaviour: Behaviour
+    features: GraphFeatures = GraphFeatures()
 
     def at(self, field: GraphField, *rest: str | int) -> Path:
         """The path at which the user writes a field of the graph. `rest` is used as in `ComponentPlan.at`."""

@@ -46,6 +46,16 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
         yield from _component(component, cluster)
     for workload, carried in workloads.carried(made).items():
         yield from workload.check_together(plan, [component.plan for component in carried])
+    yield from _of_release(plan, made)
+
+
+def _of_release(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Result]:
+    """The findings of the rules that only some releases have."""
+    if plan.behaviour.rules:
+        from krm_fn.validation import rules  # noqa: PLC0415 - a render under the oldest release starts without it
+
+        for name in plan.behaviour.rules:
+            yield from rules.get(name)(plan, made)
 
 
 def other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:

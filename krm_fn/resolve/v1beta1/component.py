@@ -13,6 +13,7 @@ from krm_fn.manifests import backends, components
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.resolve import edge, pathway, placement
 from krm_fn.resolve.context import Shared
+from krm_fn.resolve.v1beta1 import features
 from krm_fn.resolve.v1beta1.fields import MAIN
 from krm_fn.resolve.v1beta1.templates import Template
 
@@ -40,6 +41,7 @@ def component(facts: Shared, who: Identity, template: Template, older: dict[str,
         pod=pods,
         edge=edge.edge(facts, who, {**written, "ingress": older.get("ingress")}),
         inventory=None,
+        features=features.component(template.written),
     )
 
 

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 MAIN = "main"
 
+_POLICY: Path = ("spec", "experimental", "kvTransferPolicy")
 GRAPH: Mapping[GraphField, Path] = {
+    "backend": ("spec", "backendFramework"),
     # Only graphs that were written as v1alpha1 have claims. Their conversion keeps them in an annotation.
     "claim.access_mode": ("metadata", "annotations"),
     "claim.create": ("metadata", "annotations"),
@@ -24,9 +26,17 @@ GRAPH: Mapping[GraphField, Path] = {
     "claim.size": ("metadata", "annotations"),
     "claim.storage_class": ("metadata", "annotations"),
     "components": ("spec", "components"),
+    "kv_transfer": _POLICY,
+    "kv_transfer.label": (*_POLICY, "labelKey"),
+    "kv_transfer.topology": (*_POLICY, "clusterTopologyName"),
+    "kv_transfer.weight": (*_POLICY, "preferredWeight"),
+    "priority_class": ("spec", "priorityClassName"),
+    "provider_override": ("spec", "providerOverride"),
     "restart": ("spec", "restart"),
     "restart.order": ("spec", "restart", "strategy", "order"),
     "restart.strategy": ("spec", "restart", "strategy"),
+    "topology": ("spec", "topologyConstraint"),
+    "topology.domain": ("spec", "topologyConstraint", "packDomain"),
 }
 
 
@@ -66,6 +76,17 @@ def _fields(index: int) -> Mapping[Field, Path]:
         "component": ("name",),
         "annotations": (*metadata, "annotations"),
         "cache": ("compilationCache",),
+        "cache.path": ("compilationCache", "mountPath"),
+        "checkpoint": ("experimental", "checkpoint"),
+        "checkpoint.job": ("experimental", "checkpoint", "job"),
+        "containers": (*pod, "containers"),
+        "failover": ("experimental", "failover"),
+        "frontend_sidecar": ("frontendSidecar",),
+        "gpu_memory": ("experimental", "gpuMemoryService"),
+        "gpu_memory.client_pods": ("experimental", "gpuMemoryService", "extraClientPods"),
+        "gpu_memory.clients": ("experimental", "gpuMemoryService", "extraClientContainers", "*"),
+        "gpu_memory.mode": ("experimental", "gpuMemoryService", "mode"),
+        "grouped": ("experimental", "grove", "forceScalingGroup"),
         "variables": (*main, "env"),
         "gpus": (*main, "resources", "limits", "nvidia.com/gpu"),
         "gpus.request": (*main, "resources", "requests", "nvidia.com/gpu"),
@@ -73,6 +94,7 @@ def _fields(index: int) -> Mapping[Field, Path]:
         "labels": (*metadata, "labels"),
         "liveness": (*main, "livenessProbe"),
         "main": main,
+        "min_available": ("minAvailable",),
         "model": ("modelRef", "name"),
         "mount": (*main, "volumeMounts", "*"),
         "mount.cache": ("compilationCache",),
@@ -85,15 +107,18 @@ def _fields(index: int) -> Mapping[Field, Path]:
         "pod": pod,
         "pod.annotations": (*metadata, "annotations"),
         "pod.labels": (*metadata, "labels"),
+        "provider_override": ("providerOverride",),
         "readiness": (*main, "readinessProbe"),
         "replicas": ("replicas",),
         "resources": (*main, "resources"),
+        "runtime_version": ("runtimeVersionOverride",),
         "scaling_adapter": ("scalingAdapter",),
         "shared_memory": ("sharedMemorySize",),
         "shared_memory.off": ("sharedMemorySize",),
         "shared_memory.size": ("sharedMemorySize",),
         "sidecar": (*pod, "containers", "*"),
         "sub_type": ("type",),
+        "topology": ("topologyConstraint",),
         "type": ("type",),
     }
 

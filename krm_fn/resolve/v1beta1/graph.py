@@ -17,6 +17,7 @@ from krm_fn.plan import Book, GraphPlan, Identity, Restart
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
+from krm_fn.resolve.v1beta1 import features
 from krm_fn.resolve.v1beta1.component import component
 from krm_fn.resolve.v1beta1.templates import Graph, Template, templates
 from krm_fn.results import Result
@@ -60,6 +61,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         standalone=False,
         fields=book.graph,
         behaviour=release,
+        features=features.graph(spec),
     )
     return plan, facts.found
 

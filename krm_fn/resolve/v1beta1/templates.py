@@ -40,8 +40,8 @@ class Graph(NamedTuple):
 class Template(NamedTuple):
     """One component with everything that its graph adds.
 
-    `component` is its spec. `labels` and `annotations` are those of its objects. `kind` and `sub_kind` are the values of the labels for
-    its type.
+    `component` is its spec, and `written` the spec as its author wrote it. `labels` and `annotations` are
+    those of its objects. `kind` and `sub_kind` are the values of the labels for its type.
     """
 
     component: dict[str, Any]
@@ -50,6 +50,7 @@ class Template(NamedTuple):
     dynamo_namespace: str
     labels: Labels
     annotations: Labels
+    written: dict[str, Any]
 
     @property
     def name(self) -> str:
@@ -90,7 +91,7 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
         **({labels.BASE_MODEL: model} if model else {}),
     }
     annotations.pop(labels.ORIGIN_VERSION, None)
-    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations)
+    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, written)
 
 
 def _kinds(written: dict[str, Any], older: dict[str, Any]) -> tuple[str, str]:

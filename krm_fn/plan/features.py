@@ -1,0 +1,75 @@
+"""The parts of a plan that only newer releases have. A graph that only an older release can read has none of them."""
+
+from __future__ import annotations
+
+from krm_fn.records import NamedTuple
+
+
+class GPUMemory(NamedTuple):
+    """The GPU memory service of a component. `between_pods` is true if it runs in pods of its own. `clients` are containers that use it."""
+
+    between_pods: bool
+    device_class: str
+    clients: tuple[str, ...] = ()
+    client_pods: bool = False
+
+
+class Failover(NamedTuple):
+    """A second engine that takes over. `between_pods` is true if it runs in a pod of its own."""
+
+    between_pods: bool
+    shadows: int
+
+
+class Checkpoint(NamedTuple):
+    """A saved state from which pods start. `reference` names an existing DynamoCheckpoint; `job` is true if a Job is to make one."""
+
+    enabled: bool
+    reference: str
+    job: bool
+
+
+class Topology(NamedTuple):
+    """The level of a cluster's topology inside which pods stay. `name` is the ClusterTopology; only a graph has one."""
+
+    domain: str
+    name: str = ""
+
+
+class KVTransfer(NamedTuple):
+    """Which decode workers may receive the key-value cache of a prefill worker. `weight` is None if the user wrote none."""
+
+    domain: str
+    label_key: str
+    topology: str
+    enforcement: str
+    weight: float | None
+
+
+class Features(NamedTuple):
+    """The features of one component. `min_available` is None if the user wrote no number.
+
+    `runtime_version` is the user's version of Dynamo in the image. `frontend_sidecar` names the container that runs a frontend.
+    `grouped` is true if a scaling group of Grove always contains the component. `written_main` is false if a component that is read as
+    v1beta1 has no container `main`.
+    """
+
+    runtime_version: str = ""
+    min_available: int | None = None
+    frontend_sidecar: str = ""
+    topology: Topology | None = None
+    gpu_memory: GPUMemory | None = None
+    failover: Failover | None = None
+    checkpoint: Checkpoint | None = None
+    grouped: bool = False
+    overrides_provider: bool = False
+    written_main: bool = True
+
+
+class GraphFeatures(NamedTuple):
+    """The features of a graph."""
+
+    priority_class: str = ""
+    topology: Topology | None = None
+    kv_transfer: KVTransfer | None = None
+    overrides_provider: bool = False
