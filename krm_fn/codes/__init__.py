@@ -2,7 +2,7 @@
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
 080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
-400-499 changes.
+400-449 changes, 450-489 rules of newer releases.
 The meaning of a code never changes.
 """
 
@@ -197,7 +197,7 @@ TITLES = {
     "DYN230": "Invalid fieldRef or resourceFieldRef",
     # 300-399: notes
     "DYN300": "Your probe handler replaces the default handler",
-    # 400-499: changes
+    # 400-449: changes
     "DYN400": "backendFramework is immutable",
     "DYN401": "Service cannot change between one node and several nodes",
     "DYN402": "Service was added or removed",
@@ -207,4 +207,7 @@ TITLES = {
     "DYN406": "Changed request has no effect",
     "DYN407": "Field of a PersistentVolumeClaim is immutable",
     "DYN408": "Grove cannot add or remove services of a running graph",
+    # 450-489: rules of newer releases
+    "DYN450": "Component without a main container",
+    "DYN451": "Version of Dynamo in the image is unknown",
 }

@@ -12,7 +12,7 @@ from krm_fn.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from krm_fn.results import Path
+    from krm_fn.results import Path, Ref
 
 Field = Literal[
     "component",
@@ -124,11 +124,12 @@ class Address(NamedTuple):
 
 
 class Book(NamedTuple):
-    """The paths in the API version in which the author wrote a resource, whatever version is read.
+    """The address of a resource, and paths in it, in the API version in which its author wrote it, whatever version is read.
 
     `component` returns the address of a component by its name.
     """
 
+    ref: Ref
     component: Callable[[str], Address]
     graph: Mapping[GraphField, Path]
 

@@ -20,7 +20,7 @@ def path(pods: Pods, spec: PodSpec, refusal: Refusal) -> Path | None:
         case ("volumes", int(index), *_):
             return _of_volume(pods, index, spec["volumes"][index].get("name"), refusal)
         case ("containers", int(index), *rest) if _is_main(pods, index):
-            return _of_main(pods, spec, tuple(rest), refusal)
+            return _of_main(pods, spec, tuple(rest), refusal) if plan.features.written_main else None
         case ("containers", int(index), *rest):
             return plan.at("sidecar", plan.address.sidecars[index], *rest)
     return plan.at("pod", *refusal.path)

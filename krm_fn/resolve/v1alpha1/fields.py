@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import results
 from krm_fn.plan.address import Address, Book
 
 if TYPE_CHECKING:
@@ -96,10 +97,10 @@ GRAPH: Mapping[GraphField, Path] = {
 
 def book(resource: Resource) -> Book:
     """The addresses of a graph or a standalone component. A standalone component has one address, whatever its name."""
-    services = (resource.get("spec") or {}).get("services") or {}
-    if resource.get("kind") == "DynamoComponentDeployment":
-        return Book(lambda _: _address(("spec",), resource.get("spec") or {}), {})
-    return Book(lambda name: _address(("spec", "services", name), services.get(name) or {}), GRAPH)
+    services, address = (resource.get("spec") or {}).get("services") or {}, results.ref(resource)
+    if address.kind == "DynamoComponentDeployment":
+        return Book(address, lambda _: _address(("spec",), resource.get("spec") or {}), {})
+    return Book(address, lambda name: _address(("spec", "services", name), services.get(name) or {}), GRAPH)
 
 
 def _address(path: Path, written: dict[str, Any]) -> Address:

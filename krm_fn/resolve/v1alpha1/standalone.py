@@ -28,7 +28,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts, release: 
     facts = Shared(
         name=_parent(resource),
         namespace=cluster.namespace(resource, config),
-        ref=address,
+        ref=book.ref,
         config=config,
         behaviour=release,
         book=book,
@@ -58,12 +58,12 @@ def component(resource: Resource, config: Config, found: ClusterFacts, release: 
     plan = resolved(facts, who, spec)
     if spec.get("dynamoNamespace") is None:
         message = "dynamoNamespace is required for a component without a graph, because its Service is found by it; set it"
-        facts.found.append(results.error("DYN124", message, address, ("spec", "dynamoNamespace")))
+        facts.found.append(results.error("DYN124", message, book.ref, ("spec", "dynamoNamespace")))
     graph = GraphPlan(
         name=address.name,
         namespace=facts.namespace,
         config=config,
-        ref=address,
+        ref=book.ref,
         orchestrator=facts.orchestrator,
         discovery=facts.discovery,
         components=(plan,),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import results
 from krm_fn.plan.address import Address, Book
 
 if TYPE_CHECKING:
@@ -42,16 +43,16 @@ GRAPH: Mapping[GraphField, Path] = {
 
 def book(resource: Resource) -> Book:
     """The addresses of a graph or a standalone component. A standalone component has one address, whatever its name."""
-    spec = resource.get("spec") or {}
-    if resource.get("kind") == "DynamoComponentDeployment":
-        return Book(lambda _: _address(("spec",), spec), {})
+    spec, address = resource.get("spec") or {}, results.ref(resource)
+    if address.kind == "DynamoComponentDeployment":
+        return Book(address, lambda _: _address(("spec",), spec), {})
     places = {component.get("name"): index for index, component in enumerate(spec.get("components") or ())}
 
     def component(name: str) -> Address:
         index = places.get(name)
         return _address(("spec", "components") if index is None else ("spec", "components", index), _nth(spec, index))
 
-    return Book(component, GRAPH)
+    return Book(address, component, GRAPH)
 
 
 def _nth(spec: dict[str, Any], index: int | None) -> dict[str, Any]:

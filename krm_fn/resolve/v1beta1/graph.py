@@ -33,7 +33,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
     facts = Shared(
         name=results.ref(resource).name,
         namespace=cluster.namespace(resource, config),
-        ref=results.ref(resource),
+        ref=book.ref,
         config=config,
         behaviour=release,
         cluster=found,

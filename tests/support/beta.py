@@ -1,0 +1,32 @@
+"""Builders of inputs in `nvidia.com/v1beta1`. Each takes the fields that a test is about and fills in the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn.kube import identity
+from krm_fn.kube.types import Resource
+from tests.support import given
+
+IMAGE = "registry.example/dynamo:1.5.0"
+
+
+def graph(*components: Resource, name: str = "chat", namespace: str = given.NAMESPACE, annotations: Any = None, **spec: Any) -> Resource:
+    """A DynamoGraphDeployment; one worker if no component is given."""
+    listed = list(components or [component("Worker")])
+    item = given.item("DynamoGraphDeployment", name, api=identity.V1BETA1, namespace=namespace, annotations=annotations)
+    return {**item, "spec": {"components": listed, **spec}}
+
+
+def component(
+    name: str, kind: str = "worker", *, main: Any = None, pod: Any = None, metadata: Any = None, beside: Any = (), **fields: Any
+) -> Resource:
+    """A component with an image. `main` adds to its main container, `pod` to its pod, and `beside` are other containers."""
+    spec = {"containers": [{"name": "main", "image": IMAGE, **(main or {})}, *beside], **(pod or {})}
+    template = {"spec": spec, **({"metadata": metadata} if metadata else {})}
+    return {"name": name, **({"type": kind} if kind else {}), "podTemplate": template, **fields}
+
+
+def service(kind: str = "worker", *, main: Any = None, **fields: Any) -> Resource:
+    """A service of v1alpha1 with an image of a known version."""
+    return given.service(kind, main={"image": IMAGE, **(main or {})}, **fields)

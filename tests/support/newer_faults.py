@@ -1,0 +1,73 @@
+"""Inputs for the rules that only newer releases have: some that break a rule, and similar ones that do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn.kube.types import Resource
+from tests.support import beta, given
+from tests.support.faults import Case, fires, quiet
+
+_NEWER = {"behaviour": "v1.5"}
+_AT = "spec.components[0]"
+_POD = f"{_AT}.podTemplate.spec"
+_SERVICE = "spec.services.Worker"
+
+
+def older(written: Resource, **spec: Any) -> Resource:
+    """A graph in v1alpha1 with one service, called `Worker`."""
+    return given.graph({"Worker": written}, **spec)
+
+
+def newer(**fields: Any) -> Resource:
+    """A graph in v1beta1 with one worker, called `Worker`."""
+    return beta.graph(beta.component("Worker", **fields))
+
+
+def _without_main(**spec: Any) -> Resource:
+    return beta.graph({"name": "Worker", "type": "worker", **spec})
+
+
+MAIN_CONTAINERS = [
+    fires("DYN450", f"{_POD}.containers", "a component without a pod", _without_main()),
+    fires(
+        "DYN450",
+        f"{_POD}.containers",
+        "a pod without a main container",
+        _without_main(podTemplate={"spec": {"containers": [{"name": "a", "image": "a:1"}]}}),
+    ),
+    fires(
+        "DYN450",
+        f"{_POD}.containers",
+        "no main container, although the graph has variables for it",
+        beta.graph({"name": "Worker", "type": "worker"}, env=[{"name": "A", "value": "b"}]),
+    ),
+    fires(
+        "DYN450",
+        f"{_SERVICE}.extraPodSpec.mainContainer",
+        "a service without a pod",
+        older({"componentType": "worker"}),
+        **_NEWER,
+    ),
+    fires(
+        "DYN205",
+        f"{_POD}.containers[1].image",
+        "a main container without an image",
+        _without_main(podTemplate={"spec": {"containers": [{"name": "a", "image": "a:1"}, {"name": "main"}]}}),
+    ),
+    fires("DYN451", f"{_AT}.runtimeVersionOverride", "an image without a version", newer(main={"image": "dynamo:latest"})),
+    fires("DYN451", f"{_AT}.runtimeVersionOverride", "an image with a digest alone", newer(main={"image": f"dynamo@sha256:{'0' * 64}"})),
+    fires("DYN451", f"{_AT}.runtimeVersionOverride", "a version of two numbers", newer(main={"image": "dynamo:1.5"})),
+    fires(
+        "DYN451",
+        f"{_SERVICE}.runtimeVersionOverride",
+        "a service whose image has no version",
+        older(beta.service(main={"image": "registry.example:5000/dynamo"})),
+        **_NEWER,
+    ),
+    quiet("an image without a version, and the version beside it", newer(main={"image": "dynamo:latest"}, runtimeVersionOverride="1.5.0")),
+    quiet("a version with a prefix and a suffix", newer(main={"image": "dynamo:v1.5.1-rc1+gpu"})),
+    quiet("a service whose image has a version", older(beta.service()), **_NEWER),
+]
+
+ALL: list[Case] = [*MAIN_CONTAINERS]
