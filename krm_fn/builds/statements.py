@@ -137,9 +137,16 @@ def _own_name(item: Generated) -> Iterator[Mismatch]:
         return
     base = names.component(item.owner, component)
     known = [names.epp_config(item.owner), names.pool(item.owner), names.production(base), names.debug(base), base]
-    if own not in known and not re.fullmatch(re.escape(base) + "-[0-9]+", own):
+    if own not in known and not re.fullmatch(f"{re.escape(base)}(-({'|'.join(_worker_hashes(item))}))?(-[0-9]+)?", own):
         says = next((name for name in known if references.is_like(own, name)), base)
         yield Mismatch(RENAMED, ("metadata", "name"), says, own)
+
+
+def _worker_hashes(item: Generated) -> list[str]:
+    """The hashes that the names of workers may end with: the computed one, and those that the operator gave."""
+    given = labels.notes(item.source) if item.source else {}
+    found = [labels.of(item.resource).get(labels.WORKER_HASH), given.get(labels.WORKER_HASH_V1), given.get(labels.WORKER_HASH_V2)]
+    return [re.escape(text) for text in found if isinstance(text, str) and text]
 
 
 def _namespace(item: Generated, at: Path, says: Any) -> Iterator[Mismatch]:

@@ -2,7 +2,7 @@
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
 080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
-400-449 changes, 450-489 rules of newer releases.
+400-409 changes, 410-449 releases and their generations of workers, 450-489 rules of newer releases.
 The meaning of a code never changes.
 """
 
@@ -207,6 +207,12 @@ TITLES = {
     "DYN406": "Changed request has no effect",
     "DYN407": "Field of a PersistentVolumeClaim is immutable",
     "DYN408": "Grove cannot add or remove services of a running graph",
+    # 415-424: the generation of workers, and the configuration of an operator
+    "DYN415": "Workers changed since the operator named them",
+    "DYN416": "Names follow the worker hash",
+    "DYN417": "Runtime before 1.0 does not know generations",
+    "DYN418": "Worker hash cannot be part of a name",
+    "DYN419": "Worker hash of an older formula",
     # 450-489: rules of newer releases
     "DYN450": "Component without a main container",
     "DYN451": "Version of Dynamo in the image is unknown",

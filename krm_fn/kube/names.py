@@ -96,15 +96,19 @@ def grove_length(graph: str, service: str, *, multinode: bool) -> int:
 def graph_of(kind: str, name: str, service: str) -> str:
     """The name of the graph in a workload's name: the inverse of `component`, `instance` and `grove_workload`. Empty for other names.
 
+    The name of a worker may end with a worker hash.
+
     >>> graph_of("Deployment", "chat-worker", "Worker"), graph_of("LeaderWorkerSet", "chat-worker-0", "Worker")
     ('chat', 'chat')
     >>> graph_of("PodClique", "chat-0-worker", "Worker"), graph_of("Deployment", "other", "Worker")
     ('chat', '')
+    >>> graph_of("Deployment", "chat-worker-fca6cda8", "Worker")
+    'chat'
     """
     replica = f"-{_GROVE_REPLICA}" if kind in GROVE_KINDS else ""
     ending = f"{replica}-{service.lower()}"
     found = component_of(kind, name)
-    return found.removesuffix(ending) if found.endswith(ending) else ""
+    return found.removesuffix(ending) if found.endswith(ending) else found.rpartition(f"{ending}-")[0]
 
 
 def component_of(kind: str, name: str) -> str:

@@ -17,6 +17,6 @@ def inventory(plan: GraphPlan) -> Iterator[Resource]:
             yield {
                 "apiVersion": plan.ref.api_version,
                 "kind": "DynamoComponentDeployment",
-                "metadata": {"name": component.who.name, "namespace": plan.namespace, "labels": component.who.labels},
+                "metadata": {"name": component.who.workload_name, "namespace": plan.namespace, "labels": component.who.labels},
                 "spec": component.inventory,
             }

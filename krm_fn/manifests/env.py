@@ -41,6 +41,7 @@ def common(plan: ComponentPlan) -> list[EnvVar]:
     """The identity of the component, its namespaces and its discovery backend."""
     variables = [
         value("DYN_NAMESPACE", plan.who.dynamo_namespace),
+        *([value("DYN_NAMESPACE_WORKER_SUFFIX", plan.who.generation)] if plan.who.generation else ()),
         value("DYN_COMPONENT", plan.who.type),
         value("DYN_PARENT_DGD_K8S_NAME", plan.who.graph),
         value("DYN_PARENT_DGD_K8S_NAMESPACE", plan.who.namespace),

@@ -53,7 +53,7 @@ def inference_pool(plan: ComponentPlan) -> Resource:
         "spec": {
             "targetPorts": [{"number": plan.behaviour.ports.http}],
             "selector": {"matchLabels": {labels.COMPONENT_TYPE: "frontend", labels.NAMESPACE: plan.who.dynamo_namespace}},
-            "endpointPickerRef": {"kind": "Service", "name": plan.who.name, "port": {"number": plan.behaviour.ports.picker}},
+            "endpointPickerRef": {"kind": "Service", "name": plan.who.workload_name, "port": {"number": plan.behaviour.ports.picker}},
         },
     }
 

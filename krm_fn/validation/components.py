@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_names(plan: ComponentPlan) -> Iterator[Result]:
     """Reports names that Kubernetes does not accept."""
-    name = [plan.who.name, *workloads.get(plan.placement.workload).services(plan)][-1]
+    name = [plan.who.workload_name, *workloads.get(plan.placement.workload).services(plan)][-1]
     if len(name) > names.SERVICE_LIMIT:
         over = len(name) - names.SERVICE_LIMIT
         message = f"the Service would be named {name}, which is {over} over the limit of {names.SERVICE_LIMIT} characters"
@@ -88,7 +88,7 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
 
 def check_selector(plan: ComponentPlan) -> Iterator[Result]:
     """Reports user labels that override a label of a selector."""
-    expected = {labels.SELECTOR: plan.who.name, **plan.who.selector}
+    expected = {labels.SELECTOR: plan.who.workload_name, **plan.who.selector}
     for key, value in plan.pod.labels.items():
         at = plan.at("pod.labels", key)
         if key == labels.SELECTOR and value != expected[key]:

@@ -1109,4 +1109,46 @@ REQUESTS = [
     ),
 ]
 
-ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *MODELS, *PODS, *REQUESTS]
+_IMAGE = "registry.example/dynamo:1.4.0"
+_HASHES = "metadata.annotations"
+_OLD_IMAGES = {"behaviour": "v1.5", "discovery_backend": "etcd", "etcd_address": "etcd:2379"}
+_COMPUTED = "9cc9389c"
+"""The hash of the worker below."""
+
+
+def _generation(
+    image: str = "registry.example/dynamo:1.4.0", entrance: str = "registry.example/dynamo:1.4.0", **annotations: str
+) -> Resource:
+    """A graph with a frontend and a worker, and with the annotations `nvidia.com/current-worker-hash…` of an operator."""
+    services = {
+        "Frontend": given.service("frontend", main={"image": entrance}),
+        "Worker": given.service("worker", main={"image": image, "command": ["python3", "-m", "dynamo.vllm"]}),
+    }
+    written = {f"nvidia.com/current-{key.replace('_', '-')}": value for key, value in annotations.items()}
+    return given.graph(services, annotations=written)
+
+
+GENERATIONS = [
+    quiet("workers of a new graph", _generation(), behaviour="v1.5"),
+    quiet("workers without a generation, of any image", _generation("a:0.9.0", "a:0.9.0"), worker_hash="none", **_OLD_IMAGES),
+    quiet("workers without a generation of a graph with a hash", _generation(worker_hash="0a1b2c3d"), worker_hash="none"),
+    quiet("workers that the operator has not named", _generation(worker_hash="legacy")),
+    quiet("names with a hash that the operator gave", _generation(worker_hash_v2=_COMPUTED), worker_hash="names"),
+    quiet("names of an older formula", _generation(worker_hash="0a1b2c3d", worker_hash_v2=_COMPUTED)),
+    quiet("names with a hash in a PodCliqueSet", _generation(), behaviour="v1.5", worker_hash="names", **_GROVE),
+    fires("DYN415", f"{_HASHES}['nvidia.com/current-worker-hash-v2']", "workers that changed", _generation(worker_hash_v2="0a1b2c3d")),
+    fires("DYN416", "", "names that follow the hash", _generation(), behaviour="v1.5", worker_hash="names"),
+    fires("DYN417", f"{_MAIN}.image", "a worker before 1.0", _generation("a:0.9.1"), **_OLD_IMAGES),
+    fires(
+        "DYN417",
+        "spec.services.Frontend.extraPodSpec.mainContainer.image",
+        "a frontend before 1.0",
+        _generation(entrance="registry.example/dynamo:v0.9.1-rc1"),
+        **_OLD_IMAGES,
+    ),
+    fires("DYN418", f"{_HASHES}['nvidia.com/current-worker-hash']", "a hash that ends no name", _generation(worker_hash="A_b")),
+    fires("DYN418", f"{_HASHES}['nvidia.com/current-worker-hash-v2']", "a hash longer than a label", _generation(worker_hash_v2="a" * 64)),
+    fires("DYN419", f"{_HASHES}['nvidia.com/current-worker-hash']", "a hash of an older formula", _generation(worker_hash="0a1b2c3d")),
+]
+
+ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *MODELS, *PODS, *REQUESTS, *GENERATIONS]

@@ -46,9 +46,9 @@ class Deployment(Workload):
 
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
         """One role. In stealing-traffic debug mode, a second role for the debug Deployment."""
-        yield RolePlan(plan, plan.who.name)
+        yield RolePlan(plan, plan.who.workload_name)
         if plan.says(labels.STEALING_DEBUG):
-            yield RolePlan(plan, names.debug(plan.who.name), debug=True)
+            yield RolePlan(plan, names.debug(plan.who.workload_name), debug=True)
 
     def check(self, made: Pods) -> Iterator[Result]:
         """Reports multinode components, and steps of a rolling update that an API server refuses."""
@@ -62,7 +62,7 @@ class Deployment(Workload):
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
         """The main Deployment. The debug Deployment is not part of the service."""
         replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
-        yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.name, replicas)
+        yield Entry(plan.who.service, "apps/v1", "Deployment", plan.who.workload_name, replicas)
 
 
 def _deployment(made: Pod, replicas: int | None) -> Resource:

@@ -19,7 +19,8 @@ from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1beta1 import features
 from krm_fn.resolve.v1beta1.component import component
-from krm_fn.resolve.v1beta1.templates import Graph, Template, templates
+from krm_fn.resolve.v1beta1.generations import Generation, generation_of
+from krm_fn.resolve.v1beta1.templates import WORKERS, Graph, Template, templates
 from krm_fn.results import Result
 
 
@@ -45,7 +46,9 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         found=[],
     )
     restart = _restart(spec.get("restart"))
-    made = templates(Graph(facts.name, facts.namespace, spec, annotations, {}), "")
+    source = Graph(facts.name, facts.namespace, spec, annotations, {})
+    current = generation_of(source, facts)
+    made = templates(source, current.pods)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
     plan = GraphPlan(
         name=facts.name,
@@ -54,7 +57,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         ref=facts.ref,
         orchestrator=facts.orchestrator,
         discovery=facts.discovery,
-        components=tuple(component(facts, _identity(facts, template, stamp), template, {}) for template in made),
+        components=tuple(component(facts, _identity(facts, template, current, stamp), template, {}) for template in made),
         annotations=annotations,
         claims=(),
         restart=restart,
@@ -88,7 +91,8 @@ def _restart(written: dict[str, Any] | None) -> Restart | None:
     return Restart(written.get("id") or "", tuple(strategy.get("order") or ()), sequential=not parallel, parallel=parallel)
 
 
-def _identity(facts: Shared, template: Template, stamp: Labels) -> Identity:
+def _identity(facts: Shared, template: Template, current: Generation, stamp: Labels) -> Identity:
+    generation = current if template.component.get("type") in WORKERS else Generation()
     return Identity(
         service=template.name,
         name=names.component(facts.name, template.name),
@@ -108,4 +112,6 @@ def _identity(facts: Shared, template: Template, stamp: Labels) -> Identity:
         service_labels={},
         standalone=False,
         metrics=template.annotations.get(labels.ENABLE_METRICS) != "false",
+        generation=generation.pods,
+        suffix=generation.names,
     )
