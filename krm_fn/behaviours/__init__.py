@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from krm_fn import registry
 from krm_fn.records import NamedTuple
@@ -41,12 +41,44 @@ class ProbeFigures(NamedTuple):
 
 
 class TypeFigures(NamedTuple):
-    """The defaults of a component type: ports, variables and probes of its main container, and the grace period of its pod in seconds."""
+    """The defaults of a component type: ports, variables and probes of its main container, and the grace period of its pod in seconds.
+
+    `finds_generations` is true if the component looks for the workers of all generations, whose Dynamo namespaces begin with the graph's.
+    """
 
     ports: tuple[tuple[str, int], ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    finds_generations: bool = False
     probes: tuple[tuple[ProbeName, ProbeFigures], ...] = ()
     grace_period: int = 60
+
+
+class PodLabels(NamedTuple):
+    """The labels of pods. `protected`: the labels of Dynamo override the user's. `discovery`: pods carry the labels for discovery."""
+
+    protected: bool
+    discovery: bool
+
+
+class ServiceFacts(NamedTuple):
+    """The Services of components.
+
+    `only_discovered`: without Kubernetes discovery, only frontends have a Service. `find_frontends`: discovery finds frontends too.
+    `dashes`: dots in the name of a component become dashes in the name of its Service. `app_protocol`: the port has its `appProtocol` for
+    all workload kinds. For Grove, all but `dashes` are true in all releases.
+    """
+
+    only_discovered: bool
+    find_frontends: bool
+    dashes: bool
+    app_protocol: bool
+
+
+class Discovery(NamedTuple):
+    """What the account of pods with Kubernetes discovery may read: core resources. `short_label`: its name is cut where it is a label."""
+
+    reads: tuple[str, ...]
+    short_label: bool
 
 
 class Behaviour(NamedTuple):
@@ -54,8 +86,9 @@ class Behaviour(NamedTuple):
 
     `reads` is the API version whose fields decide; a resource of the other version is converted first. `assembly` names the way in which
     the parts of a pod are joined (`krm_fn.manifests.assemblies`), and `multinode_workload` the workload kind of multinode components
-    without Grove (`krm_fn.manifests.workloads`). `picker_args` are the arguments of an endpoint picker; `{pool}` and `{namespace}` in them
-    stand for the graph's pool and namespace. `rules` names the groups of rules that only some releases have (`krm_fn.validation.rules`).
+    without Grove (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `picker_args` are
+    the arguments of an endpoint picker; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace. `picks` says
+    from which pods the picker chooses. `rules` names the groups of rules that only some releases have (`krm_fn.validation.rules`).
     """
 
     reads: str
@@ -64,7 +97,12 @@ class Behaviour(NamedTuple):
     ports: Ports
     types: Mapping[str, TypeFigures]
     shared_memory: str
+    pod_labels: PodLabels
+    services: ServiceFacts
+    discovery: Discovery
+    debug_modes: bool
     picker_args: tuple[str, ...]
+    picks: Literal["frontends", "workers"]
     rules: tuple[str, ...] = ()
 
 

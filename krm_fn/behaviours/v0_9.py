@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import Behaviour, Ports, ProbeFigures, TypeFigures
+from krm_fn.behaviours import Behaviour, Discovery, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
 _PICKER = ProbeFigures("grpc", "inference-extension", _PORTS.picker_health, delay=5, period=10)
@@ -53,6 +53,10 @@ BEHAVIOUR = Behaviour(
         ),
     },
     shared_memory="8Gi",
+    pod_labels=PodLabels(protected=False, discovery=False),
+    services=ServiceFacts(only_discovered=False, find_frontends=False, dashes=False, app_protocol=False),
+    discovery=Discovery(reads=("endpoints",), short_label=False),
+    debug_modes=True,
     picker_args=(
         *("-pool-name", "{pool}"),
         *("-pool-namespace", "{namespace}"),
@@ -63,4 +67,5 @@ BEHAVIOUR = Behaviour(
         *("-grpc-health-port", f"{_PORTS.picker_health}"),
         *("-config-file", "/etc/epp/epp-config-dynamo.yaml"),
     ),
+    picks="frontends",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import Behaviour, Ports, ProbeFigures, TypeFigures
+from krm_fn.behaviours import Behaviour, Discovery, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
 _NIXL = 19090
@@ -18,6 +18,7 @@ BEHAVIOUR = Behaviour(
         "frontend": TypeFigures(
             ports=(("http", _PORTS.http),),
             env=(("DYNAMO_PORT", f"{_PORTS.http}"), ("DYN_HTTP_PORT", f"{_PORTS.http}")),
+            finds_generations=True,
             probes=(
                 ("livenessProbe", ProbeFigures("http", "/live", "http", delay=15, period=10, timeout=1, failures=3)),
                 ("readinessProbe", ProbeFigures("http", "/health", "http", delay=10, period=10, timeout=3, failures=3)),
@@ -58,6 +59,7 @@ BEHAVIOUR = Behaviour(
                 ("USE_STREAMING", "true"),
                 ("RUST_LOG", "info"),
             ),
+            finds_generations=True,
             probes=(
                 ("livenessProbe", _PICKER),
                 ("readinessProbe", _PICKER),
@@ -67,6 +69,10 @@ BEHAVIOUR = Behaviour(
         ),
     },
     shared_memory="8Gi",
+    pod_labels=PodLabels(protected=True, discovery=True),
+    services=ServiceFacts(only_discovered=True, find_frontends=True, dashes=True, app_protocol=True),
+    discovery=Discovery(reads=("endpoints", "pods"), short_label=True),
+    debug_modes=False,
     picker_args=(
         *("--pool-name", "{pool}"),
         *("--pool-namespace", "{namespace}"),
@@ -78,4 +84,5 @@ BEHAVIOUR = Behaviour(
         *("--config-file", "/etc/epp/epp-config-dynamo.yaml"),
     ),
     rules=("main_containers",),
+    picks="workers",
 )

@@ -36,6 +36,23 @@ def component(graph: str, service: str) -> str:
     return f"{graph}-{service.lower()}"
 
 
+def service(component: str) -> str:
+    """The Service of a component, for releases in which the name of a graph may have dots.
+
+    >>> service("llm.v1-frontend")
+    'llm-v1-frontend'
+    """
+    return component.replace(".", "-").lower()
+
+
+def label_value(name: str) -> str:
+    """A name as a label value. A longer name is cut, and ends with eight digits of its SHA-256 (reference: getK8sDiscoveryLabelValue)."""
+    if len(name) <= LABEL_LIMIT:
+        return name
+    digits = digest.hexadecimal(name)[:8]
+    return f"{name[: LABEL_LIMIT - len(digits) - 1]}-{digits}"
+
+
 def dynamo_namespace(namespace: str, graph: str, *, shared: bool) -> str:
     """The Dynamo namespace, which discovery uses. It is not a Kubernetes namespace (reference: ComputeDynamoNamespace)."""
     return GLOBAL_NAMESPACE if shared else f"{namespace}-{graph}"

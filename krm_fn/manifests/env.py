@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from krm_fn.behaviours import TypeFigures
     from krm_fn.config import Config
     from krm_fn.kube.types import EnvVar
     from krm_fn.plan import ComponentPlan
@@ -37,16 +38,24 @@ def platform(config: Config) -> list[EnvVar]:
     return [value(name, address) for name, address in addresses.items() if address]
 
 
-def common(plan: ComponentPlan) -> list[EnvVar]:
-    """The identity of the component, its namespaces and its discovery backend."""
+def common(plan: ComponentPlan, kind: str, figures: TypeFigures) -> list[EnvVar]:
+    """The identity of a component of type `kind`, its namespaces and its discovery backend.
+
+    A frontend beside a worker in one pod has a type of its own. Of the Dynamo namespaces of workers, only those end with the generation.
+    """
     variables = [
         value("DYN_NAMESPACE", plan.who.dynamo_namespace),
-        *([value("DYN_NAMESPACE_WORKER_SUFFIX", plan.who.generation)] if plan.who.generation else ()),
-        value("DYN_COMPONENT", plan.who.type),
+        value("DYN_COMPONENT", kind),
         value("DYN_PARENT_DGD_K8S_NAME", plan.who.graph),
         value("DYN_PARENT_DGD_K8S_NAMESPACE", plan.who.namespace),
         *_POD,
     ]
     if plan.placement.discovery != "etcd":  # only here, an unknown backend counts as kubernetes
         variables.append(value("DYN_DISCOVERY_BACKEND", "kubernetes"))
+    if figures.finds_generations:
+        variables.append(value("DYN_NAMESPACE_PREFIX", plan.who.dynamo_namespace))
+    if plan.who.generation and kind == plan.who.type:
+        variables.append(value("DYN_NAMESPACE_WORKER_SUFFIX", plan.who.generation))
+    if plan.placement.finds_containers:
+        variables += [value("CONTAINER_NAME", "main"), value("DYN_KUBE_DISCOVERY_MODE", "container")]
     return variables

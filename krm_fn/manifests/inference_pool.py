@@ -18,6 +18,7 @@ CONFIG_VOLUME = "epp-config"
 CONFIG_DIR = "/etc/epp"
 CONFIG_FILE = "epp-config-dynamo.yaml"
 POOL_GROUP = "inference.networking.k8s.io"
+_PICKED: dict[str, Labels] = {"frontends": {labels.COMPONENT_TYPE: "frontend"}, "workers": {labels.COMPONENT_CLASS: labels.WORKER_CLASS}}
 _CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": "EndpointPickerConfig"}
 
 
@@ -45,15 +46,15 @@ def config_map(plan: ComponentPlan) -> Resource:
 
 
 def inference_pool(plan: ComponentPlan) -> Resource:
-    """The InferencePool, which selects the frontends in the picker's Dynamo namespace."""
+    """The InferencePool, which selects the frontends or the workers in the picker's Dynamo namespace."""
     return {
         "apiVersion": f"{POOL_GROUP}/v1",
         "kind": "InferencePool",
         "metadata": {"name": names.pool(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
         "spec": {
             "targetPorts": [{"number": plan.behaviour.ports.http}],
-            "selector": {"matchLabels": {labels.COMPONENT_TYPE: "frontend", labels.NAMESPACE: plan.who.dynamo_namespace}},
-            "endpointPickerRef": {"kind": "Service", "name": plan.who.workload_name, "port": {"number": plan.behaviour.ports.picker}},
+            "selector": {"matchLabels": {**_PICKED[plan.behaviour.picks], labels.NAMESPACE: plan.who.dynamo_namespace}},
+            "endpointPickerRef": {"kind": "Service", "name": plan.service_name, "port": {"number": plan.behaviour.ports.picker}},
         },
     }
 

@@ -50,7 +50,7 @@ def _metadata(plan: ComponentPlan) -> dict[str, Any]:
     """The metadata with the user's labels and annotations, which the reference ignores."""
     wanted = plan.edge.ingress
     return merge.present(
-        name=plan.who.workload_name,
+        name=plan.service_name,
         namespace=plan.who.namespace,
         labels=wanted.labels or None,
         annotations=wanted.annotations or None,
@@ -58,7 +58,7 @@ def _metadata(plan: ComponentPlan) -> dict[str, Any]:
 
 
 def _ingress(plan: ComponentPlan) -> Resource:
-    backend = {"service": {"name": plan.who.workload_name, "port": {"number": plan.behaviour.ports.http}}}
+    backend = {"service": {"name": plan.service_name, "port": {"number": plan.behaviour.ports.http}}}
     spec: dict[str, Any] = {
         "ingressClassName": plan.edge.ingress.class_name,
         "rules": [{"host": host(plan), "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}],
@@ -69,7 +69,7 @@ def _ingress(plan: ComponentPlan) -> Resource:
 
 
 def _virtual_service(plan: ComponentPlan) -> Resource:
-    destination = {"host": plan.who.workload_name, "port": {"number": plan.behaviour.ports.http}}
+    destination = {"host": plan.service_name, "port": {"number": plan.behaviour.ports.http}}
     return {
         "apiVersion": "networking.istio.io/v1beta1",
         "kind": "VirtualService",

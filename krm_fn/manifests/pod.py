@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def template(pod: Pod) -> PodTemplate:
     """The pod template of one role, for all workload kinds except Grove."""
     plan, spec = pod.role.component, pod.spec
-    if pod.role.debug or plan.says(labels.DEBUG):
+    if pod.role.debug or plan.debugs(labels.DEBUG):
         debugger = _debugger(plan.config.debugger_image)
         spec = {**spec, "containers": [*spec["containers"], debugger], "shareProcessNamespace": True}
     if "serviceAccountName" not in spec:
@@ -31,11 +31,13 @@ def template(pod: Pod) -> PodTemplate:
 
 
 def _labels(role: RolePlan) -> Labels:
-    """The labels of a pod. The user's labels win. `krm_fn.validation` reports labels that break a selector."""
-    plan = role.component
+    """The labels of a pod. The release decides if the user's labels win. `krm_fn.validation` reports those that break a selector."""
+    plan, facts = role.component, role.component.behaviour.pod_labels
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
     who = {labels.GRAPH: plan.who.graph_label, labels.SELECTOR: role.target}
-    return {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **plan.pod.labels}
+    found = services.discovery_labels(plan.placement.discovery, discoverable=True) if facts.discovery else {}
+    own = {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **found}
+    return {**plan.pod.labels, **own} if facts.protected else {**own, **plan.pod.labels}
 
 
 def kind_labels(plan: ComponentPlan) -> Labels:

@@ -50,8 +50,9 @@ def debuggable(plan: ComponentPlan) -> dict[str, Labels]:
 
     The reference always makes all three Services.
     """
-    sides = {names.production(plan.who.workload_name): {}, names.debug(plan.who.workload_name): {labels.TARGET_TYPE: "debug"}}
-    return {plan.who.workload_name: {}, **(sides if plan.says(labels.STEALING_DEBUG) else {})}
+    name = plan.service_name
+    sides = {names.production(name): {}, names.debug(name): {labels.TARGET_TYPE: "debug"}}
+    return {name: {}, **(sides if plan.debugs(labels.STEALING_DEBUG) else {})}
 
 
 def workload_labels(plan: ComponentPlan) -> Labels:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from krm_fn.manifests.components import Component
     from krm_fn.plan import ComponentPlan
 
-Origin = Literal["defaults", "user", "component", "account", "claims", "shared memory", "pull secrets", "engine"]
+Origin = Literal["defaults", "user", "component", "account", "claims", "cache", "shared memory", "pull secrets", "engine"]
+Part = Literal["pod", "container"]
 
 MAIN = "main"
 _FS_GROUP = 1000  # the group of the cache folders in the images
@@ -59,7 +60,7 @@ def joined(strata: Sequence[Stratum]) -> tuple[PodSpec, Container]:
     return merge.added(pod, *(stratum.pod for stratum in enforced)), merge.added(container, *(stratum.container for stratum in enforced))
 
 
-def entry(strata: Sequence[Stratum], part: Literal["pod", "container"], field: str, index: int) -> Entry:
+def entry(strata: Sequence[Stratum], part: Part, field: str, index: int) -> Entry:
     """The origin of an entry of a list. A list of the user replaces the default list; enforced strata append their entries."""
     entries: list[Entry] = []
     for stratum in strata:
@@ -78,7 +79,8 @@ def get(strata: Sequence[Stratum], origin: Origin) -> Stratum:
 def _default_container(plan: ComponentPlan, kind: Component) -> Container:
     """The default main container of a component type, with the variables of all components."""
     default = kind.container(plan)
-    return {"name": MAIN, **default, "env": [*env.platform(plan.config), *env.common(plan), *(default.get("env") or ())]}
+    common = [*env.platform(plan.config), *env.common(plan, plan.who.type, kind.facts(plan))]
+    return {"name": MAIN, **default, "env": [*common, *(default.get("env") or ())]}
 
 
 def _user(plan: ComponentPlan) -> Stratum:

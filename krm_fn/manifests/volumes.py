@@ -40,7 +40,12 @@ def claims(plan: GraphPlan) -> Iterator[Resource]:
 
 def of_claims(plan: ComponentPlan) -> list[Volume]:
     """One volume for each mounted claim."""
-    return [{"name": mount.name, "persistentVolumeClaim": {"claimName": mount.name}} for mount in plan.pod.mounts]
+    return [of_claim(mount.name) for mount in plan.pod.mounts]
+
+
+def of_claim(name: str) -> Volume:
+    """The volume with the name of the claim that it mounts."""
+    return {"name": name, "persistentVolumeClaim": {"claimName": name}}
 
 
 def mounts(plan: ComponentPlan, cache_dir: str) -> list[VolumeMount]:

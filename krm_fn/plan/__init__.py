@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
+from krm_fn.kube import names
 from krm_fn.kube.types import Labels, Role
 from krm_fn.plan.address import Address, Book, filled
 from krm_fn.plan.facts import Addressing, Claim, Edge, EndpointPicker, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
@@ -77,9 +78,14 @@ class ComponentPlan(NamedTuple):
         """The name of a field for messages: its path below the component, in the user's API version."""
         return results.field(filled(self.address.fields[field], rest))
 
-    def says(self, annotation: str) -> bool:
-        """True if an annotation of the service is `true`."""
-        return self.who.annotations.get(annotation) == "true"
+    def debugs(self, annotation: str) -> bool:
+        """True if an annotation of the service turns on a debug mode that its release has."""
+        return self.behaviour.debug_modes and self.who.annotations.get(annotation) == "true"
+
+    @property
+    def service_name(self) -> str:
+        """The name of the component's Service."""
+        return names.service(self.who.workload_name) if self.behaviour.services.dashes else self.who.workload_name
 
 
 class RolePlan(NamedTuple):

@@ -18,6 +18,7 @@ Field = Literal[
     "component",
     "annotations",
     "cache",
+    "cache.claim",
     "cache.path",
     "checkpoint",
     "checkpoint.job",

@@ -108,7 +108,7 @@ class Identity(NamedTuple):
 class Placement(NamedTuple):
     """The workload kind, engine, nodes and replicas of a component.
 
-    `replicas` is None if the user wrote no number.
+    `replicas` is None if the user wrote no number. `finds_containers` is true if Kubernetes discovery finds each container of a pod.
     """
 
     workload: str
@@ -118,6 +118,7 @@ class Placement(NamedTuple):
     autoscaled: bool
     discovery: str
     graph_discovery: str
+    finds_containers: bool = False
 
     @property
     def replicas_or_one(self) -> int:

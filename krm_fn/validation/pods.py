@@ -13,6 +13,7 @@ from krm_fn.validation import field_origin
 
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Refusal
+    from krm_fn.kube.types import PodSpec
     from krm_fn.manifests.assemblies import Pods
     from krm_fn.plan import ComponentPlan
     from krm_fn.plan.address import Field
@@ -27,7 +28,7 @@ def check_pods(pods: Pods) -> Iterator[Result]:
         for refusal in admission.refusals(pod.spec, plan.word("pod")):
             at = field_origin.path(pods, pod.spec, refusal)
             if at is not None:
-                yield results.error(refusal.code, _message(pods, refusal), plan.ref, at)
+                yield results.error(refusal.code, _message(pods, pod.spec, refusal), plan.ref, at)
         policy = pod.spec.get("restartPolicy")
         if always_restarts and policy != "Always":
             message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"
@@ -58,9 +59,9 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
             yield results.error(refusal.code, refusal.message, plan.ref, plan.at(field, *refusal.path))
 
 
-def _message(pods: Pods, refusal: Refusal) -> str:
+def _message(pods: Pods, spec: PodSpec, refusal: Refusal) -> str:
     """The message of a refusal. If a mount collides with the default shared memory, the fix is to remove one of the two."""
-    if refusal.code != "DYN209" or not field_origin.is_shared_memory(pods, refusal):
+    if refusal.code != "DYN209" or not field_origin.is_shared_memory(pods, spec, refusal):
         return refusal.message
     off = pods.plan.word("shared_memory.off")
     return f"{refusal.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or set {off}: true"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krm_fn.kube.types import Container, PodSpec
-    from krm_fn.manifests.strata import Stratum
+    from krm_fn.manifests.strata import Entry, Part, Stratum
     from krm_fn.plan import ComponentPlan, RolePlan
 
 
@@ -48,8 +48,21 @@ class Assembly:
         """The pods of one component, one for each of these roles."""
         raise NotImplementedError
 
+    def entry(self, made: Pods, pod: PodSpec, part: Part, field: str, index: int) -> Entry:
+        """The origin of an entry in a list of one of these pods, or of its main container."""
+        raise NotImplementedError
+
 
 def pods(plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
     """The pods of one component, one for each of these roles, as the plan's release joins them."""
+    return _get(plan).pods(plan, roles)
+
+
+def entry(made: Pods, pod: PodSpec, part: Part, field: str, index: int) -> Entry:
+    """The origin of an entry in a list of one of these pods, or of its main container. The main container itself is the engine's."""
+    return _get(made.plan).entry(made, pod, part, field, index)
+
+
+def _get(plan: ComponentPlan) -> Assembly:
     assembly: Assembly = registry.get(sys.modules[__name__], plan.behaviour.assembly).ASSEMBLY
-    return assembly.pods(plan, roles)
+    return assembly

@@ -8,14 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import merge
-from krm_fn.manifests import backends, components, env, strata, volumes
-from krm_fn.manifests.assemblies import Assembly, Pod, Pods
+from krm_fn.manifests import backends, components, env, strata
+from krm_fn.manifests.assemblies import Assembly, Pod, Pods, _origins, _sidecar, _volumes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.kube.types import Container, LocalReference, PodSpec
+    from krm_fn.manifests.strata import Entry, Part
     from krm_fn.plan import ComponentPlan, RolePlan
+
+STEPS: tuple[Callable[[PodSpec, RolePlan], PodSpec], ...] = ()
+"""The last changes to the whole pod, in order. Each gets the pod and its role, and returns a new pod."""
 
 
 class MainFirst(Assembly):
@@ -23,38 +27,55 @@ class MainFirst(Assembly):
 
     def pods(self, plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
         """The pods of one component."""
-        backend, main = backends.get(plan.placement.backend), _main(plan)
-        made = []
-        for role in roles:
-            container = backend.container(main, role)
-            made.append(Pod(role, _pod(plan, role, container), 0))
-        return Pods(plan, (), main, tuple(made))
+        main = _main(plan)
+        return Pods(plan, (), main, tuple(Pod(role, _pod(plan, role, main), 0) for role in roles))
+
+    def entry(self, made: Pods, pod: PodSpec, part: Part, field: str, index: int) -> Entry:
+        """The origin of an entry of a list, by its name."""
+        return _origins.entry(made.plan, pod, part, field, index)
 
 
 def _main(plan: ComponentPlan) -> Container:
-    """The user's main container over the default one. Each probe of the user replaces the default probe."""
-    default: Container = components.get(plan.who.type).container(plan)
-    user = plan.pod.container
+    """The main container before the engine changes it. Each probe of the user replaces the whole default probe."""
+    kind, user = components.get(plan.who.type), plan.pod.container
+    default: Container = kind.container(plan)
     merged = merge.overlay(default, merge.without(user, "env", *merge.PROBES))
     merged["name"] = strata.MAIN
     for name in merge.PROBES:
         if user.get(name) is not None:
             merged[name] = user[name]
-    common = [*env.platform(plan.config), *env.common(plan)]
+    common = [*env.platform(plan.config), *env.common(plan, plan.who.type, kind.facts(plan))]
     merged["env"] = merge.envs(common, default.get("env") or (), user.get("env") or ())
-    return merged
+    cache = plan.pod.cache
+    path = (cache.path or backends.get(plan.placement.backend).cache_dir) if cache else ""
+    return _volumes.with_cache(merged, cache.name, path) if cache and path else merged
 
 
-def _pod(plan: ComponentPlan, role: RolePlan, main: Container) -> PodSpec:
-    default = components.get(plan.who.type).pod(plan)
-    pod = merge.overlay(default, merge.without(plan.pod.spec, "containers"))
+def _pod(plan: ComponentPlan, role: RolePlan, before: Container) -> PodSpec:
+    """The pod of one role. `before` is the main container before the engine changes it."""
+    backend, default = backends.get(plan.placement.backend), components.get(plan.who.type).pod(plan)
+    main = backend.container(before, role)
+    unset = () if plan.pod.spec.get("serviceAccountName") else ("serviceAccountName",)
+    pod = merge.overlay(default, merge.without(plan.pod.spec, "containers", *unset))
     pod = {**pod, **strata.account(plan, default)}
+    if plan.pod.cache is not None:
+        pod = _volumes.with_claim(pod, plan.pod.cache.name)
     if plan.pod.shared_memory:
-        around, mounts = volumes.shared_memory(plan.pod.shared_memory)
-        pod = merge.added(pod, around)
-        main = merge.added(main, mounts)
-    pod = {**pod, "containers": [main, *(plan.pod.spec.get("containers") or ())]}
-    return backends.get(plan.placement.backend).pod(pod, role)
+        pod, main = _volumes.with_shared_memory(pod, main, plan.pod.shared_memory)
+    beside = [_sidecar.defaulted(plan, container, before) for container in plan.pod.spec.get("containers") or ()]
+    pod = backend.pod({**pod, "containers": [main, *beside]}, role)
+    pod = _with_pull_secrets(_volumes.in_order_of_mounts(pod, pod["containers"][0]), plan)
+    for step in STEPS:
+        pod = step(pod, role)
+    return pod
+
+
+def _with_pull_secrets(pod: PodSpec, plan: ComponentPlan) -> PodSpec:
+    """The pod with the pull secrets of all its images, after those that the user names."""
+    written = list(pod.get("imagePullSecrets") or ())
+    known = {secret.get("name") for secret in written}
+    found: list[LocalReference] = [{"name": name} for name in plan.pod.pull_secrets if name not in known]
+    return {**pod, "imagePullSecrets": [*written, *found]} if found else pod
 
 
 ASSEMBLY = MainFirst()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krm_fn.kube.types import PodSpec
+    from krm_fn.manifests.strata import Entry, Part
     from krm_fn.plan import ComponentPlan, RolePlan
 
 
@@ -29,6 +30,10 @@ class MainLast(Assembly):
             spec: PodSpec = {**around, "containers": [*around["containers"], backend.container(main, role)]}
             made.append(Pod(role, backend.pod(spec, role), len(around["containers"])))
         return Pods(plan, layers, main, tuple(made))
+
+    def entry(self, made: Pods, pod: PodSpec, part: Part, field: str, index: int) -> Entry:
+        """The origin of an entry of a list: each stratum adds its entries after those of the lower strata."""
+        return strata.entry(made.strata, part, field, index)
 
 
 ASSEMBLY = MainLast()

@@ -56,12 +56,15 @@ class Component:
 
     def standard(self, plan: ComponentPlan) -> Container:
         """The ports, variables and probes of this type in the release."""
-        return _standard(plan.behaviour.types.get(self.figures, _NEUTRAL))
+        return _standard(self.facts(plan))
+
+    def facts(self, plan: ComponentPlan) -> TypeFigures:
+        """The defaults of this type in the release."""
+        return plan.behaviour.types.get(self.figures, _NEUTRAL)
 
     def pod(self, plan: ComponentPlan) -> PodSpec:
         """The default pod, below the user's."""
-        figures = plan.behaviour.types.get(self.figures, _NEUTRAL)
-        return {"restartPolicy": "Always", "terminationGracePeriodSeconds": figures.grace_period}
+        return {"restartPolicy": "Always", "terminationGracePeriodSeconds": self.facts(plan).grace_period}
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
         """The objects of this type in addition to workload and Service."""

@@ -68,11 +68,14 @@ class Workload:
 
     def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
         """The names of the Services, each with the labels that it adds to the selector."""
-        return services.debuggable(plan)
+        discovered = plan.placement.discovery == "kubernetes" or components.get(plan.who.type).is_frontend
+        return services.debuggable(plan) if discovered or not plan.behaviour.services.only_discovered else {}
 
     def port(self, plan: ComponentPlan) -> dict[str, Any]:
         """The one port of each Service."""
-        return components.get(plan.who.type).service_port(plan)
+        kind = components.get(plan.who.type)
+        protocol = {"appProtocol": kind.app_protocol} if kind.app_protocol and plan.behaviour.services.app_protocol else {}
+        return {**kind.service_port(plan), **protocol}
 
     def selector(self, plan: ComponentPlan) -> Labels:
         """The labels by which Services select the pods of a component."""
@@ -80,7 +83,7 @@ class Workload:
 
     def discovery_labels(self, plan: ComponentPlan) -> Labels:
         """The labels by which Dynamo's discovery finds the Services."""
-        discoverable = not components.get(plan.who.type).is_frontend
+        discoverable = plan.behaviour.services.find_frontends or not components.get(plan.who.type).is_frontend
         return services.discovery_labels(plan.placement.discovery, discoverable=discoverable)
 
     def service_labels(self, plan: ComponentPlan) -> Labels:

@@ -47,7 +47,7 @@ class Deployment(Workload):
     def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
         """One role. In stealing-traffic debug mode, a second role for the debug Deployment."""
         yield RolePlan(plan, plan.who.workload_name)
-        if plan.says(labels.STEALING_DEBUG):
+        if plan.debugs(labels.STEALING_DEBUG):
             yield RolePlan(plan, names.debug(plan.who.workload_name), debug=True)
 
     def check(self, made: Pods) -> Iterator[Result]:

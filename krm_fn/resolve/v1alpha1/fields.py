@@ -18,6 +18,7 @@ COMPONENT: Mapping[Field, Path] = {
     "component": (),
     "annotations": ("annotations",),
     "cache": ("volumeMounts",),
+    "cache.claim": ("volumeMounts",),
     "cache.path": ("volumeMounts",),
     "checkpoint": ("checkpoint",),
     "checkpoint.job": ("checkpoint", "job"),

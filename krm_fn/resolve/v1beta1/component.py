@@ -30,6 +30,7 @@ def component(facts: Shared, who: Identity, template: Template, older: dict[str,
         autoscaled=written.get("scalingAdapter") is not None and not who.standalone,
         discovery=who.annotations.get(labels.DISCOVERY_BACKEND, facts.config.discovery_backend),
         graph_discovery=facts.discovery,
+        finds_containers=who.annotations.get(labels.DISCOVERY_MODE) == "container",
     )
     return ComponentPlan(
         ref=facts.ref,

@@ -77,6 +77,7 @@ def _fields(index: int) -> Mapping[Field, Path]:
         "component": ("name",),
         "annotations": (*metadata, "annotations"),
         "cache": ("compilationCache",),
+        "cache.claim": ("compilationCache", "pvcName"),
         "cache.path": ("compilationCache", "mountPath"),
         "checkpoint": ("experimental", "checkpoint"),
         "checkpoint.job": ("experimental", "checkpoint", "job"),
