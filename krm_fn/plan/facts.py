@@ -64,13 +64,16 @@ class Addressing(NamedTuple):
     """The hosts and ranks by which the pods of a multinode group find each other. An engine learns nothing else about the workload.
 
     `leader` is the leader's host as shell text; `leader_word` is the host in a command without a shell. `workers` are the hosts of the
-    workers and `rank` is a worker's rank, both as shell text.
+    workers and `rank` is a worker's rank, both as shell text. `operand` is the rank inside the arithmetic of a shell.
+    `rank_needs_shell` is false if a command without a shell gets the rank, too.
     """
 
     leader: str = ""
     leader_word: str = ""
     workers: tuple[str, ...] = ()
     rank: str = ""
+    operand: str = ""
+    rank_needs_shell: bool = True
     waits_for_dns: bool = False
 
 

@@ -17,7 +17,7 @@ from krm_fn.resolve import cluster
 from krm_fn.results import Result, field
 
 NAMESPACE = "team"
-IMAGE = "registry.example/dynamo:1"
+IMAGE = "registry.example/dynamo:1.5.0"
 
 
 def graph(services: Any = None, *, name: str = "chat", namespace: str = NAMESPACE, annotations: Any = None, **spec: Any) -> Resource:

@@ -17,9 +17,14 @@ GROVE = {
     "GROVE_HEADLESS_SERVICE": "chat-0.team.svc.cluster.local",
     "GROVE_PCLQ_POD_INDEX": "0",
 }
-LEADERS = {"deployment": LWS["LWS_LEADER_ADDRESS"], "grove": "chat-0-worker-0-worker-ldr-0.chat-0.team.svc.cluster.local"}
-VARIABLES = {"deployment": LWS, "grove": GROVE}
-CARRIERS = tuple(VARIABLES)
+_LEADER = "chat-0-worker-0-worker-ldr-0.chat-0.team.svc.cluster.local"
+CARRIERS = ("deployment", "grove")
+NEWER = ("deployment of 1.5", "grove of 1.5")
+"""The same orchestrators, under the behaviour of release 1.5."""
+_ORCHESTRATORS = {carrier: carrier.partition(" ")[0] for carrier in (*CARRIERS, *NEWER)}
+LEADERS = {carrier: {"deployment": LWS["LWS_LEADER_ADDRESS"], "grove": _LEADER}[name] for carrier, name in _ORCHESTRATORS.items()}
+VARIABLES = {carrier: {"deployment": LWS, "grove": GROVE}[name] for carrier, name in _ORCHESTRATORS.items()}
+
 _MAIN = ("command", "args", "env", "name")
 
 
@@ -32,8 +37,8 @@ def worker(*, nodes: int = 2, gpus: str = "8", image: str = given.IMAGE, **field
 
 def pods(written: Resource, carrier: str = "deployment", **spec: Any) -> tuple[PodSpec, PodSpec]:
     """The pod specs of the leader and of a follower of the service `Worker`."""
-    found = given.rendered(given.graph({"Worker": written}, **spec), orchestrator=carrier)
-    if carrier == "grove":
+    found = given.rendered(given.graph({"Worker": written}, **spec), **settings(carrier))
+    if carrier.startswith("grove"):
         cliques = {clique["name"]: clique["spec"]["podSpec"] for clique in found["PodCliqueSet/chat"]["spec"]["template"]["cliques"]}
         return cliques["worker-ldr"], cliques["worker-wkr"]
     group = found["LeaderWorkerSet/chat-worker-0"]["spec"]["leaderWorkerTemplate"]
@@ -42,8 +47,19 @@ def pods(written: Resource, carrier: str = "deployment", **spec: Any) -> tuple[P
 
 def mains(written: Resource, carrier: str = "deployment", **spec: Any) -> tuple[Container, Container]:
     """The main containers of the leader and of a follower."""
-    leader, follower = pods(written, carrier, **spec)
-    return leader["containers"][-1], follower["containers"][-1]
+    leader, follower = (main(pod) for pod in pods(written, carrier, **spec))
+    return leader, follower
+
+
+def main(pod: PodSpec) -> Container:
+    """The main container of a pod. Under release 0.9 it is the last one and may have another name."""
+    return next((each for each in pod["containers"] if each["name"] == "main"), pod["containers"][-1])
+
+
+def settings(carrier: str) -> dict[str, Any]:
+    """The configuration of a carrier."""
+    newer = {"behaviour": "v1.5", "worker_hash": "none"} if carrier in NEWER else {}
+    return {"orchestrator": _ORCHESTRATORS[carrier], **newer}
 
 
 def warned(written: Resource, carrier: str = "deployment", **spec: Any) -> list[tuple[str, str]]:
@@ -53,4 +69,4 @@ def warned(written: Resource, carrier: str = "deployment", **spec: Any) -> list[
 
 def said(written: Resource, carrier: str = "deployment", **spec: Any) -> list[Result]:
     """The findings about a graph with this service."""
-    return given.expanded(given.graph({"Worker": written}, **spec), orchestrator=carrier).results
+    return given.expanded(given.graph({"Worker": written}, **spec), **settings(carrier)).results

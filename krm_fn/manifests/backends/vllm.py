@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 _RAY_PORT = 6379
 _DATA_PARALLEL_PORT = 13445
 _RAY = "--distributed-executor-backend ray"
-_REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 
 
 class VLLM(Backend):
@@ -96,19 +94,10 @@ def _data_parallel(container: Container, role: RolePlan, local: int) -> Containe
     host = addressing.leader_word if leads and not _commands.is_shell(container) else addressing.leader
     flags = (
         f"--data-parallel-hybrid-lb --data-parallel-size-local {local}"
-        f" --data-parallel-start-rank {0 if leads else f'$(( {local} * {_operand(addressing.rank)} ))'}"
+        f" --data-parallel-start-rank {0 if leads else f'$(( {local} * {addressing.operand} ))'}"
         f" --data-parallel-address {host} --data-parallel-rpc-port {_DATA_PARALLEL_PORT}"
     )
     return _commands.inject(container, flags, VLLM.module, needs_shell=not leads)
-
-
-def _operand(rank: str) -> str:
-    """A rank for shell arithmetic. Kubernetes expands no `$(NAME)` there, because it reads `$((` as the start of a name.
-
-    >>> _operand("$(LWS_WORKER_INDEX)"), _operand("$((GROVE_PCLQ_POD_INDEX + 1))")
-    ('LWS_WORKER_INDEX', '$((GROVE_PCLQ_POD_INDEX + 1))')
-    """
-    return _REFERENCE.sub(r"\1", rank)
 
 
 BACKEND = VLLM()

@@ -37,7 +37,8 @@ class Grove(Workload):
         """Grove sets variables with the names of scaling group and headless Service. Kubernetes expands `$(NAME)`."""
         leader = names.grove_host(plan.who.service, "leader", 0)
         workers = tuple(names.grove_host(plan.who.service, "worker", index) for index in range(plan.placement.nodes - 1))
-        return Addressing(leader, leader, workers, "$((GROVE_PCLQ_POD_INDEX + 1))")
+        rank = "$((GROVE_PCLQ_POD_INDEX + 1))"
+        return Addressing(leader, leader, workers, rank, operand=rank)
 
     def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
         """One PodCliqueSet."""

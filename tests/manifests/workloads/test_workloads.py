@@ -35,6 +35,15 @@ CONTRACTS = [
             ("Idle", GROVE, "PodClique", "chat-0-idle", 0),
         ],
     ),
+    (
+        "in deployment mode of release 1.5, one set per multinode service; the conversion sorts the services",
+        {"behaviour": "v1.5", "worker_hash": "none"},
+        [
+            ("Decode", SETS, "LeaderWorkerSet", "chat-decode-0", 2),
+            ("Front", APPS, "Deployment", "chat-front", 1),
+            ("Idle", APPS, "Deployment", "chat-idle", 0),
+        ],
+    ),
 ]
 
 
@@ -52,7 +61,7 @@ def test_replicas_that_an_autoscaler_decides_are_not_listed(settings):
     assert [entry.replicas for entry in workload_list.read(notes[labels.WORKLOADS])] == [None]
 
 
-SETTINGS: dict[str, dict[str, Any]] = {"grove": {"orchestrator": "grove"}}
+SETTINGS: dict[str, dict[str, Any]] = {"grove": {"orchestrator": "grove"}, "leaderworkerset_native": {"behaviour": "v1.5"}}
 PAIR = {"Front": given.service("frontend"), "Worker": given.service("worker")}
 
 
