@@ -1,7 +1,7 @@
 """The annotation `dynamo.krm-fn.io/workloads`: a graph's workloads. A render writes it; the build check and the status syncer read it.
 
-The list is compact JSON with one object per workload: `service`, `apiVersion`, `kind`, `name`, and `replicas` unless an autoscaler
-owns the number. This module is the only writer and the only reader of that format.
+The list is compact JSON with one object per workload: `service`, `apiVersion`, `kind`, `name`, `replicas` unless an autoscaler owns the
+number, and `graph` if `name` does not contain the name of the graph. This module is the only writer and the only reader of that format.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from krm_fn.records import NamedTuple
 
 
 class Entry(NamedTuple):
-    """One workload. Its readiness is the readiness of `service`. `replicas` is None if an autoscaler owns the number."""
+    """One workload. Its readiness is the readiness of `service`. `replicas` is None if an autoscaler owns the number.
+
+    `graph` is the name of the graph, if `name` does not contain it; otherwise empty.
+    """
 
     service: str
     api_version: str
     kind: str
     name: str
     replicas: int | None = None
+    graph: str = ""
 
 
 _KEYS = {"service": "service", "apiVersion": "api_version", "kind": "kind", "name": "name"}
@@ -52,7 +56,8 @@ def read(text: str) -> list[Entry]:
 
 def _object(entry: Entry) -> dict[str, Any]:
     texts = {key: getattr(entry, attribute) for key, attribute in _KEYS.items()}
-    return texts if entry.replicas is None else {**texts, "replicas": entry.replicas}
+    found = texts if entry.replicas is None else {**texts, "replicas": entry.replicas}
+    return {**found, "graph": entry.graph} if entry.graph else found
 
 
 def _entry(index: int, value: Any) -> Entry:
@@ -61,7 +66,9 @@ def _entry(index: int, value: Any) -> Entry:
         _require(isinstance(value.get(key), str), f"entry {index} has no text under {key}")
     replicas = value.get("replicas")
     _require(replicas is None or type(replicas) is int, f"entry {index} has no whole number under replicas")
-    return Entry(**{attribute: value[key] for key, attribute in _KEYS.items()}, replicas=replicas)
+    graph = value.get("graph", "")
+    _require(isinstance(graph, str), f"entry {index} has no text under graph")
+    return Entry(**{attribute: value[key] for key, attribute in _KEYS.items()}, replicas=replicas, graph=graph)
 
 
 def _require(condition: bool, otherwise: str) -> None:

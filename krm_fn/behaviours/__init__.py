@@ -81,6 +81,20 @@ class Discovery(NamedTuple):
     short_label: bool
 
 
+class GroveFigures(NamedTuple):
+    """What a release writes into a PodCliqueSet. The defaults are those of the first release with Grove.
+
+    `cuts_names`: the name of a set is cut to fit Grove's limit. `describes_sets`: a set has the label of its graph, and the update strategy
+    that an annotation names. `whole_groups`: a replica of a multinode component needs all its pods, so that Grove starts and ends them
+    together. `volcano`: the Volcano scheduler can place the pods.
+    """
+
+    cuts_names: bool = False
+    describes_sets: bool = False
+    whole_groups: bool = False
+    volcano: bool = False
+
+
 class Behaviour(NamedTuple):
     """The facts of one release. A component type without an entry in `types` has the default `TypeFigures`.
 
@@ -104,6 +118,7 @@ class Behaviour(NamedTuple):
     picker_args: tuple[str, ...]
     picks: Literal["frontends", "workers"]
     rules: tuple[str, ...] = ()
+    grove: GroveFigures = GroveFigures()
 
 
 def get(release: str) -> Behaviour:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import Behaviour, Discovery, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
+from krm_fn.behaviours import Behaviour, Discovery, GroveFigures, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
 _NIXL = 19090
@@ -85,4 +85,5 @@ BEHAVIOUR = Behaviour(
     ),
     rules=("main_containers",),
     picks="workers",
+    grove=GroveFigures(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True),
 )

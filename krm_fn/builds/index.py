@@ -100,6 +100,6 @@ def rendered_as(source: Resource) -> str:
     for entry in workloads(source):
         of_component = names.component_of(entry.kind, entry.name)
         found = names.graph_of(entry.kind, entry.name, entry.service) if own.kind == GRAPH else of_component
-        if found:
-            return found
+        if entry.graph or found:
+            return entry.graph or found
     return own.name

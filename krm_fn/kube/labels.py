@@ -58,12 +58,15 @@ DEBUG = "nvidia.com/enable-debug-mode"
 STEALING_DEBUG = "nvidia.com/enable-stealing-traffic-debug-mode"
 COMPONENT_POD = "nvidia.com/dynamo-component-pod"
 KAI_QUEUE_NAME = "nvidia.com/kai-scheduler-queue"
+VOLCANO_QUEUE_NAME = "nvidia.com/volcano-queue"
+GROVE_UPDATE = "nvidia.com/grove-update-strategy"
 
 # groups of pods on several nodes
 ROLE = "role"
 INSTANCE = "instance-id"
 POD_GROUP = "scheduling.k8s.io/group-name"
 KAI_QUEUE = "kai.scheduler/queue"
+VOLCANO_QUEUE = "scheduling.grove.io/volcano-queue"
 
 # Kubernetes' labels and annotations
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"

@@ -14,6 +14,7 @@ SERVICE_LIMIT = 63  # DNS-1035 label
 LABEL_LIMIT = 63  # label value
 GROUP_LIMIT = 50  # LeaderWorkerSet: its StatefulSet adds "-0", and the label of its pods adds "-" and a hash of ten characters
 GROVE_LIMIT = 45  # graph, scaling group and clique in total
+GROVE_SET_LENGTH = 8  # the name of a PodCliqueSet is not cut to fewer characters
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 PROFILED = "config_with_planner.yaml"
@@ -83,9 +84,18 @@ def instance_of(name: str, other: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def clique(service: str, role: Role) -> str:
-    """The clique of a service in a PodCliqueSet. In a multinode service the name ends with the role of the pods."""
-    return f"{service.lower()}{_CLIQUE_SUFFIX[role]}"
+def clique(service: str, role: Role, rank: int | None = None) -> str:
+    """The clique of a service in a PodCliqueSet. In a multinode service the name ends with the role of the pods.
+
+    If each node has a clique of its own, the name of a worker's clique ends with the rank of the node.
+    """
+    node = f"-{rank}" if rank and role == "worker" else ""
+    return f"{service.lower()}{_CLIQUE_SUFFIX[role]}{node}"
+
+
+def memory_clique(service: str, rank: int) -> str:
+    """The clique of the GPU memory service for the node with this rank."""
+    return f"{service.lower()}-gms-{rank}"
 
 
 def scaling_group(service: str) -> str:
@@ -93,25 +103,35 @@ def scaling_group(service: str) -> str:
     return service.lower()
 
 
-def grove_workload(graph: str, service: str) -> str:
-    """The PodClique that Grove creates for a service, or the PodCliqueScalingGroup for a multinode service."""
-    return f"{graph}-{_GROVE_REPLICA}-{service.lower()}"
+def clique_set(graph: str, longest: int) -> str:
+    """The PodCliqueSet of a graph. Its name is cut if it and `longest` more characters are too long for Grove (reference: PCSNameForDGD).
+
+    >>> clique_set("chat", 30), clique_set("a-graph-with-a-long-name", 30)
+    ('chat', 'a-graph-wi-f3c0')
+    """
+    room = max(GROVE_LIMIT - longest, GROVE_SET_LENGTH)
+    if len(graph) <= room:
+        return graph
+    return f"{graph[: room - 5]}-{digest.fnv32(graph) & 0xFFFF:04x}"
 
 
-def grove_host(service: str, role: Role, index: int) -> str:
-    """The host of a pod in a scaling group. Grove sets the variables in every container, and Kubernetes expands them."""
-    return f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{clique(service, role)}-{index}.$(GROVE_HEADLESS_SERVICE)"
+def grove_workload(set_name: str, service: str) -> str:
+    """The PodClique that Grove creates for a service, or the PodCliqueScalingGroup for a service with a scaling group."""
+    return f"{set_name}-{_GROVE_REPLICA}-{service.lower()}"
 
 
-def grove_length(graph: str, service: str, *, multinode: bool) -> int:
-    """The number of characters that Grove compares with `GROVE_LIMIT`: graph, longest clique of the service, and scaling group."""
-    if not multinode:
-        return len(graph) + len(clique(service, "main"))
-    return len(graph) + len(scaling_group(service)) + max(len(clique(service, role)) for role in ("leader", "worker"))
+def grove_host(service: str, role: Role, index: int | str, rank: int | None = None) -> str:
+    """The host of a pod in a scaling group. Grove sets the variables in every container, and Kubernetes expands them.
+
+    `index` is the index of the pod in its clique, or a variable for it. `rank` is used as in `clique`.
+    """
+    return f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)-{clique(service, role, rank)}-{index}.$(GROVE_HEADLESS_SERVICE)"
 
 
 def graph_of(kind: str, name: str, service: str) -> str:
-    """The name of the graph in a workload's name: the inverse of `component`, `instance` and `grove_workload`. Empty for other names.
+    """The graph in a workload's name: the inverse of `component`, `instance` and `grove_workload`. Empty for other names.
+
+    For the kinds of Grove it is the PodCliqueSet, which has the name of the graph unless that is too long for Grove.
 
     The name of a worker may end with a worker hash.
 

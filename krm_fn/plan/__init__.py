@@ -89,13 +89,18 @@ class ComponentPlan(NamedTuple):
 
 
 class RolePlan(NamedTuple):
-    """One pod template of a component. `target` is the value of its selector label."""
+    """One pod template of a component. `target` is the value of its selector label.
+
+    `rank` is the rank of the pods' node if it is the same for all of them. `serves_memory` is true for the pods of the GPU memory service.
+    """
 
     component: ComponentPlan
     target: str
     role: Role = "main"
     debug: bool = False
     addressing: Addressing = Addressing()
+    rank: int | None = None
+    serves_memory: bool = False
 
 
 class GraphPlan(NamedTuple):

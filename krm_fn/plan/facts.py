@@ -81,8 +81,9 @@ class Identity(NamedTuple):
     """The names, labels and annotations of a component: a service of a graph, or a `standalone` DynamoComponentDeployment.
 
     `selector` holds the labels by which its Services select pods, for all workload kinds. `service_labels` are the user's labels on the
-    service itself, if they reach its pods. `generation` is the hash that the pods of a worker carry; empty if they carry none. `suffix`
-    is the hash at the end of the names of its workload and Service; empty if they have none.
+    service itself, if they reach its pods. Services under Grove have these labels, and `service_annotations`. `generation` is the hash that
+    the pods of a worker carry; empty if they carry none. `suffix` is the hash at the end of the names of its workload and Service; empty
+    if they have none.
     """
 
     service: str
@@ -99,6 +100,7 @@ class Identity(NamedTuple):
     service_labels: Labels
     metrics: bool
     standalone: bool
+    service_annotations: Labels = {}
     generation: str = ""
     suffix: str = ""
 

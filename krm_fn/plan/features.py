@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.kube.types import Labels
 from krm_fn.records import NamedTuple
 
 
@@ -65,10 +66,22 @@ class Features(NamedTuple):
     overrides_provider: bool = False
     written_main: bool = True
 
+    @property
+    def memory_apart(self) -> bool:
+        """True if the GPU memory service runs in pods of its own, so that each node has pods of its own for it and for its engines."""
+        return self.gpu_memory is not None and self.gpu_memory.between_pods
+
+    @property
+    def engine_pods(self) -> int:
+        """The number of pods with an engine on one node: more than one if a second engine in a pod of its own takes over."""
+        return 1 + self.failover.shadows if self.failover and self.failover.between_pods else 1
+
 
 class GraphFeatures(NamedTuple):
-    """The features of a graph."""
+    """The features of a graph. `labels` and `annotations` are those that users wrote for all objects of the graph."""
 
+    labels: Labels = {}
+    annotations: Labels = {}
     priority_class: str = ""
     topology: Topology | None = None
     kv_transfer: KVTransfer | None = None

@@ -30,6 +30,8 @@ def component(written: dict[str, Any]) -> Features:
 def graph(spec: dict[str, Any]) -> GraphFeatures:
     """The features of a graph."""
     return GraphFeatures(
+        labels=spec.get("labels") or {},
+        annotations=spec.get("annotations") or {},
         priority_class=spec.get("priorityClassName") or "",
         topology=_topology(spec.get("topologyConstraint")),
         kv_transfer=_kv_transfer((spec.get("experimental") or {}).get("kvTransferPolicy")),

@@ -14,10 +14,10 @@ from krm_fn.config import Config
 from krm_fn.kube import labels, names
 from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import Book, GraphPlan, Identity, Restart
-from krm_fn.resolve import cluster
+from krm_fn.resolve import cluster, pathway
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1beta1 import features
+from krm_fn.resolve.v1beta1 import features, under_grove
 from krm_fn.resolve.v1beta1.component import component
 from krm_fn.resolve.v1beta1.generations import Generation, generation_of
 from krm_fn.resolve.v1beta1.templates import WORKERS, Graph, Template, templates
@@ -57,7 +57,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         ref=facts.ref,
         orchestrator=facts.orchestrator,
         discovery=facts.discovery,
-        components=tuple(component(facts, _identity(facts, template, current, stamp), template, {}) for template in made),
+        components=tuple(component(facts, _identity(facts, template, source, current, stamp), template, {}) for template in made),
         annotations=annotations,
         claims=(),
         restart=restart,
@@ -91,9 +91,9 @@ def _restart(written: dict[str, Any] | None) -> Restart | None:
     return Restart(written.get("id") or "", tuple(strategy.get("order") or ()), sequential=not parallel, parallel=parallel)
 
 
-def _identity(facts: Shared, template: Template, current: Generation, stamp: Labels) -> Identity:
+def _identity(facts: Shared, template: Template, of: Graph, current: Generation, stamp: Labels) -> Identity:
     generation = current if template.component.get("type") in WORKERS else Generation()
-    return Identity(
+    who = Identity(
         service=template.name,
         name=names.component(facts.name, template.name),
         graph=facts.name,
@@ -111,7 +111,8 @@ def _identity(facts: Shared, template: Template, current: Generation, stamp: Lab
         graph_label=facts.name,
         service_labels={},
         standalone=False,
-        metrics=template.annotations.get(labels.ENABLE_METRICS) != "false",
+        metrics=pathway.metrics(facts, of.annotations, template.annotations),
         generation=generation.pods,
         suffix=generation.names,
     )
+    return who if pathway.per_component(facts) else under_grove.identity(who, template, facts.discovery, stamp)

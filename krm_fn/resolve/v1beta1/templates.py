@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WORKERS = ("worker", "prefill", "decode")
 _SUB_TYPES = ("prefill", "decode")
 _PICKER = "epp"
-_INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND, labels.DISCOVERY_MODE, labels.ORIGIN_VERSION, labels.EXECUTOR_BACKEND)
+INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND, labels.DISCOVERY_MODE, labels.ORIGIN_VERSION, labels.EXECUTOR_BACKEND)
 
 
 class Graph(NamedTuple):
@@ -40,8 +40,9 @@ class Graph(NamedTuple):
 class Template(NamedTuple):
     """One component with everything that its graph adds.
 
-    `component` is its spec, and `written` the spec as its author wrote it. `labels` and `annotations` are
-    those of its objects. `kind` and `sub_kind` are the values of the labels for its type.
+    `component` is its spec, and `written` the spec as its author wrote it. `labels` and `annotations` are those of its objects. `kind` and
+    `sub_kind` are the values of the labels for its type. `user_labels` and `user_annotations` are those that users wrote for the graph, for
+    the service and for its pods.
     """
 
     component: dict[str, Any]
@@ -51,6 +52,8 @@ class Template(NamedTuple):
     labels: Labels
     annotations: Labels
     written: dict[str, Any]
+    user_labels: Labels
+    user_annotations: Labels
 
     @property
     def name(self) -> str:
@@ -91,7 +94,14 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
         **({labels.BASE_MODEL: model} if model else {}),
     }
     annotations.pop(labels.ORIGIN_VERSION, None)
-    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, written)
+    users = (_users(graph, older, written, part) for part in ("labels", "annotations"))
+    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, written, *users)
+
+
+def _users(graph: Graph, older: dict[str, Any], written: dict[str, Any], part: str) -> Labels:
+    """The user's labels or annotations: those of the graph, below those of the service, below those of the pod template."""
+    metadata = (written.get("podTemplate") or {}).get("metadata") or {}
+    return {**(graph.spec.get(part) or {}), **(older.get(part) or {}), **(metadata.get(part) or {})}
 
 
 def _kinds(written: dict[str, Any], older: dict[str, Any]) -> tuple[str, str]:
@@ -140,7 +150,7 @@ def _with_env(component: dict[str, Any], common: Any) -> dict[str, Any]:
 def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels) -> dict[str, Any]:
     """The pod template with the labels and annotations of its graph. The component's own labels and annotations win."""
     metadata = template.get("metadata") or {}
-    inherited = {key: graph.annotations[key] for key in _INHERITED if key in graph.annotations}
+    inherited = {key: graph.annotations[key] for key in INHERITED if key in graph.annotations}
     own = {
         "labels": {**(graph.spec.get("labels") or {}), **(metadata.get("labels") or {}), **marks},
         "annotations": {**(graph.spec.get("annotations") or {}), **inherited, **(metadata.get("annotations") or {})},

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import names
+from krm_fn.manifests.workloads.grove import roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from krm_fn.kube.types import Role
-    from krm_fn.plan import ComponentPlan
+    from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
 _HEADLESS_SERVICE = "0"
@@ -30,30 +30,33 @@ def ordered(cliques: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return placed
 
 
-def check(plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+def check(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
     """Reports names of services for which Grove confuses objects."""
+    whole = roles.set_name(graph)
     for index, plan in enumerate(plans):
         if plan.who.service == _HEADLESS_SERVICE:
             message = f"service {plan.who.service} and the pods of the whole graph would have one Service, {plan.who.name}"
             yield results.error("DYN190", f"{message}; rename the service", plan.ref, plan.at("component"))
         for other in plans[:index]:
-            if plan.who.name != other.who.name and (_is_mixed_up(plan, other) or _is_mixed_up(other, plan)):
+            if plan.who.name != other.who.name and (_is_mixed_up(plan, other, whole) or _is_mixed_up(other, plan, whole)):
                 message = f"Grove cannot tell the cliques of this service from the cliques of service {other.who.service}"
                 yield results.error("DYN190", f"{message}; rename one of the services", plan.ref, plan.at("component"))
 
 
-def _is_mixed_up(plan: ComponentPlan, other: ComponentPlan) -> bool:
-    """True if a clique of `plan` has the name of a clique of `other`, or Grove would use it for the pods of `other` in any order."""
+def _is_mixed_up(plan: ComponentPlan, other: ComponentPlan, whole: str) -> bool:
+    """True if a clique of `plan` has the name of a clique of `other`, or Grove would use it for the pods of `other` in any order.
+
+    `whole` is the name of the PodCliqueSet.
+    """
     pairs = ((mine, theirs) for mine in _names(plan) for theirs in _names(other))
-    return any(mine == theirs or _is_taken_for(mine, theirs, other) for mine, theirs in pairs)
+    return any(mine == theirs or _is_taken_for(mine, theirs, other, whole) for mine, theirs in pairs)
 
 
 def _names(plan: ComponentPlan) -> list[str]:
-    roles: tuple[Role, ...] = ("main",) if plan.placement.nodes == 1 else ("leader", "worker")
-    return [names.clique(plan.who.service, role) for role in roles]
+    return [roles.clique(role) for role in roles.roles(plan)]
 
 
-def _is_taken_for(name: str, other: str, plan: ComponentPlan) -> bool:
+def _is_taken_for(name: str, other: str, plan: ComponentPlan, whole: str) -> bool:
     """True if `name` is a suffix of the name of a PodClique of the clique `other`, and is longer than `other`.
 
     Grove calls a PodClique `<set>-0-<clique>`, in a scaling group `<set>-0-<group>-<any number>-<clique>`.
@@ -61,8 +64,8 @@ def _is_taken_for(name: str, other: str, plan: ComponentPlan) -> bool:
     head = name.removesuffix(f"-{other}")
     if head == name:
         return False
-    if plan.placement.nodes == 1:
-        return f"{plan.who.graph}-0".endswith(head)
-    group = names.grove_workload(plan.who.graph, plan.who.service)
+    if not roles.in_groups(plan):
+        return f"{whole}-0".endswith(head)
+    group = names.grove_workload(whole, plan.who.service)
     stem = head.rstrip("0123456789")
     return stem != head and f"{group}-".endswith(stem)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import labels, names
+from krm_fn.manifests.workloads.grove import roles, scheduling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,23 +14,14 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
-KAI = "kai-scheduler"
-_DEFAULT_SCHEDULER = "default-scheduler"
-
-
-def scheduler(plan: ComponentPlan) -> str:
-    """The scheduler of a component's pods: the user's, otherwise the scheduler from the configuration."""
-    return plan.pod.spec.get("schedulerName") or (KAI if plan.config.grove.kai_scheduler.enabled else _DEFAULT_SCHEDULER)
-
 
 def check(plan: ComponentPlan) -> Iterator[Result]:
     """Findings about one component."""
-    yield from _check_length(plan)
     yield from _check_replicas(plan)
     yield from _check_pod(plan)
-    known = plan.config.grove.schedulers
-    if known and scheduler(plan) not in known:
-        message = f"Grove does not know the scheduler {scheduler(plan)}, only {', '.join(known)}"
+    known, name = plan.config.grove.schedulers, scheduling.scheduler(plan)
+    if known and name not in (*known, scheduling.enabled(plan)):
+        message = f"Grove does not know the scheduler {name}, only {', '.join(known)}"
         mend = "use one of them, or list it under grove.schedulers in the configuration if your Grove knows it"
         yield results.error("DYN191", f"{message}; {mend}", plan.ref, plan.at("pod", "schedulerName"))
 
@@ -37,12 +29,15 @@ def check(plan: ComponentPlan) -> Iterator[Result]:
 def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
     """Findings about the components of one graph."""
     yield from _check_restart(graph)
-    expected = scheduler(plans[0])
+    whole = roles.set_name(graph)
+    for plan in plans:
+        yield from _check_length(plan, whole)
+    expected = scheduling.scheduler(plans[0])
     for plan in plans[1:]:
-        if scheduler(plan) != expected:
-            message = f"schedulerName is {scheduler(plan)}, but the pods of {plans[0].who.service} have {expected}, and Grove allows one"
+        if (name := scheduling.scheduler(plan)) != expected:
+            message = f"schedulerName is {name}, but the pods of {plans[0].who.service} have {expected}, and Grove allows one"
             yield results.error("DYN167", f"{message}; use one scheduler for all services", plan.ref, plan.at("pod", "schedulerName"))
-    if expected == KAI and not any(map(_has_queue, plans)):
+    if expected == scheduling.KAI and not any(map(_has_queue, plans)):
         message = "the KAI scheduler needs a queue"
         mend = f"set grove.kaiScheduler.enabled in the configuration, or the label {labels.KAI_QUEUE} on the pods of a service"
         yield results.error("DYN192", f"{message}; {mend}", plans[0].ref, plans[0].at("pod", "schedulerName"))
@@ -56,15 +51,21 @@ def _check_restart(graph: GraphPlan) -> Iterator[Result]:
         yield results.warning("DYN119", f"{message}; {mend}", graph.ref, graph.at("restart"))
 
 
-def _check_length(plan: ComponentPlan) -> Iterator[Result]:
-    multinode = plan.placement.nodes > 1
-    over = names.grove_length(plan.who.graph, plan.who.service, multinode=multinode) - names.GROVE_LIMIT
+def _check_length(plan: ComponentPlan, whole: str) -> Iterator[Result]:
+    """`whole` is the name of the PodCliqueSet."""
+    grouped, total = roles.in_groups(plan), len(whole) + roles.longest(plan)
+    over = total - names.GROVE_LIMIT
     if over > 0:
-        what = "graph, scaling group and clique" if multinode else "graph and clique"
-        message = f"the names of {what} have {over + names.GROVE_LIMIT} characters together, and Grove allows {names.GROVE_LIMIT}"
-        mend = f"shorten the graph's or the service's name by {over}"
-        if multinode:
-            mend = f"shorten the graph's name by {over}, or the service's name, which counts twice, by {(over + 1) // 2}"
+        what = "graph, scaling group and clique" if grouped else "graph and clique"
+        message = f"the names of {what} have {total} characters together, and Grove allows {names.GROVE_LIMIT}"
+        of_service = f"the service's name, which counts twice, by {(over + 1) // 2}" if grouped else f"the service's name by {over}"
+        if plan.behaviour.grove.cuts_names:
+            message = f"{message}, although the name of the graph is cut to {whole}"
+            mend = f"shorten {of_service}"
+        elif grouped:
+            mend = f"shorten the graph's name by {over}, or {of_service}"
+        else:
+            mend = f"shorten the graph's or the service's name by {over}"
         yield results.error("DYN163", f"{message}; {mend}", plan.ref, plan.at("component"))
 
 
