@@ -107,7 +107,7 @@ def clique_set(graph: str, longest: int) -> str:
     """The PodCliqueSet of a graph. Its name is cut if it and `longest` more characters are too long for Grove (reference: PCSNameForDGD).
 
     >>> clique_set("chat", 30), clique_set("a-graph-with-a-long-name", 30)
-    ('chat', 'a-graph-wi-f3c0')
+    ('chat', 'a-graph-wi-14b5')
     """
     room = max(GROVE_LIMIT - longest, GROVE_SET_LENGTH)
     if len(graph) <= room:
