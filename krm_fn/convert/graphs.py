@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import component_leftovers, preserved, service_leftovers, statuses
 from krm_fn.convert._values import mapping, name_of, objects, renamed
-from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -21,7 +20,7 @@ _OLDER, _OLDER_IN_TOPOLOGY = ({newer: older for older, newer in names.items()} f
 
 def to_v1beta1(graph: Resource) -> Resource:
     """Converts a v1alpha1 graph. The services become a list, sorted by name unless the graph had another order before."""
-    spec, kept = mapping(graph.get("spec")), preserved.read(graph, labels.PRESERVED_GRAPH)
+    spec, kept = mapping(graph.get("spec")), preserved.spec(graph)
     before = {name_of(component): component for component in objects(kept.get("components"))}
     services = {name: service for name, service in mapping(spec.get("services")).items() if isinstance(service, dict)}
     listed = [component_leftovers.restored(services[name], before.get(name, {}), name) for name in _ordered(services, [*before])]
@@ -34,7 +33,7 @@ def to_v1beta1(graph: Resource) -> Resource:
 
 def to_v1alpha1(graph: Resource) -> Resource:
     """Converts a v1beta1 graph. The components become a map by name."""
-    spec, kept = mapping(graph.get("spec")), preserved.read(graph, labels.PRESERVED_GRAPH)
+    spec, kept = mapping(graph.get("spec")), preserved.spec(graph)
     before = mapping(kept.get("services"))
     components = {name_of(component): component for component in reversed(objects(spec.get("components")))}
     services: dict[str, Any] = {
@@ -51,7 +50,7 @@ def to_v1alpha1(graph: Resource) -> Resource:
 
 
 def _with(graph: Resource, spec: dict[str, Any], leftovers: dict[str, Any]) -> Resource:
-    return preserved.write({**graph, "spec": spec} if "spec" in graph else graph, labels.PRESERVED_GRAPH, leftovers)
+    return preserved.with_spec({**graph, "spec": spec} if "spec" in graph else graph, leftovers)
 
 
 def _ordered(services: dict[str, Any], before: list[str]) -> list[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import preserved, sparse, statuses
 from krm_fn.convert._values import mapping, objects, renamed, written
-from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -38,14 +37,14 @@ def to_v1alpha1(request: Resource) -> Resource:
 def _converted(request: Resource, version: str) -> Resource:
     changes, states = (_newer, _older), (_newer_status, _older_status)
     (change, back), (state, state_back) = (changes, states) if version == "v1beta1" else (changes[::-1], states[::-1])
-    spec, kept = request.get("spec"), preserved.read(request, labels.PRESERVED_REQUEST)
+    spec, kept = request.get("spec"), preserved.spec(request)
     leftovers: dict[str, Any] = {}
     if isinstance(spec, dict):
         plain = change(spec)
         new = sparse.filled(plain, kept, lambda wanted: back(wanted) == back(plain) or back(wanted) == spec) if kept else plain
         request, leftovers = {**request, "spec": new}, sparse.difference(spec, back(new))
-    request = statuses.converted(request, labels.PRESERVED_REQUEST_STATUS, state, state_back)
-    return preserved.write(request, labels.PRESERVED_REQUEST, leftovers)
+    request = statuses.converted(request, state, state_back)
+    return preserved.with_spec(request, leftovers)
 
 
 def _newer(spec: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import component_leftovers, preserved, service_leftovers, statuses
 from krm_fn.convert._values import mapping, text
-from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def to_v1beta1(resource: Resource) -> Resource:
     """Converts a v1alpha1 component. Without a `serviceName`, its name is that of the resource."""
     written, own = mapping(resource.get("spec")), _own_name(resource)
-    kept, service = preserved.read(resource, labels.PRESERVED_COMPONENT), _without(written, "serviceName")
+    kept, service = preserved.spec(resource), _without(written, "serviceName")
     component = component_leftovers.restored(service, _without(kept, "name"), None)
     leftovers = service_leftovers.kept_of(service, component, None)
     name = written.get("serviceName") or (None if _says_none(kept, "name") else own)
@@ -32,7 +31,7 @@ def to_v1beta1(resource: Resource) -> Resource:
 def to_v1alpha1(resource: Resource) -> Resource:
     """Converts a v1beta1 component."""
     written, own = mapping(resource.get("spec")), _own_name(resource)
-    kept, component = preserved.read(resource, labels.PRESERVED_COMPONENT), _without(written, "name")
+    kept, component = preserved.spec(resource), _without(written, "name")
     service = service_leftovers.restored(component, _without(kept, "serviceName"), None)
     leftovers = component_leftovers.kept_of(component, service, None)
     name = written.get("name")
@@ -48,8 +47,8 @@ def to_v1alpha1(resource: Resource) -> Resource:
 def _with(resource: Resource, spec: dict[str, Any], leftovers: dict[str, Any]) -> Resource:
     """The resource with its new specification, if it has one, and with the fields to keep."""
     if "spec" not in resource:
-        return preserved.write(resource, labels.PRESERVED_COMPONENT, {})
-    return preserved.write({**resource, "spec": spec}, labels.PRESERVED_COMPONENT, leftovers)
+        return preserved.with_spec(resource, {})
+    return preserved.with_spec({**resource, "spec": spec}, leftovers)
 
 
 def _own_name(resource: Resource) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import preserved, sparse
 from krm_fn.convert._values import renamed
-from krm_fn.kube import labels
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -17,32 +16,32 @@ _Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 def graph_to_v1beta1(graph: Resource) -> Resource:
     """Converts the status of a v1alpha1 graph."""
-    return converted(graph, labels.PRESERVED_GRAPH_STATUS, _newer_graph, _older_graph)
+    return converted(graph, _newer_graph, _older_graph)
 
 
 def graph_to_v1alpha1(graph: Resource) -> Resource:
     """Converts the status of a v1beta1 graph."""
-    return converted(graph, labels.PRESERVED_GRAPH_STATUS, _older_graph, _newer_graph)
+    return converted(graph, _older_graph, _newer_graph)
 
 
 def component_to_v1beta1(component: Resource) -> Resource:
     """Converts the status of a v1alpha1 component."""
-    return converted(component, labels.PRESERVED_COMPONENT_STATUS, _newer_component, _older_component)
+    return converted(component, _newer_component, _older_component)
 
 
 def component_to_v1alpha1(component: Resource) -> Resource:
     """Converts the status of a v1beta1 component."""
-    return converted(component, labels.PRESERVED_COMPONENT_STATUS, _older_component, _newer_component)
+    return converted(component, _older_component, _newer_component)
 
 
-def converted(resource: Resource, key: str, change: _Change, back: _Change) -> Resource:
-    """Converts the status with `change`; `back` is the opposite conversion. What is lost goes into the annotation `key`."""
+def converted(resource: Resource, change: _Change, back: _Change) -> Resource:
+    """Converts the status with `change`; `back` is the opposite conversion. What is lost goes into the annotation of the status."""
     status = resource.get("status")
     if not isinstance(status, dict):
-        return preserved.write(resource, key, {})
-    kept, plain = preserved.read(resource, key), change(status)
+        return preserved.with_status(resource, {})
+    kept, plain = preserved.status(resource), change(status)
     new = sparse.filled(plain, kept, lambda wanted: back(wanted) == status) if kept else plain
-    return preserved.write({**resource, "status": new}, key, sparse.difference(status, back(new)), bare=True)
+    return preserved.with_status({**resource, "status": new}, sparse.difference(status, back(new)))
 
 
 def _newer_graph(status: dict[str, Any]) -> dict[str, Any]:
