@@ -197,7 +197,7 @@ TITLES = {
     "DYN230": "Invalid fieldRef or resourceFieldRef",
     # 300-399: notes
     "DYN300": "Your probe handler replaces the default handler",
-    # 400-449: changes
+    # 400-408: changes
     "DYN400": "backendFramework is immutable",
     "DYN401": "Service cannot change between one node and several nodes",
     "DYN402": "Service was added or removed",
@@ -207,6 +207,11 @@ TITLES = {
     "DYN406": "Changed request has no effect",
     "DYN407": "Field of a PersistentVolumeClaim is immutable",
     "DYN408": "Grove cannot add or remove services of a running graph",
+    # 409-414: conversion between the versions of the API
+    "DYN409": "Kept fields are ignored",
+    "DYN410": "Field is only kept in an annotation",
+    "DYN411": "Dynamo 0.9 has no such field",
+    "DYN413": "Dynamo 1.5 makes other pods of the same fields",
     # 415-424: the generation of workers, and the configuration of an operator
     "DYN415": "Workers changed since the operator named them",
     "DYN416": "Names follow the worker hash",

@@ -23,7 +23,7 @@ def kept_of(component: Fields, service: Fields, name: str | None) -> Fields:
     if plain == component:
         return {}
     kept: Fields = {} if name is None else {"name": name}
-    experimental = _only_v1beta1(component)
+    experimental = only_v1beta1(component)
     if experimental:
         kept["experimental"] = experimental
     if component.get("frontendSidecar") != plain.get("frontendSidecar"):
@@ -52,7 +52,7 @@ def restored(service: Fields, kept: Fields, name: str | None) -> Fields:
     if components.to_service(kept) == service:
         return kept
     component = {**plain}
-    if experimental := _only_v1beta1(kept):
+    if experimental := only_v1beta1(kept):
         component["experimental"] = {**mapping(plain.get("experimental")), **experimental}
     template, held = plain.get("podTemplate"), kept.get("podTemplate")
     if isinstance(template, dict) and isinstance(held, dict):
@@ -63,7 +63,8 @@ def restored(service: Fields, kept: Fields, name: str | None) -> Fields:
     return component
 
 
-def _only_v1beta1(component: Fields) -> Fields:
+def only_v1beta1(component: Fields) -> Fields:
+    """The experimental features of a component that no service has."""
     return {key: value for key, value in mapping(component.get("experimental")).items() if key not in _OF_BOTH}
 
 

@@ -31,7 +31,7 @@ FEATURES = ("gpuMemoryService", "failover")
 def to_component(service: dict[str, Any], name: str | None) -> dict[str, Any]:
     """Converts a service. Fields that both versions have stay as they are, and so do fields that neither has."""
     return {
-        **written(name=name, type=service.get("subComponentType" if _is_promoted(service) else "componentType")),
+        **written(name=name, type=service.get("subComponentType" if is_promoted(service) else "componentType")),
         **_same(service, _OF_SERVICES),
         **written(
             podTemplate=pod_templates.from_service(service),
@@ -66,7 +66,7 @@ def _same(fields: dict[str, Any], converted: tuple[str, ...]) -> dict[str, Any]:
     return {field: value for field, value in fields.items() if field not in converted and value is not None}
 
 
-def _is_promoted(service: dict[str, Any]) -> bool:
+def is_promoted(service: dict[str, Any]) -> bool:
     """True if the sub-type of a service is its type in v1beta1."""
     return service.get("componentType") == WORKER and service.get("subComponentType") in PROMOTED
 

@@ -34,6 +34,12 @@ def to_v1alpha1(request: Resource) -> Resource:
     return _converted(request, "v1alpha1")
 
 
+def lost(spec: dict[str, Any], version: str) -> list[tuple[str | int, ...]]:
+    """The paths of the fields that `version` does not have, in the specification of a request of the other version."""
+    change, back = (_newer, _older) if version == "v1beta1" else (_older, _newer)
+    return sparse.unsaid(spec, change, back(change(spec)))
+
+
 def _converted(request: Resource, version: str) -> Resource:
     changes, states = (_newer, _older), (_newer_status, _older_status)
     (change, back), (state, state_back) = (changes, states) if version == "v1beta1" else (changes[::-1], states[::-1])

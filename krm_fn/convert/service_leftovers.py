@@ -90,6 +90,12 @@ def restored(component: Fields, kept: Fields, name: str | None) -> Fields:
     return service
 
 
+def only_v1alpha1(service: Fields) -> list[str]:
+    """The fields of a service that no component has. The sub-types `prefill` and `decode` of workers are types of components."""
+    promoted = components.is_promoted(service)
+    return [field for field in components.ONLY_V1ALPHA1 if field in service and not (promoted and field == "subComponentType")]
+
+
 def _is_kept(kept: Fields, group: _Group) -> bool:
     values = {path: _get(kept, path) for path in group.paths if _has(kept, path)}
     return any(value != _WRITTEN_BY_GO.get(path, ...) for path, value in values.items())

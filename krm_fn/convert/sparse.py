@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from krm_fn.convert._values import is_zero
+
 Path = tuple[str | int, ...]
 _ABSENT: Any = ...
 
@@ -31,6 +33,34 @@ def _part(value: Any, plain: Any) -> Any:
     if _are_twins(value, plain):
         return [{"name": one["name"], **difference(one, other)} for one, other in zip(value, plain, strict=True)]
     return value
+
+
+def unsaid(original: dict[str, Any], change: Callable[[dict[str, Any]], Any], plain: dict[str, Any]) -> list[Path]:
+    """The paths of the fields of `original` that differ in `plain`, and that make no difference to what `change` gives."""
+    said = change(original)
+    found: list[Path] = []
+    todo = [(path, value) for path, value in _edits(plain, difference(original, plain), ()) if value is not _ABSENT]
+    while todo:
+        path, value = todo.pop(0)
+        if change(_without(original, path)) == said:
+            found.extend([] if _is_blank(value) else [path])
+        elif isinstance(value, dict):
+            todo[:0] = [((*path, key), inner) for key, inner in value.items()]
+    return found
+
+
+def _is_blank(value: Any) -> bool:
+    return is_zero(value) or (isinstance(value, dict) and all(map(_is_blank, value.values())))
+
+
+def _without(holder: Any, path: Path) -> Any:
+    """A copy without the field at a path."""
+    step = path[0]
+    if isinstance(holder, list):
+        return [_without(entry, path[1:]) if place == step else entry for place, entry in enumerate(holder)]
+    if len(path) == 1:
+        return {key: value for key, value in holder.items() if key != step}
+    return {**holder, step: _without(holder[step], path[1:])}
 
 
 def filled(plain: dict[str, Any], kept: dict[str, Any], agrees: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
@@ -83,4 +113,4 @@ def _set(holder: Any, path: Path, new: Any) -> Any:
         return [_set(entry, path[1:], new) if place == step else entry for place, entry in enumerate(holder)]
     if len(path) > 1:
         return {**holder, step: _set(holder[step], path[1:], new)}
-    return {key: value for key, value in holder.items() if key != step} if new is _ABSENT else {**holder, step: new}
+    return _without(holder, path) if new is _ABSENT else {**holder, step: new}

@@ -37,6 +37,13 @@ PRESERVED_COMPONENT = "nvidia.com/dcd-spec"
 PRESERVED_COMPONENT_STATUS = "nvidia.com/dcd-status"
 PRESERVED_REQUEST = "nvidia.com/dgdr-spec"
 PRESERVED_REQUEST_STATUS = "nvidia.com/dgdr-status"
+PRESERVED = frozenset(
+    (
+        *(PRESERVED_GRAPH, PRESERVED_GRAPH_STATUS, PRESERVED_COMPONENT, PRESERVED_COMPONENT_STATUS),
+        *(PRESERVED_REQUEST, PRESERVED_REQUEST_STATUS),
+    )
+)
+"""Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved`)."""
 
 # requests: the label of a profiling Job and its pods, and the labels of what comes out of a request
 REQUEST = "dgdr"

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kube import identity
+from krm_fn.kube import identity, labels
 from krm_fn.resolve import context
 from krm_fn.resolve.v1alpha1 import fields
 
@@ -27,14 +27,19 @@ if TYPE_CHECKING:
 
 def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoGraphDeployment of any version, and the findings about fields that cannot be read."""
-    release = context.behaviour(resource, config)
-    return _reader(release, "graph", "graph")(_converted(resource, release), config, found, release, _book(resource))
+    return _read(resource, config, found, ("graph", "graph"))
 
 
 def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoComponentDeployment of any version, and the findings about fields that cannot be read."""
+    return _read(resource, config, found, ("standalone", "component"))
+
+
+def _read(resource: Resource, config: Config, found: ClusterFacts, reader: tuple[str, str]) -> tuple[GraphPlan, list[Result]]:
     release = context.behaviour(resource, config)
-    return _reader(release, "standalone", "component")(_converted(resource, release), config, found, release, _book(resource))
+    converted, about = _converted(resource, release)
+    plan, findings = _reader(release, *reader)(converted, config, found, release, _book(resource))
+    return plan, [*about, *findings]
 
 
 def _reader(release: Behaviour, module: str, function: str) -> Callable[..., tuple[GraphPlan, list[Result]]]:
@@ -43,13 +48,15 @@ def _reader(release: Behaviour, module: str, function: str) -> Callable[..., tup
     return reader
 
 
-def _converted(resource: Resource, release: Behaviour) -> Resource:
-    """The resource in the version that a release reads."""
-    if results.ref(resource).api_version == f"{identity.DYNAMO_GROUP}/{release.reads}":
-        return resource
-    from krm_fn.convert import versions  # noqa: PLC0415 - most resources are in that version
+def _converted(resource: Resource, release: Behaviour) -> tuple[Resource, list[Result]]:
+    """The resource in the version that a release reads, and the findings about the conversion and about fields that it kept."""
+    same = results.ref(resource).api_version == f"{identity.DYNAMO_GROUP}/{release.reads}"
+    if same and labels.PRESERVED.isdisjoint(labels.notes(resource)):
+        return resource, []
+    from krm_fn.convert import findings, versions  # noqa: PLC0415 - most resources are in that version
 
-    return versions.to(release.reads, resource)
+    about = findings.of_render(resource, release.reads, is_new=not context.is_from_newer(resource))
+    return versions.to(release.reads, resource), about
 
 
 def _book(resource: Resource) -> Book:

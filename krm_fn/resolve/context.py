@@ -41,13 +41,17 @@ def behaviour(resource: Resource, config: Config) -> Behaviour:
     """
     if config.behaviour:
         return behaviours.get(_RELEASES[config.behaviour])
+    newer = results.ref(resource).api_version != identity.V1ALPHA1 or is_from_newer(resource)
+    return behaviours.get("v1_5" if newer else "v0_9")
+
+
+def is_from_newer(resource: Resource) -> bool:
+    """True if a resource has an annotation that only an operator of 1.0 or later writes."""
     annotations = labels.notes(resource)
-    newer = results.ref(resource).api_version != identity.V1ALPHA1 or any(mark in annotations for mark in _MARKS)
-    return behaviours.get("v1_5" if newer or _is_from_newer(annotations.get(labels.ORIGIN_VERSION)) else "v0_9")
+    return any(mark in annotations for mark in _MARKS) or _is_newer(annotations.get(labels.ORIGIN_VERSION))
 
 
-def _is_from_newer(origin: str | None) -> bool:
-    """True if an operator of 1.0 or later created the graph."""
+def _is_newer(origin: str | None) -> bool:
     if not origin:
         return False
     from krm_fn.kube import version  # noqa: PLC0415 - only graphs of newer operators have the annotation

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from tests.support import beta, given
 from tests.support.faults import Case, fires, quiet
@@ -27,6 +29,22 @@ def newer(**fields: Any) -> Resource:
 def _without_main(**spec: Any) -> Resource:
     return beta.graph({"name": "Worker", "type": "worker", **spec})
 
+
+def _keeping(graph: Resource, text: str) -> Resource:
+    """The graph with this text in the annotation of kept fields."""
+    return _annotated(graph, labels.PRESERVED_GRAPH, text)
+
+
+def _created(graph: Resource) -> Resource:
+    """The graph as an operator of 1.5 creates it."""
+    return _annotated(graph, labels.ORIGIN_VERSION, "1.5.0")
+
+
+def _annotated(graph: Resource, key: str, text: str) -> Resource:
+    return {**graph, "metadata": {**graph["metadata"], "annotations": {key: text}}}
+
+
+_BESIDE = ({"name": "a", "image": "a:1"},)
 
 MAIN_CONTAINERS = [
     fires("DYN450", f"{_POD}.containers", "a component without a pod", _without_main()),
@@ -70,4 +88,24 @@ MAIN_CONTAINERS = [
     quiet("a service whose image has a version", older(beta.service()), **_NEWER),
 ]
 
-ALL: list[Case] = [*MAIN_CONTAINERS]
+_KEPT = f"metadata.annotations['{labels.PRESERVED_GRAPH}']"
+_SECRETS: dict[str, Any] = {"envFromSecret": "token", "main": {"envFrom": [{"configMapRef": {"name": "settings"}}]}}
+_GROUPED: dict[str, Any] = {"experimental": {"grove": {"forceScalingGroup": True}}}
+
+CONVERSIONS = [
+    fires("DYN409", _KEPT, "kept fields that are no JSON", _keeping(beta.graph(), "{")),
+    fires("DYN409", _KEPT, "a kept field of a wrong type", _keeping(beta.graph(), '{"version":1,"spec":{"pvcs":5}}')),
+    fires("DYN409", _KEPT, "5 MB of kept fields", _keeping(beta.graph(), json.dumps({"spec": {"a": "b" * 5_000_000}}))),
+    fires("DYN409", _KEPT, "a service with kept fields of another version", _keeping(older(beta.service()), "[]")),
+    quiet("kept fields of a service", _keeping(beta.graph(), '{"version":1,"spec":{"services":{"Worker":{"labels":{"a":"b"}}}}}')),
+    fires("DYN411", f"{_AT}.experimental.grove", "a feature that 0.9 has no field for", newer(**_GROUPED), behaviour="v0.9"),
+    fires(
+        "DYN411", f"{_AT}.frontendSidecar", "a sidecar of one's own under 0.9", newer(frontendSidecar="a", beside=_BESIDE), behaviour="v0.9"
+    ),
+    quiet("a component that 0.9 has fields for", newer(sharedMemorySize="1Gi", compilationCache={"pvcName": "c", "mountPath": "/c"}), behaviour="v0.9"),
+    fires("DYN413", f"{_SERVICE}.envFromSecret", "a Secret beside envFrom under v1.5", older(beta.service(**_SECRETS)), **_NEWER),
+    quiet("a Secret beside envFrom under v0.9", older(beta.service(**_SECRETS))),
+    quiet("a Secret beside envFrom in a graph of a newer operator", _created(older(beta.service(**_SECRETS)))),
+]
+
+ALL: list[Case] = [*MAIN_CONTAINERS, *CONVERSIONS]

@@ -1,0 +1,44 @@
+"""Findings about the conversion of a resource to the version that a release reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.convert import changes, lost, preserved
+from krm_fn.kube import identity
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+
+
+def of_render(resource: Resource, version: str, *, is_new: bool) -> list[Result]:
+    """The findings about a resource that is rendered by a release that reads `version`.
+
+    A field that an older release cannot read is an error. `is_new` is false for a graph that runs under a newer operator already: what
+    the newer release changes is no news for it.
+    """
+    found = preserved.findings(resource)
+    if version == "v1alpha1":
+        found.extend(_unreadable(resource, each) for each in lost.fields(resource, version))
+    elif is_new:
+        found.extend(changes.findings(resource))
+    return found
+
+
+def _unreadable(resource: Resource, field: lost.Lost) -> Result:
+    fix = f"declare {field.instead}" if field.instead else "remove it"
+    message = f"Dynamo 0.9 has no field for it; {fix}, or set behaviour: v1.5"
+    return results.error("DYN411", message, results.ref(resource), field.path)
+
+
+def of_conversion(resource: Resource, version: str) -> list[Result]:
+    """The findings about a resource that is rewritten in `version`: what is only kept, and what other pods a newer release makes."""
+    address = results.ref(resource)
+    found = preserved.findings(resource)
+    for path, instead in lost.fields(resource, version):
+        fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
+        message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, and an annotation keeps it; {fix}"
+        found.append(results.warning("DYN410", message, address, path))
+    return [*found, *(changes.findings(resource) if version == "v1beta1" else ())]

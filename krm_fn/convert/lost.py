@@ -1,0 +1,93 @@
+"""What a resource says that the other version cannot say, so that a conversion only keeps it in an annotation.
+
+What the other version says in another form is not lost: the order of containers, or where an environment variable was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.convert import component_leftovers, preserved, requests, service_leftovers
+from krm_fn.convert._values import is_zero, mapping, name_of, objects
+from krm_fn.kube import identity
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path
+
+
+class Lost(NamedTuple):
+    """A field that the other version does not have. `instead` is what to write there, empty if nothing can take its place."""
+
+    path: Path
+    instead: str
+
+
+_INSTEAD = {
+    "annotations": "podTemplate.metadata.annotations",
+    "labels": "podTemplate.metadata.labels",
+    "ingress": "an Ingress as a resource of its own",
+}
+_DEAD = ("serviceName", "autoscaling")
+"""Fields that no release acts on."""
+_PLAIN_MOUNT = ("name", "mountPath")
+
+
+def fields(resource: Resource, version: str) -> list[Lost]:
+    """The fields of a resource that `version`, `v1alpha1` or `v1beta1`, does not have. Empty for a resource of that version.
+
+    The paths are those of the resource.
+    """
+    address, spec = results.ref(resource), mapping(resource.get("spec"))
+    if address.api_version not in (identity.V1ALPHA1, identity.V1BETA1) or address.api_version.endswith(f"/{version}"):
+        return []
+    if address.kind == identity.REQUEST:
+        return [Lost(("spec", *path), "") for path in requests.lost(spec, version)]
+    if address.kind == identity.COMPONENT:
+        before = preserved.spec(resource)
+        return [*_of_service(spec, ("spec",))] if version == "v1beta1" else [*_of_component(spec, before, ("spec",))]
+    if address.kind == identity.GRAPH:
+        return [*_of_services(spec)] if version == "v1beta1" else [*_of_components(spec, mapping(preserved.spec(resource).get("services")))]
+    return []
+
+
+def _of_services(spec: dict[str, Any]) -> Iterator[Lost]:
+    for place, claim in enumerate(objects(spec.get("pvcs"))):
+        if claim.get("create") is True:
+            yield Lost(("spec", "pvcs", place), "a PersistentVolumeClaim as a resource of its own")
+    for name, service in mapping(spec.get("services")).items():
+        yield from _of_service(mapping(service), ("spec", "services", name))
+
+
+def _of_service(service: dict[str, Any], path: Path) -> Iterator[Lost]:
+    kept = service_leftovers.only_v1alpha1(service)
+    for field in kept:
+        if field not in _DEAD and not is_zero(service[field]):
+            yield Lost((*path, field), _INSTEAD.get(field, ""))
+    caches = [place for place, mount in enumerate(objects(service.get("volumeMounts"))) if mount.get("useAsCompilationCache") is True]
+    for place in caches[1:]:
+        yield Lost((*path, "volumeMounts", place, "useAsCompilationCache"), "")
+
+
+def _of_components(spec: dict[str, Any], services: dict[str, Any]) -> Iterator[Lost]:
+    for place, component in enumerate(objects(spec.get("components"))):
+        yield from _of_component(component, mapping(services.get(name_of(component))), ("spec", "components", place))
+
+
+def _of_component(component: dict[str, Any], before: dict[str, Any], path: Path) -> Iterator[Lost]:
+    for field in component_leftovers.only_v1beta1(component):
+        yield Lost((*path, "experimental", field), "")
+    service = service_leftovers.restored(component, before, name_of(component) or None)
+    if component.get("frontendSidecar") and "frontendSidecar" not in service:
+        yield Lost((*path, "frontendSidecar"), "")
+    pod = mapping(mapping(component.get("podTemplate")).get("spec"))
+    declared = {name_of(volume) for volume in objects(pod.get("volumes"))}
+    for number, container in enumerate(objects(pod.get("containers"))):
+        for place, mount in enumerate(objects(container.get("volumeMounts")) if name_of(container) == "main" else []):
+            details = [field for field, value in mount.items() if field not in _PLAIN_MOUNT and not is_zero(value)]
+            if details and name_of(mount) not in declared:
+                claim = f"the volume {name_of(mount)} in podTemplate.spec.volumes"
+                yield Lost((*path, "podTemplate", "spec", "containers", number, "volumeMounts", place, details[0]), claim)

@@ -1,0 +1,153 @@
+"""Fields that the other version cannot say, and pods that v1.5 makes differently."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from krm_fn import results
+from krm_fn.convert import changes, findings, lost, versions
+
+
+def resource(kind: str, version: str, text: str) -> dict[str, Any]:
+    """A resource with this specification."""
+    return {"apiVersion": f"nvidia.com/{version}", "kind": kind, "metadata": {"name": "r"}, "spec": yaml.safe_load(text)}
+
+
+def fields(kind: str, version: str, text: str) -> list[str]:
+    """The fields of this specification that the other version does not have."""
+    other = "v1beta1" if version == "v1alpha1" else "v1alpha1"
+    return [results.field(path).removeprefix("spec.") for path, _ in lost.fields(resource(kind, version, text), other)]
+
+
+def test_fields_of_services_that_no_component_has():
+    """Fields without effect are not named, nor what v1beta1 says in another form."""
+    text = """
+    pvcs: [{name: a}, {name: b, create: true}]
+    services:
+      w:
+        componentType: worker
+        subComponentType: decode
+        serviceName: old
+        autoscaling: {}
+        annotations: {a: b}
+        labels: {}
+        ingress: {enabled: true}
+        dynamoNamespace: n
+        scalingAdapter: {enabled: false}
+        envFromSecret: s
+        volumeMounts: [{name: c, useAsCompilationCache: true}, {name: d, useAsCompilationCache: true}]
+      o: {componentType: planner, subComponentType: mine}
+      n:
+    """
+    assert fields("DynamoGraphDeployment", "v1alpha1", text) == [
+        "pvcs[1]",
+        "services.w.dynamoNamespace",
+        "services.w.ingress",
+        "services.w.annotations",
+        "services.w.volumeMounts[1].useAsCompilationCache",
+        "services.o.subComponentType",
+    ]
+    assert fields("DynamoComponentDeployment", "v1alpha1", "labels: {a: b}") == ["labels"]
+
+
+def test_fields_of_components_that_no_service_has():
+    """A mount of a declared volume keeps its details in v1alpha1's main container."""
+    text = """
+    components:
+    - name: w
+      frontendSidecar: fe
+      experimental: {grove: {forceScalingGroup: true}, failover: {}}
+      podTemplate:
+        metadata: {name: n}
+        spec:
+          containers:
+          - {name: fe, volumeMounts: [{name: e, mountPath: /e, readOnly: true}]}
+          - name: main
+            volumeMounts: [{name: d, mountPath: /d, readOnly: true}, {name: e, mountPath: /e, subPath: s}, {name: f, mountPath: /f}]
+          volumes: [{name: e, emptyDir: {}}]
+    """
+    assert fields("DynamoGraphDeployment", "v1beta1", text) == [
+        "components[0].experimental.grove",
+        "components[0].frontendSidecar",
+        "components[0].podTemplate.spec.containers[1].volumeMounts[0].readOnly",
+    ]
+    assert fields("DynamoComponentDeployment", "v1beta1", "experimental: {grove: {}}") == ["experimental.grove"]
+
+
+def test_a_sidecar_that_v1alpha1_has_is_not_lost():
+    """The kept fields say that it was a `frontendSidecar` of v1alpha1."""
+    graph = resource("DynamoGraphDeployment", "v1alpha1", "services: {w: {frontendSidecar: {image: i}}}")
+    assert lost.fields(versions.to("v1beta1", graph), "v1alpha1") == []
+
+
+def test_fields_of_requests():
+    """What the other version says elsewhere is not lost, and neither is a default that is written out."""
+    older = """
+    model: m
+    useMocker: false
+    enableGpuDiscovery: true
+    deploymentOverrides: {workersImage: i, name: g}
+    profilingConfig: {outputPVC: o, config: {sla: {ttft: 1, other: 2}}}
+    """
+    assert fields("DynamoGraphDeploymentRequest", "v1alpha1", older) == [
+        "enableGpuDiscovery",
+        "deploymentOverrides.name",
+        "profilingConfig.outputPVC",
+        "profilingConfig.config.sla.other",
+    ]
+    newer = "{model: m, image: i, hardware: {gpuSku: a}, sla: {ttft: 1, e2eLatency: 2}, features: {mocker: {enabled: false}}}"
+    assert fields("DynamoGraphDeploymentRequest", "v1beta1", newer) == ["hardware", "sla.e2eLatency"]
+    assert fields("DynamoGraphDeploymentScalingAdapter", "v1alpha1", "dgdRef: {name: g, serviceName: s}") == []
+
+
+CHANGED = {
+    "a Secret beside envFrom": ("envFromSecret: s", "envFrom: [{}]", "envFromSecret"),
+    "two handlers": ("livenessProbe: {exec: {}}", "livenessProbe: {httpGet: {}}", "extraPodSpec.mainContainer.livenessProbe"),
+    "two probes": ("readinessProbe: {periodSeconds: 1}", "readinessProbe: {exec: {}}", "extraPodSpec.mainContainer.readinessProbe"),
+    "a probe with gaps": ("", "livenessProbe: {exec: {}, periodSeconds: 1}", "extraPodSpec.mainContainer.livenessProbe"),
+    "a variable of the service": ("envs: [{name: A, value: a}]", "env: [{name: A, value: b}]", "extraPodSpec.mainContainer.env[0]"),
+    "a variable of the graph": ("", "env: [{name: B, value: a}, {name: G, value: b}]", "extraPodSpec.mainContainer.env[1]"),
+    "requested GPUs": ("resources: {requests: {gpu: '1'}}", "", "resources.requests.gpu"),
+    "another name": ("", "name: engine", "extraPodSpec.mainContainer.name"),
+}
+_WHOLE = "{exec: {}, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 1}"
+SAME = {
+    "a Secret alone": ("envFromSecret: s", ""),
+    "a probe of the service": ("livenessProbe: {exec: {}}", ""),
+    "a whole probe": ("", f"livenessProbe: {_WHOLE}"),
+    "the same variable": ("envs: [{name: A, value: a}]", "env: [{name: A, value: a}, {name: C}]"),
+    "the same number of GPUs": ("resources: {requests: {gpu: '1'}, limits: {gpu: '1'}}", "name: main"),
+}
+
+
+def _graph(service: str, main: str) -> dict[str, Any]:
+    graph = resource("DynamoGraphDeployment", "v1alpha1", "{envs: [{name: G, value: a}], services: {}}")
+    container = yaml.safe_load(f"{{{main}}}")
+    graph["spec"]["services"]["w"] = {**yaml.safe_load(f"{{{service}}}"), "extraPodSpec": {"mainContainer": container}}
+    return graph
+
+
+@pytest.mark.parametrize(("service", "main", "field"), CHANGED.values(), ids=CHANGED)
+def test_what_v1_5_makes_of_the_same_words(service, main, field):
+    """Each is named, with the field that the author has to look at."""
+    (found,) = changes.findings(_graph(service, main))
+    assert (found.severity, found.code, results.field(found.path)) == ("warning", "DYN413", f"spec.services.w.{field}")
+
+
+@pytest.mark.parametrize(("service", "main"), SAME.values(), ids=SAME)
+def test_what_v1_5_makes_of_other_words_is_the_same(service, main):
+    """No finding without a change."""
+    assert changes.findings(_graph(service, main)) == []
+
+
+def test_findings_of_a_render_and_of_a_conversion():
+    """A render under 0.9 cannot go on without the field; a conversion keeps it. A graph of a newer operator runs under v1.5 already."""
+    newer = resource("DynamoGraphDeployment", "v1beta1", "components: [{name: w, experimental: {grove: {}}}]")
+    assert [(found.severity, found.code) for found in findings.of_render(newer, "v1alpha1", is_new=True)] == [("error", "DYN411")]
+    assert findings.of_render(newer, "v1beta1", is_new=True) == []
+    assert [(found.severity, found.code) for found in findings.of_conversion(newer, "v1alpha1")] == [("warning", "DYN410")]
+    older = _graph("envFromSecret: s, labels: {a: b}", "envFrom: [{}]")
+    assert [found.code for found in findings.of_render(older, "v1beta1", is_new=True)] == ["DYN413"]
+    assert findings.of_render(older, "v1beta1", is_new=False) == []
+    assert [found.code for found in findings.of_conversion(older, "v1beta1")] == ["DYN410", "DYN413"]
