@@ -102,7 +102,7 @@ CONVERSIONS = [
     fires(
         "DYN411", f"{_AT}.frontendSidecar", "a sidecar of one's own under 0.9", newer(frontendSidecar="a", beside=_BESIDE), behaviour="v0.9"
     ),
-    quiet("a component that 0.9 has fields for", newer(sharedMemorySize="1Gi", compilationCache={"pvcName": "c", "mountPath": "/c"}), behaviour="v0.9"),
+    quiet("a component that 0.9 has fields for", newer(sharedMemorySize="1Gi", replicas=2), behaviour="v0.9"),
     fires("DYN413", f"{_SERVICE}.envFromSecret", "a Secret beside envFrom under v1.5", older(beta.service(**_SECRETS)), **_NEWER),
     quiet("a Secret beside envFrom under v0.9", older(beta.service(**_SECRETS))),
     quiet("a Secret beside envFrom in a graph of a newer operator", _created(older(beta.service(**_SECRETS)))),
