@@ -68,6 +68,9 @@ KAI_QUEUE_NAME = "nvidia.com/kai-scheduler-queue"
 VOLCANO_QUEUE_NAME = "nvidia.com/volcano-queue"
 GROVE_UPDATE = "nvidia.com/grove-update-strategy"
 
+# read by other programs
+MESH_SIDECAR = "sidecar.istio.io/inject"
+
 # groups of pods on several nodes
 ROLE = "role"
 INSTANCE = "instance-id"

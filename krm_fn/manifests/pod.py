@@ -37,7 +37,9 @@ def _labels(role: RolePlan) -> Labels:
     who = {labels.GRAPH: plan.who.graph_label, labels.SELECTOR: role.target}
     found = services.discovery_labels(plan.placement.discovery, discoverable=True) if facts.discovery else {}
     own = {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **found}
-    return {**plan.pod.labels, **own} if facts.protected else {**own, **plan.pod.labels}
+    if not facts.protected:
+        return {**own, **plan.pod.labels}
+    return {**plan.pod.labels, **own, **{key: value for key, value in plan.who.selector.items() if value}}
 
 
 def kind_labels(plan: ComponentPlan) -> Labels:

@@ -12,20 +12,22 @@ from krm_fn.manifests import volumes
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container, PodSpec, Volume, VolumeMount
+    from krm_fn.plan import Mount
 
 
-def with_cache(container: Container, claim: str, path: str) -> Container:
-    """The main container with a mount of the claim for its compilation cache, which is added unless the claim is mounted at that path.
+def with_cache(container: Container, cache: Mount) -> Container:
+    """The main container with the mount of its compilation cache, which is added unless a volume is mounted at that path.
 
-    A mount of the claim without a path gets the path: a conversion from v1alpha1 leaves it empty.
+    A mount of the same claim without a path gets the path: a conversion from v1alpha1 leaves it empty.
     """
-    own: VolumeMount = {"name": claim, "mountPath": path}
+    own: VolumeMount = {"name": cache.name, "mountPath": cache.path}
     mounts: list[VolumeMount] = []
     for mount in container.get("volumeMounts") or ():
-        placed: VolumeMount = {**mount, "mountPath": path} if mount.get("name") == claim and not mount.get("mountPath") else mount
-        if placed not in mounts or placed != own:
+        unplaced = mount.get("name") == cache.name and not mount.get("mountPath")
+        placed: VolumeMount = {**mount, "mountPath": cache.path} if unplaced else mount
+        if placed != own or own not in mounts:
             mounts.append(placed)
-    if all(mount.get("mountPath") != path for mount in mounts):
+    if all(mount.get("mountPath") != cache.path for mount in mounts):
         mounts.append(own)
     return {**container, "volumeMounts": mounts}
 

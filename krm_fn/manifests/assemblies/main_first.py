@@ -47,8 +47,7 @@ def _main(plan: ComponentPlan) -> Container:
     common = [*env.platform(plan.config), *env.common(plan, plan.who.type, kind.facts(plan))]
     merged["env"] = merge.envs(common, default.get("env") or (), user.get("env") or ())
     cache = plan.pod.cache
-    path = (cache.path or backends.get(plan.placement.backend).cache_dir) if cache else ""
-    return _volumes.with_cache(merged, cache.name, path) if cache and path else merged
+    return _volumes.with_cache(merged, cache) if cache and cache.path else merged
 
 
 def _pod(plan: ComponentPlan, role: RolePlan, before: Container) -> PodSpec:

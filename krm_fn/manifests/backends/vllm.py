@@ -26,10 +26,11 @@ class VLLM(Backend):
     cache_dir = "/root/.cache/vllm"
 
     def container(self, container: Container, role: RolePlan) -> Container:
-        """Adds the flags for several nodes. If the user set the path of a cache mount, appends the cache variable (UpdateContainer)."""
+        """Adds the flags for several nodes. If the plan holds the path of a cache mount, appends the cache variable (UpdateContainer)."""
         if role.component.placement.nodes > 1:
             container = _multinode(container, role)
-        cache = next((mount for mount in role.component.pod.mounts if mount.cache), None)
+        pod = role.component.pod
+        cache = pod.cache or next((mount for mount in pod.mounts if mount.cache), None)
         if cache is None or not cache.path:
             return container
         return {**container, "env": [*container["env"], {"name": "VLLM_CACHE_ROOT", "value": cache.path}]}

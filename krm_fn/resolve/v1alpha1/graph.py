@@ -5,16 +5,16 @@ Follows the reference's `internal/dynamo/graph.go` GenerateDynamoComponentsDeplo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from krm_fn import results
 from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
-from krm_fn.kube import labels, names, quantity
+from krm_fn.kube import labels, names
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.plan import Book, Claim, ComponentPlan, GraphPlan, Identity, Restart
+from krm_fn.plan import Book, ComponentPlan, GraphPlan, Identity, Restart
 from krm_fn.resolve import cluster, pathway
+from krm_fn.resolve.claims import claims
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.component import component
@@ -54,7 +54,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         discovery=facts.discovery,
         components=components,
         annotations=annotations,
-        claims=tuple(_claims(spec)),
+        claims=tuple(claims(spec)),
         restart=restart,
         standalone=False,
         fields=book.graph,
@@ -75,17 +75,6 @@ def _restart(written: dict[str, Any] | None) -> Restart | None:
     strategy = written.get("strategy") or {}
     order, kind = tuple(strategy.get("order") or ()), strategy.get("type") or ""
     return Restart(written.get("id") or "", order, sequential=kind == "Sequential" or bool(not kind and order), parallel=kind == "Parallel")
-
-
-def _claims(spec: dict[str, Any]) -> Iterator[Claim]:
-    for claim in spec.get("pvcs") or ():
-        yield Claim(
-            name=claim.get("name") or "",
-            create=bool(claim.get("create")),
-            size=quantity.canonical(claim["size"]) if claim.get("size") is not None else "",
-            storage_class=claim.get("storageClass") or "",
-            access_mode=claim.get("volumeAccessMode") or "",
-        )
 
 
 def _component(facts: Shared, name: str, service: dict[str, Any], of_graph: Labels, stamp: Labels) -> ComponentPlan:

@@ -18,13 +18,14 @@ from krm_fn.resolve.v1beta1.fields import MAIN
 from krm_fn.resolve.v1beta1.templates import Template
 
 
-def component(facts: Shared, who: Identity, template: Template, older: dict[str, Any]) -> ComponentPlan:
-    """The plan of one component. `older` holds its fields in v1alpha1, for fields that only v1alpha1 has."""
+def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan:
+    """The plan of one component."""
     written = template.component
     pods = _pod(facts, who, written)
+    backend = _backend(facts, who, pods.container)
     placed = Placement(
         workload=placement.name(facts, written),
-        backend=_backend(facts, who, pods.container),
+        backend=backend,
         nodes=placement.nodes(written),
         replicas=1 if written.get("replicas") is None else written["replicas"],
         autoscaled=written.get("scalingAdapter") is not None and not who.standalone,
@@ -39,8 +40,8 @@ def component(facts: Shared, who: Identity, template: Template, older: dict[str,
         behaviour=facts.behaviour,
         who=who,
         placement=placed,
-        pod=pods,
-        edge=edge.edge(facts, who, {**written, "ingress": older.get("ingress")}),
+        pod=pods._replace(cache=_cache(written.get("compilationCache"), backends.get(backend).cache_dir)),
+        edge=edge.edge(facts, who, {**written, "ingress": template.older.get("ingress")}),
         inventory=None,
         features=features.component(template.written),
     )
@@ -72,13 +73,12 @@ def _pod(facts: Shared, who: Identity, written: dict[str, Any]) -> PodFacts:
         shared_memory=_shared_memory(written.get("sharedMemorySize"), facts.behaviour.shared_memory),
         pull_secrets=() if without_secrets else tuple(dict.fromkeys(secrets)),
         fallback_account=facts.cluster.fallback.get(facts.namespace, "default"),
-        cache=_cache(written.get("compilationCache")),
     )
 
 
-def _cache(written: dict[str, Any] | None) -> Mount | None:
-    """The claim with the engine's compilation cache."""
-    return None if written is None else Mount(written.get("pvcName") or "", written.get("mountPath") or "", cache=True)
+def _cache(written: dict[str, Any] | None, folder: str) -> Mount | None:
+    """The claim with the engine's compilation cache. `folder` is where the engine keeps it by default; empty if it has none."""
+    return None if written is None else Mount(written.get("pvcName") or "", written.get("mountPath") or folder, cache=True)
 
 
 def _shared_memory(written: Any, default: str) -> str:

@@ -17,11 +17,12 @@ from krm_fn.plan import Book, GraphPlan, Identity, Restart
 from krm_fn.resolve import cluster, pathway
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1beta1 import features, under_grove
+from krm_fn.resolve.v1beta1 import features, older, under_grove
 from krm_fn.resolve.v1beta1.component import component
 from krm_fn.resolve.v1beta1.generations import Generation, generation_of
 from krm_fn.resolve.v1beta1.templates import WORKERS, Graph, Template, templates
 from krm_fn.results import Result
+from krm_fn.schema import defaults
 
 
 def graph(resource: Resource, config: Config, found: ClusterFacts, release: Behaviour, book: Book) -> tuple[GraphPlan, list[Result]]:
@@ -30,7 +31,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
     `resource` must be well-formed: `krm_fn.schema.check` found no error in it, or the invalid fields have been removed. `book` holds the
     addresses of the resource as its author wrote it.
     """
-    spec, annotations = resource.get("spec") or {}, admitted(labels.notes(resource), config)
+    spec, annotations = defaults.applied(resource).get("spec") or {}, admitted(labels.notes(resource), config)
     facts = Shared(
         name=results.ref(resource).name,
         namespace=cluster.namespace(resource, config),
@@ -46,7 +47,8 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         found=[],
     )
     restart = _restart(spec.get("restart"))
-    source = Graph(facts.name, facts.namespace, spec, annotations, {})
+    kept = older.read(resource)
+    source = Graph(facts.name, facts.namespace, spec, annotations, kept.services, separate=pathway.per_component(facts))
     current = generation_of(source, facts)
     made = templates(source, current.pods)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
@@ -57,9 +59,9 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         ref=facts.ref,
         orchestrator=facts.orchestrator,
         discovery=facts.discovery,
-        components=tuple(component(facts, _identity(facts, template, source, current, stamp), template, {}) for template in made),
+        components=tuple(component(facts, _identity(facts, template, source, current, stamp), template) for template in made),
         annotations=annotations,
-        claims=(),
+        claims=kept.claims,
         restart=restart,
         standalone=False,
         fields=book.graph,
@@ -93,6 +95,7 @@ def _restart(written: dict[str, Any] | None) -> Restart | None:
 
 def _identity(facts: Shared, template: Template, of: Graph, current: Generation, stamp: Labels) -> Identity:
     generation = current if template.component.get("type") in WORKERS else Generation()
+    written = template.older.get("dynamoNamespace") if pathway.per_component(facts) else None
     who = Identity(
         service=template.name,
         name=names.component(facts.name, template.name),
@@ -103,7 +106,7 @@ def _identity(facts: Shared, template: Template, of: Graph, current: Generation,
         dynamo_namespace=template.dynamo_namespace,
         selector={
             labels.COMPONENT_TYPE: template.kind,
-            labels.NAMESPACE: template.dynamo_namespace,
+            labels.NAMESPACE: written or template.dynamo_namespace,
             labels.COMPONENT: template.name,
         },
         labels=template.labels,

@@ -28,6 +28,7 @@ class Graph(NamedTuple):
     """A graph of v1beta1 with the defaults that admission writes.
 
     `older` holds the fields of its components in v1alpha1, by name, for fields that only v1alpha1 has; empty if the graph has none.
+    `separate` is true if each component has objects of its own, other than on Grove.
     """
 
     name: str
@@ -35,14 +36,15 @@ class Graph(NamedTuple):
     spec: dict[str, Any]
     annotations: Labels
     older: Mapping[str, dict[str, Any]]
+    separate: bool
 
 
 class Template(NamedTuple):
     """One component with everything that its graph adds.
 
-    `component` is its spec, and `written` the spec as its author wrote it. `labels` and `annotations` are those of its objects. `kind` and
-    `sub_kind` are the values of the labels for its type. `user_labels` and `user_annotations` are those that users wrote for the graph, for
-    the service and for its pods.
+    `component` is its spec, `written` the spec as its author wrote it, and `older` holds its fields in v1alpha1 (`Graph.older`). `labels`
+    and `annotations` are those of its objects. `kind` and `sub_kind` are the values of the labels for its type. `user_labels` and
+    `user_annotations` are those that users wrote for the graph, for the service and for its pods.
     """
 
     component: dict[str, Any]
@@ -52,6 +54,7 @@ class Template(NamedTuple):
     labels: Labels
     annotations: Labels
     written: dict[str, Any]
+    older: dict[str, Any]
     user_labels: Labels
     user_annotations: Labels
 
@@ -74,9 +77,9 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
     dynamo_namespace = names.dynamo_namespace(
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
-    component = with_pod(
-        _with_env(written, graph.spec.get("env") or ()), lambda pod: _with_metadata(pod, graph, _marks(written, generation, picked=picked))
-    )
+    marks, defaults = _marks(written, generation, picked=picked), _default_annotations(graph, written)
+    with_env = _with_env(written, graph.spec.get("env") or ())
+    component = with_pod(with_env, lambda pod: _with_metadata(pod, graph, marks, defaults))
     metadata = component["podTemplate"].get("metadata") or {}
     model = (written.get("modelRef") or {}).get("name")
     own = {
@@ -95,7 +98,7 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
     }
     annotations.pop(labels.ORIGIN_VERSION, None)
     users = (_users(graph, older, written, part) for part in ("labels", "annotations"))
-    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, written, *users)
+    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, written, older, *users)
 
 
 def _users(graph: Graph, older: dict[str, Any], written: dict[str, Any], part: str) -> Labels:
@@ -123,6 +126,14 @@ def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:
     }
 
 
+def _default_annotations(graph: Graph, written: dict[str, Any]) -> Labels:
+    """The annotations that the graph writes below those of the component.
+
+    The endpoint picker speaks TLS itself, so a service mesh must not speak it for the picker.
+    """
+    return {labels.MESH_SIDECAR: "false"} if graph.separate and written.get("type") == _PICKER else {}
+
+
 def with_pod(component: dict[str, Any], change: Any) -> dict[str, Any]:
     """The component with a changed pod template."""
     return {**component, "podTemplate": change(component.get("podTemplate") or {})}
@@ -147,12 +158,12 @@ def _with_env(component: dict[str, Any], common: Any) -> dict[str, Any]:
     return with_pod(component, changed)
 
 
-def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels) -> dict[str, Any]:
+def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels, defaults: Labels) -> dict[str, Any]:
     """The pod template with the labels and annotations of its graph. The component's own labels and annotations win."""
     metadata = template.get("metadata") or {}
     inherited = {key: graph.annotations[key] for key in INHERITED if key in graph.annotations}
     own = {
         "labels": {**(graph.spec.get("labels") or {}), **(metadata.get("labels") or {}), **marks},
-        "annotations": {**(graph.spec.get("annotations") or {}), **inherited, **(metadata.get("annotations") or {})},
+        "annotations": {**(graph.spec.get("annotations") or {}), **inherited, **defaults, **(metadata.get("annotations") or {})},
     }
     return {**template, "metadata": {**metadata, **{key: value for key, value in own.items() if value}}}
