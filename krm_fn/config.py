@@ -17,6 +17,7 @@ from krm_fn.schema import check
 
 API_VERSION = f"{labels.PREFIX}v1alpha1"
 KIND = "DynamoRender"
+OPERATOR = "OperatorConfiguration"
 DYNAMO_GROUP = identity.DYNAMO_GROUP
 
 
@@ -83,6 +84,9 @@ class Istio(NamedTuple):
 
     tls_mode: str = "SIMPLE"
     insecure_skip_verify: bool = True
+    client_certificate: str = ""
+    private_key: str = ""
+    ca_certificates: str = ""
 
 
 class ServiceMesh(NamedTuple):
@@ -138,7 +142,8 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
     """Returns the settings in a functionConfig, and all findings about it.
 
     The functionConfig may be a DynamoRender, a ConfigMap with the same keys as strings (`kpt fn eval -- natsAddress=…`), a Dynamo
-    resource with the settings as annotations (kustomize `generators:`), or absent (KRM Functions Specification, `functionConfig`).
+    resource with the settings as annotations (kustomize `generators:`), the OperatorConfiguration of a Dynamo operator, or absent (KRM
+    Functions Specification, `functionConfig`).
     """
     if function_config is None:
         return Config(), []
@@ -150,8 +155,15 @@ def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
         return _texts(function_config, function_config.get("data"), ("data",), "")
     if group == DYNAMO_GROUP:
         return _texts(function_config, labels.notes(function_config), ("metadata", "annotations"), labels.SETTINGS)
+    if is_config(address):
+        return _of_operator(function_config)
     said = f"functionConfig is a {address.kind or 'nameless kind'} of {address.api_version or 'no apiVersion'}"
     return Config(), [results.error("DYN040", f"{said}; write a {KIND} of {API_VERSION}, or a ConfigMap with its keys", address)]
+
+
+def is_config(address: results.Ref) -> bool:
+    """True for a kind that only configures: a DynamoRender, and the OperatorConfiguration of a Dynamo operator."""
+    return address.kind == KIND or (address.kind == OPERATOR and address.api_version.partition("/")[0].endswith(f".{DYNAMO_GROUP}"))
 
 
 def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
@@ -167,15 +179,26 @@ def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
     return _fill(Config, spec), found
 
 
+def _of_operator(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
+    """Reads an OperatorConfiguration. Annotations on it set the keys that it does not have, and override the others."""
+    from krm_fn import operator_config  # noqa: PLC0415 - most configurations are of other kinds
+
+    spec, found = operator_config.read(function_config)
+    config, wrong = _texts(function_config, labels.notes(function_config), ("metadata", "annotations"), labels.SETTINGS, spec)
+    return config, [*found, *wrong]
+
+
 def _release(written: Any) -> Any:
     """A release as a text that starts with `v`. YAML reads `0.9` as a number."""
     text = str(written) if isinstance(written, float | int) and not isinstance(written, bool) else written
     return f"v{text}" if isinstance(text, str) and text[:1].isdigit() else text
 
 
-def _texts(holder: dict[str, Any], data: Any, at: results.Path, prefix: str) -> tuple[Config, list[Result]]:
-    """Reads settings that are written as strings. A dot in a key separates the levels of a nested setting."""
-    spec: dict[str, Any] = {}
+def _texts(
+    holder: dict[str, Any], data: Any, at: results.Path, prefix: str, base: dict[str, Any] | None = None
+) -> tuple[Config, list[Result]]:
+    """Reads settings that are written as strings, and adds them to those of `base`. A dot in a key separates the levels of a setting."""
+    spec: dict[str, Any] = base or {}
     spelled: dict[results.Path, str] = {}
     for name, text in (data if isinstance(data, dict) else {}).items():
         if not name.startswith(prefix):

@@ -83,6 +83,12 @@ class IstioSettings(base.Model):
     """The TLS mode of connections to an endpoint picker."""
     insecure_skip_verify: bool = True
     """If true, the gateway does not verify the certificate of the endpoint picker."""
+    client_certificate: str = ""
+    """The file of the client's certificate in the proxy, for `MUTUAL`."""
+    private_key: str = ""
+    """The file of the client's key in the proxy, for `MUTUAL`."""
+    ca_certificates: str = ""
+    """The file of the certificates that verify the endpoint picker, for `MUTUAL`."""
 
 
 class ServiceMeshSettings(base.Model):

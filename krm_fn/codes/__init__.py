@@ -218,6 +218,9 @@ TITLES = {
     "DYN417": "Runtime before 1.0 does not know generations",
     "DYN418": "Worker hash cannot be part of a name",
     "DYN419": "Worker hash of an older formula",
+    "DYN420": "Settings of the operator without meaning for a build",
+    "DYN421": "The operator looks into the cluster, and a build cannot",
+    "DYN422": "Checkpoints need the operator",
     # 450-489: rules of newer releases
     "DYN450": "Component without a main container",
     "DYN451": "Version of Dynamo in the image is unknown",

@@ -146,7 +146,7 @@ def _named_config(path: str, found: list[Result]) -> list[Source]:
 
 
 def _is_config(source: Source) -> bool:
-    return source.address.kind == config.KIND or source.at == _NAMED
+    return source.at == _NAMED or config.is_config(source.address)
 
 
 def _left_out(source: Source, found: list[Result], listed: Listed) -> bool:

@@ -90,6 +90,7 @@ def test_kinds_and_versions_are_proposed():
         "dynamo.krm-fn.io/v1alpha1",
         "nvidia.com/v1alpha1",
         "nvidia.com/v1beta1",
+        "operator.config.dynamo.nvidia.com/v1alpha1",
     ]
 
 

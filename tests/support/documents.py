@@ -40,6 +40,7 @@ KINDS = {structural.address(kind): kind for kind in structural.kinds()}
 SERVED = [(f"nvidia.com/{each['spec']['versions'][0]['name']}", each["spec"]["names"]["kind"]) for each in crds.definitions()]
 TWINS = "DYN080"
 _CODE = re.compile(r"\bDYN\d{3}\b")
+_HEAD = ("apiVersion", "kind", "metadata", "status")
 _DEEPEST, _LONGEST = 7, 1500
 _SAMPLES: dict[str, list[Any]] = {
     "quantity": ["1", "500m", "4Gi", "1e3", ".5", "1.", "-1Ki", 2, 0],
@@ -74,10 +75,10 @@ class Verdict(NamedTuple):
 def documents(draw: DrawFn, address: tuple[str, str]) -> Document:
     """A document with fields of a kind in one version; up to two of them may be broken or removed."""
     version, kind = address
-    definition = table.load().kinds[kind][version]
-    fields: Document = (
-        {"spec": draw(_value(table.load().definitions[definition]["properties"]["spec"], 0))} if draw(st.integers(0, 9)) else {}
-    )
+    properties = table.load().definitions[table.load().kinds[kind][version]]["properties"]
+    own = {name: field for name, field in properties.items() if name not in _HEAD}
+    schema = {"properties": own, "required": [name for name in own if name == "spec"]}
+    fields: Document = draw(_fields(schema, 0)) if draw(st.integers(0, 9)) else {}
     for _ in range(draw(st.sampled_from((0, 0, 1, 2)))):
         _spoil(draw, fields)
     metadata = {"name": "llm", "namespace": NAMESPACE, **draw(st.sampled_from(_METADATA))}
