@@ -13,7 +13,7 @@ from krm_fn import workload_list
 from krm_fn.workload_list import Entry
 
 WORKER = {"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-worker"}
-ENTRIES = st.builds(Entry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers())
+ENTRIES = st.builds(Entry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(), st.text())
 
 
 @given(st.lists(ENTRIES))
@@ -26,6 +26,11 @@ WRITTEN: list[tuple[str, list[Entry], list[dict[str, Any]]]] = [
     ("replicas that Git decides are listed", [Entry("Worker", "apps/v1", "Deployment", "chat-worker", 2)], [{**WORKER, "replicas": 2}]),
     ("a count of 0 is listed", [Entry("Worker", "apps/v1", "Deployment", "chat-worker", 0)], [{**WORKER, "replicas": 0}]),
     ("replicas that an autoscaler owns are left out", [Entry("Worker", "apps/v1", "Deployment", "chat-worker")], [WORKER]),
+    (
+        "a graph that the name does not contain is listed",
+        [Entry("Worker", "apps/v1", "Deployment", "chat-worker", graph="chat-of-the-team")],
+        [{**WORKER, "graph": "chat-of-the-team"}],
+    ),
 ]
 
 
@@ -51,6 +56,7 @@ UNREADABLE = [
     ("an entry that is not an object", json.dumps([WORKER, 1]), "entry 1 is not a JSON object"),
     ("an entry without a kind", json.dumps([{**WORKER, "kind": None}]), "entry 0 has no text under kind"),
     ("an entry with a number as name", json.dumps([{**WORKER, "name": 3}]), "entry 0 has no text under name"),
+    ("a graph that is a number", json.dumps([{**WORKER, "graph": 3}]), "entry 0 has no text under graph"),
     ("replicas that are text", json.dumps([{**WORKER, "replicas": "2"}]), "entry 0 has no whole number under replicas"),
     ("replicas that are a truth value", json.dumps([{**WORKER, "replicas": True}]), "entry 0 has no whole number under replicas"),
 ]

@@ -86,13 +86,15 @@ class GroveFigures(NamedTuple):
 
     `cuts_names`: the name of a set is cut to fit Grove's limit. `describes_sets`: a set has the label of its graph, and the update strategy
     that an annotation names. `whole_groups`: a replica of a multinode component needs all its pods, so that Grove starts and ends them
-    together. `volcano`: the Volcano scheduler can place the pods.
+    together. `volcano`: the Volcano scheduler can place the pods. `refusals`: the severity of findings about pods that Grove's admission
+    refuses. They are warnings where the operator accepts such pods and leaves the decision to the version of Grove in the cluster.
     """
 
     cuts_names: bool = False
     describes_sets: bool = False
     whole_groups: bool = False
     volcano: bool = False
+    refusals: Literal["error", "warning"] = "error"
 
 
 class Behaviour(NamedTuple):

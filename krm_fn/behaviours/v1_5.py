@@ -85,5 +85,5 @@ BEHAVIOUR = Behaviour(
     ),
     rules=("main_containers",),
     picks="workers",
-    grove=GroveFigures(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True),
+    grove=GroveFigures(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
 )

@@ -108,7 +108,7 @@ def _verdict(
     if any(entry.replicas is not None for entry in entries):
         message = f"set scalingAdapter.enabled: true in service {service} of graph {adapter.graph}; until then its replicas change in Git"
         return Verdict(False, "AdapterNotEnabled", message, True)
-    least = max(scaling.smallest(entry) or 0 for entry in entries)
+    least = max(scaling.smallest(entry, own) or 0 for entry, own in zip(entries, found, strict=True))
     if wanted < least:
         message = f"a {entries[0].kind} needs {least} or more replicas; set spec.replicas to {least} or more"
         return Verdict(False, "TooFewReplicas", message, True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.status.children import Children
     from krm_fn.status.features import Features
+    from krm_fn.status.observe import Observation
     from krm_fn.status.subject import Subject
     from krm_fn.workload_list import Entry
 
@@ -49,7 +50,8 @@ def orders(graph: Subject, adapters: Mapping[str, Subject], children: Children, 
 
 def _order(graph: Subject, entry: Entry, adapter: Subject | None, children: Children, features: Features) -> Order | None:
     """The order for one workload. None if its number is right, or if the syncer must not change it."""
-    least, own = smallest(entry), children.get(workload(entry, graph.key.namespace))
+    own = children.get(workload(entry, graph.key.namespace))
+    least = smallest(entry, own)
     if own is None or least is None:
         return None
     if entry.replicas is not None:
@@ -66,10 +68,14 @@ def contested(graph: Subject, children: Children) -> bool:
     return any(other != graph.key for each in graph.workloads for other in children.listed_by(each))
 
 
-def smallest(entry: Entry) -> int | None:
-    """The smallest number of replicas that a workload may get. None if its kind cannot be scaled, or is not known."""
+def smallest(entry: Entry, own: Observation | None = None) -> int | None:
+    """The smallest number of replicas that a workload may get. None if its kind cannot be scaled, or is not known.
+
+    `own` is the workload itself, if it exists.
+    """
     observer = observe.find(entry.api_version.rpartition("/")[0], entry.kind)
-    return observer.least_replicas if observer else None
+    least = observer.least_replicas if observer else None
+    return least if least is None or own is None else max(least, own.least)
 
 
 def chosen(adapters: Iterable[Subject]) -> dict[str, Subject]:

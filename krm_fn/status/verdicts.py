@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, names
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields, observe, scaling, subject, times
 from krm_fn.status.observe import Failure
@@ -97,7 +97,7 @@ def _verdict(entry: Entry, scope: Scope) -> Verdict:
         return Verdict(
             entry, entry.name, "", None, f"this version does not know the kind {entry.kind} of {entry.api_version}, update krm-fn"
         )
-    resource, part = observer.reported(scope.graph, entry.name)
+    resource, part = observer.reported(names.graph_of(entry.kind, entry.name, entry.service) or scope.graph, entry.name)
     own = scope.children.get(found)
     if own is None:
         return Verdict(entry, resource, part, None, "resource not found")
@@ -112,7 +112,7 @@ def _uncounted(entry: Entry, own: Observation, observer: Observer, features: Fea
     """Says that an object has other replicas than Git wants, where only a scale request changes them. Grove makes 1 pod of 0 replicas."""
     if not observer.scaled_by_syncer or entry.replicas is None:
         return ""
-    if own.desired in (entry.replicas, max(entry.replicas, scaling.smallest(entry) or 0)):
+    if own.desired in (entry.replicas, max(entry.replicas, scaling.smallest(entry, own) or 0)):
         return ""
     why = f"desired={own.desired}, in the graph={entry.replicas}"
     if features.grove_counts:

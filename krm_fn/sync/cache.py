@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from krm_fn.sync.store import Entry
 
 
+_GROVE = "grove.io"
+
+
 class Cache:
     """The stores of all kinds, and the indexes that lead from an object to the resources whose status depends on it."""
 
@@ -72,11 +75,18 @@ class Cache:
         yield from self._members.get(subject.key, ())
 
     def _family(self, observation: Observation) -> Iterator[ObjectKey]:
-        """The graph with the name of the PodCliqueSet, or the graph of a pod."""
-        if observation.family:
-            key = graph_key(observation.key.namespace, observation.family)
-            if self.subject(key):
-                yield key
+        """The graph of a pod, or the graphs of a PodCliqueSet.
+
+        A PodCliqueSet has the name of its graph unless that is too long for Grove. Then its graph lists other objects of the set.
+        """
+        if not observation.family:
+            return
+        key = graph_key(observation.key.namespace, observation.family)
+        if self.subject(key):
+            yield key
+        elif observation.key.group == _GROVE:
+            for other in self.children.family(observation.key.namespace, observation.family):
+                yield from self.children.listed_by(other.key)
 
     def _index(self, key: ObjectKey, before: Any, after: Any) -> None:
         if isinstance(before, Subject):

@@ -84,7 +84,7 @@ def leader_worker_set(service: str, index: int = 0, restarted: str = "") -> Reso
     }
 
 
-def grove(kind: str, service: str, replicas: int = 1) -> Resource:
+def grove(kind: str, service: str, replicas: int = 1, **spec: Any) -> Resource:
     """A PodClique or a PodCliqueScalingGroup that Grove made for the PodCliqueSet `demo`, ready."""
     ready = "readyReplicas" if kind == "PodClique" else "availableReplicas"
     marks = {labels.MANAGED_BY: labels.GROVE_MANAGER, labels.PART_OF: "demo"}
@@ -92,7 +92,7 @@ def grove(kind: str, service: str, replicas: int = 1) -> Resource:
         "apiVersion": GROVE,
         "kind": kind,
         "metadata": {"name": f"demo-0-{service.lower()}", "namespace": NAMESPACE, "generation": 1, "labels": marks},
-        "spec": {"replicas": replicas},
+        "spec": {"replicas": replicas, **spec},
         "status": {"observedGeneration": 1, "replicas": replicas, "updatedReplicas": replicas, ready: replicas},
     }
 

@@ -50,6 +50,15 @@ STATES = [
     ("Git owns the number", 4, [deployment("Decode", 2)], graph(entry("Decode", replicas=2)), ON, "AdapterNotEnabled", "Stalled"),
     ("no pod under Grove", 0, [grove("PodClique", "Decode")], graph(entry("Decode", "PodClique")), ON, "TooFewReplicas", "Stalled"),
     (
+        "fewer pods than must run under Grove",
+        2,
+        [grove("PodClique", "Decode", 4, minAvailable=3)],
+        graph(entry("Decode", "PodClique")),
+        ON,
+        "TooFewReplicas",
+        "Stalled",
+    ),
+    (
         "one set for each replica",
         2,
         [leader_worker_set("Decode")],

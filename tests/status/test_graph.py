@@ -55,6 +55,12 @@ def test_reasons_are_sorted_and_grouped_by_the_object_that_a_user_knows():
     )
 
 
+def test_a_set_whose_name_is_cut_is_named_as_it_is():
+    """Grove limits names, so that a set may have another name than its graph."""
+    found = judged(entries=[given.entry("B", "PodClique", "de-f00d-0-b")])
+    assert given.ready(found)["message"] == "Resources not ready: de-f00d: podclique/de-f00d-0-b: resource not found"
+
+
 def test_the_counts_of_each_kind():
     """The reference's fields: cliques have no available, scaling groups no ready replicas; the sets of one service are added."""
     counts = {"replicas": 2, "updatedReplicas": 1, "readyReplicas": 3, "availableReplicas": 4}

@@ -47,6 +47,8 @@ NONE = [
     ("one object is one replica", [entry("A", "LeaderWorkerSet", 1, "demo-a-0")], [leader_worker_set("A")], [adapter("A", 4)], ON),
     ("no pod under Grove", [entry("A", CLIQUE)], [grove(CLIQUE, "A")], [adapter("A", 0)], ON),
     ("no group under Grove", [entry("A", GROUP)], [grove(GROUP, "A")], [adapter("A", 0)], ON),
+    ("fewer pods than must run", [entry("A", CLIQUE)], [grove(CLIQUE, "A", 4, minAvailable=3)], [adapter("A", 2)], ON),
+    ("fewer groups than must run", [entry("A", GROUP, 1)], [grove(GROUP, "A", 4, minAvailable=2)], [], ON),
     ("no pod under Grove in Git", [entry("A", CLIQUE, 0)], [grove(CLIQUE, "A")], [], ON),
     ("a number that Kubernetes does not know", [entry("A", CLIQUE, 2**31)], [grove(CLIQUE, "A")], [], ON),
     ("a negative number", [entry("A", CLIQUE, -1)], [grove(CLIQUE, "A")], [], ON),

@@ -8,6 +8,7 @@ from krm_fn.status import subject
 from krm_fn.status.observe import Observation
 from krm_fn.sync.cache import Cache, graph_key
 from krm_fn.sync.controllers import ADAPTERS, COMPONENTS, GRAPHS
+from krm_fn.workload_list import Entry
 
 NAMESPACE = "team-a"
 
@@ -77,6 +78,15 @@ def test_an_object_of_grove_or_a_pod_concerns_the_graph_of_its_family():
     filled = Filled(graph("one", "x"), component("x", "one"))
     assert filled.change(None, workload("one", "PodCliqueSet", "grove.io", family="one")) == {(G, "one"), (C, "x")}
     assert filled.change(None, workload("pod-1", "Pod", "", family="none")) == set()
+
+
+def test_an_object_of_a_set_with_a_cut_name_concerns_the_graphs_that_list_others_of_the_set():
+    """Grove limits names, so that a set may have another name than its graph."""
+    listed = Entry("x", "grove.io/v1alpha1", "PodClique", "a-0-x", 1, "a-long-name")
+    filled = Filled(graph("a-long-name")._replace(entries=(listed,)), component("x", "a-long-name"))
+    assert filled.change(None, workload("a-0-x", "PodClique", "grove.io", family="a")) == {(G, "a-long-name"), (C, "x")}
+    assert filled.change(None, workload("a", "PodCliqueSet", "grove.io", family="a")) == {(G, "a-long-name"), (C, "x")}
+    assert filled.change(None, workload("pod-1", "Pod", "", family="a")) == set()
 
 
 def test_a_graph_concerns_its_members_and_the_graphs_that_list_the_same_workload():

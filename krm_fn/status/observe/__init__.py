@@ -102,6 +102,8 @@ class Observation(NamedTuple):
     """Grove: the hash of the PodCliqueSet's templates that the object follows, or that the set has now."""
     observed: int | None = None
     """`status.observedGeneration`."""
+    least: int = 0
+    """Grove: `spec.minAvailable`. With fewer replicas for a while, Grove deletes all pods of the graph."""
     peer: Peer | None = None
     """Set for a pod with the label of a base model, unless it has ended."""
 
@@ -136,7 +138,10 @@ class Observer:
         return own
 
     def reported(self, graph: str, name: str) -> tuple[str, str]:
-        """The resource that a message of the graph names, and the part of it. By default: the object itself, as a whole."""
+        """The resource that a message of the graph names, and the part of it. By default: the object itself, as a whole.
+
+        `graph` is the name of the graph, or of its PodCliqueSet, in the name of the object.
+        """
         return name, ""
 
     def available(self, *, ready: bool) -> tuple[str, str]:

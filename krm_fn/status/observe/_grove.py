@@ -23,7 +23,7 @@ SELECTOR = f"{labels.MANAGED_BY}={labels.GROVE_MANAGER}"
 GROUP = "grove.io"
 VERSION = "v1alpha1"
 LEAST_REPLICAS = 1
-"""Of each object. If one has fewer pods than its `minAvailable`, which is 1 here, for a while, Grove deletes all pods of the graph."""
+"""Of an object without `minAvailable`."""
 
 
 def observed(own: Observation, resource: Resource, counts: Counts, word: str) -> Observation:
@@ -37,6 +37,7 @@ def observed(own: Observation, resource: Resource, counts: Counts, word: str) ->
         updating=own.observed is None or bool(observe.behind(own)) or counts.updated != own.desired,
         family=fields.label(resource, labels.PART_OF),
         revision=revision(status, "currentPodCliqueSetGenerationHash"),
+        least=fields.number(fields.mapping(resource, "spec").get("minAvailable")) or LEAST_REPLICAS,
     )
 
 

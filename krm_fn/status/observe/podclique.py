@@ -37,7 +37,7 @@ class PodClique(Observer):
         return _grove.together(own, family)
 
     def reported(self, graph: str, name: str) -> tuple[str, str]:
-        """The PodCliqueSet, which has the name of the graph."""
+        """The PodCliqueSet, which is `graph`."""
         return graph, f"podclique/{name}"
 
 

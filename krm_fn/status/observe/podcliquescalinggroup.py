@@ -42,7 +42,7 @@ class PodCliqueScalingGroup(Observer):
         return judged._replace(ready=not why, why=why)
 
     def reported(self, graph: str, name: str) -> tuple[str, str]:
-        """The PodCliqueSet, which has the name of the graph."""
+        """The PodCliqueSet, which is `graph`."""
         return graph, f"pcsg/{name}"
 
 

@@ -248,3 +248,23 @@ def test_schedulers_and_their_queues(grove, annotations, own, scheduler, of_set,
 def test_the_older_release_knows_no_volcano():
     found = given.rendered(given.graph(), orchestrator="grove", grove=VOLCANO)["PodCliqueSet/chat"]
     assert "schedulerName" not in found["spec"]["template"]["cliques"][0]["spec"]["podSpec"]
+
+
+SPREAD = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
+REFUSED = [
+    ("pods on one node", [beta.component("W", pod={"nodeName": "n"})], ["DYN168"]),
+    ("pods spread by the user", [beta.component("W", pod={"topologySpreadConstraints": SPREAD})], ["DYN168"]),
+    ("two schedulers", [beta.component("V"), beta.component("W", pod={"schedulerName": "kai-scheduler"})], ["DYN167"]),
+    ("a scheduler that Grove may not know", [beta.component("W", pod={"schedulerName": "mine"})], ["DYN191"]),
+    ("a scheduler without a queue", [beta.component("W", pod={"schedulerName": "kai-scheduler"})], ["DYN192"]),
+    ("no group", [nodes(replicas=0)], ["DYN164"]),
+    ("no group of one node", [beta.component("W", replicas=0, experimental=FORCED)], ["DYN164"]),
+]
+
+
+@pytest.mark.parametrize(("components", "codes"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_what_only_grove_refuses_is_a_warning(components, codes):
+    """The operator of this release accepts the graph, and the version of Grove in the cluster decides."""
+    found = given.expanded(beta.graph(*components), orchestrator="grove").results
+    assert [(each.severity, each.code) for each in found if each.code in codes] == [("warning", code) for code in codes]
+    assert not [each for each in found if each.severity == "error"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.plan import ComponentPlan, GraphPlan
-    from krm_fn.results import Result
+    from krm_fn.results import Path, Result
 
 
 def check(plan: ComponentPlan) -> Iterator[Result]:
@@ -23,7 +23,7 @@ def check(plan: ComponentPlan) -> Iterator[Result]:
     if known and name not in (*known, scheduling.enabled(plan)):
         message = f"Grove does not know the scheduler {name}, only {', '.join(known)}"
         mend = "use one of them, or list it under grove.schedulers in the configuration if your Grove knows it"
-        yield results.error("DYN191", f"{message}; {mend}", plan.ref, plan.at("pod", "schedulerName"))
+        yield _refused(plan, "DYN191", f"{message}; {mend}", plan.at("pod", "schedulerName"))
 
 
 def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
@@ -36,11 +36,17 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
     for plan in plans[1:]:
         if (name := scheduling.scheduler(plan)) != expected:
             message = f"schedulerName is {name}, but the pods of {plans[0].who.service} have {expected}, and Grove allows one"
-            yield results.error("DYN167", f"{message}; use one scheduler for all services", plan.ref, plan.at("pod", "schedulerName"))
+            yield _refused(plan, "DYN167", f"{message}; use one scheduler for all services", plan.at("pod", "schedulerName"))
     if expected == scheduling.KAI and not any(map(_has_queue, plans)):
         message = "the KAI scheduler needs a queue"
         mend = f"set grove.kaiScheduler.enabled in the configuration, or the label {labels.KAI_QUEUE} on the pods of a service"
-        yield results.error("DYN192", f"{message}; {mend}", plans[0].ref, plans[0].at("pod", "schedulerName"))
+        yield _refused(plans[0], "DYN192", f"{message}; {mend}", plans[0].at("pod", "schedulerName"))
+
+
+def _refused(plan: ComponentPlan, code: str, message: str, at: Path) -> Result:
+    """A finding about a field that Grove's admission refuses."""
+    tell = results.error if plan.behaviour.grove.refusals == "error" else results.warning
+    return tell(code, message, plan.ref, at)
 
 
 def _check_restart(graph: GraphPlan) -> Iterator[Result]:
@@ -71,10 +77,12 @@ def _check_length(plan: ComponentPlan, whole: str) -> Iterator[Result]:
 
 def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:
     if plan.placement.replicas == 0:
-        multinode = plan.placement.nodes > 1
-        message = "Grove refuses a multinode service with 0 replicas" if multinode else "Grove runs 1 pod where replicas is 0"
-        tell = results.error if multinode else results.warning
-        yield tell("DYN164", f"{message}; write 1, or remove the service", plan.ref, plan.at("replicas"))
+        mend = "write 1, or remove the service"
+        if roles.in_groups(plan):
+            what = "a multinode service" if plan.placement.nodes > 1 else "a scaling group"
+            yield _refused(plan, "DYN164", f"Grove refuses {what} with 0 replicas; {mend}", plan.at("replicas"))
+        else:
+            yield results.warning("DYN164", f"Grove runs 1 pod where replicas is 0; {mend}", plan.ref, plan.at("replicas"))
 
 
 def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
@@ -83,7 +91,7 @@ def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
     refused = {"nodeName": bool(spec.get("nodeName")), "topologySpreadConstraints": "topologySpreadConstraints" in spec}
     for field in (field for field, is_set in refused.items() if is_set):
         message = f"Grove refuses pods with {field}, because it places them itself; remove the field"
-        yield results.error("DYN168", message, plan.ref, plan.at("pod", field))
+        yield _refused(plan, "DYN168", message, plan.at("pod", field))
     for index, volume in enumerate(spec.get("volumes") or ()):
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
         if template.get("metadata"):
