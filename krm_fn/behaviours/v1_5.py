@@ -11,6 +11,17 @@ _PICKER = ProbeFigures("grpc", "inference-extension", _PORTS.picker_health, dela
 
 BEHAVIOUR = Behaviour(
     reads="v1beta1",
+    rules=(
+        "main_containers",
+        "replicas",
+        "annotations",
+        "compilation_cache",
+        "frontend_sidecars",
+        "gpu_memory",
+        "grove_only",
+        "topology",
+        "unsupported",
+    ),
     assembly="main_first",
     multinode_workload="leaderworkerset_native",
     ports=_PORTS,
@@ -83,7 +94,6 @@ BEHAVIOUR = Behaviour(
         *("--grpc-health-port", f"{_PORTS.picker_health}"),
         *("--config-file", "/etc/epp/epp-config-dynamo.yaml"),
     ),
-    rules=("main_containers",),
     picks="workers",
     grove=GroveFigures(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
 )

@@ -62,6 +62,7 @@ Field = Literal[
     "readiness",
     "replicas",
     "resources",
+    "role_override",
     "runtime_version",
     "scaling_adapter",
     "shared_memory",

@@ -51,8 +51,9 @@ class Features(NamedTuple):
     """The features of one component. `min_available` is None if the user wrote no number.
 
     `runtime_version` is the user's version of Dynamo in the image. `frontend_sidecar` names the container that runs a frontend.
-    `grouped` is true if a scaling group of Grove always contains the component. `written_main` is false if a component that is read as
-    v1beta1 has no container `main`.
+    `grouped` is true if a scaling group of Grove always contains the component. `overridden_roles` names the roles of a multinode
+    component with an override. `containers` and `annotations` are those of the pod as its author wrote it. `written_main` is false if a
+    component that is read as v1beta1 has no container `main`.
     """
 
     runtime_version: str = ""
@@ -64,6 +65,9 @@ class Features(NamedTuple):
     checkpoint: Checkpoint | None = None
     grouped: bool = False
     overrides_provider: bool = False
+    overridden_roles: tuple[str, ...] = ()
+    containers: tuple[str, ...] = ()
+    annotations: Labels = {}
     written_main: bool = True
 
     @property
@@ -78,8 +82,12 @@ class Features(NamedTuple):
 
 
 class GraphFeatures(NamedTuple):
-    """The features of a graph. `labels` and `annotations` are those that users wrote for all objects of the graph."""
+    """The features of a graph. `framework` is its engine as its author wrote it.
 
+    `labels` and `annotations` are those that its author wrote for all its objects.
+    """
+
+    framework: str = ""
     labels: Labels = {}
     annotations: Labels = {}
     priority_class: str = ""

@@ -34,6 +34,15 @@ SENTENCES = {
     "DYN149": "host is required when the ingress is enabled; set it",
     "DYN170": "source is required for a LoRA adapter; write its uri, which begins with s3:// or hf://",
     "DYN171": "{uri} does not begin with s3:// or hf://, from which LoRA adapters are loaded; write such a uri",
+    "DYN454": "minAvailable is larger than replicas; write at most the number of replicas",
+    "DYN455": "only a component of type epp reads eppConfig; remove it, or set the type",
+    "DYN457": "vLLM starts its processes with mp or ray only; write one of them, or remove the annotation",
+    "DYN463": "only a GPU memory service inside the pod has other clients; remove them, or use the mode for one pod",
+    "DYN464": "no release supports clients in other pods yet; remove them",
+    "DYN469": "job and checkpointRef exclude each other; keep one",
+    "DYN472": "exactly one of labelKey and clusterTopologyName is needed; keep or set one",
+    "DYN473": "preferredWeight is needed if enforcement is preferred, and not allowed otherwise; set or remove it",
+    "DYN474": "the domain of the label is longer than 253 characters; shorten it",
 }
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
     from krm_fn.plan.address import Field
     from krm_fn.resolve.cluster import ClusterFacts
-    from krm_fn.results import Result
+    from krm_fn.results import Path, Result
 
 
 def check_names(plan: ComponentPlan) -> Iterator[Result]:
@@ -46,8 +46,13 @@ def check_mounts(plan: ComponentPlan) -> Iterator[Result]:
             cache = plan.at("mount.cache", index)
             yield sentences.error("DYN146", plan.ref, path, field=f"{path[-1]}", cache=f"{cache[-1]}")
         elif not mount.path and not backends.get(plan.placement.backend).cache_dir:
-            message = f"{path[-1]} is required, because the engine {plan.placement.backend} has no default folder for its compilation cache"
-            yield results.error("DYN147", f"{message}; set it", plan.ref, path)
+            yield cache_without_path(plan, path)
+
+
+def cache_without_path(plan: ComponentPlan, path: Path) -> Result:
+    """The finding about a compilation cache without a folder, which the field at `path` sets."""
+    message = f"{path[-1]} is required, because the engine {plan.placement.backend} has no default folder for its compilation cache"
+    return results.error("DYN147", f"{message}; set it", plan.ref, path)
 
 
 def check_volumes(plan: ComponentPlan) -> Iterator[Result]:

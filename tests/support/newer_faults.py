@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from krm_fn.config import LeaderWorkerSet
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from tests.support import beta, given
 from tests.support.faults import Case, fires, quiet
 
 _NEWER = {"behaviour": "v1.5"}
-_AT = "spec.components[0]"
+_AT, _NEXT = "spec.components[0]", "spec.components[1]"
 _POD = f"{_AT}.podTemplate.spec"
 _SERVICE = "spec.services.Worker"
+_OVERRIDE = {"apiVersion": "grove.io/v1alpha1", "value": {}}
 
 
 def older(written: Resource, **spec: Any) -> Resource:
@@ -21,9 +23,9 @@ def older(written: Resource, **spec: Any) -> Resource:
     return given.graph({"Worker": written}, **spec)
 
 
-def newer(**fields: Any) -> Resource:
-    """A graph in v1beta1 with one worker, called `Worker`."""
-    return beta.graph(beta.component("Worker", **fields))
+def newer(*, kind: str = "worker", **fields: Any) -> Resource:
+    """A graph in v1beta1 with one component, called `Worker`."""
+    return beta.graph(beta.component("Worker", kind, **fields))
 
 
 def _without_main(**spec: Any) -> Resource:
@@ -108,4 +110,287 @@ CONVERSIONS = [
     quiet("a Secret beside envFrom in a graph of a newer operator", _created(older(beta.service(**_SECRETS)))),
 ]
 
-ALL: list[Case] = [*MAIN_CONTAINERS, *CONVERSIONS]
+
+_GROVE = {"orchestrator": "grove"}
+_GPU = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+_VLLM = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "acme/tiny"]}
+_SHARED: Resource = {"gpuMemoryService": {}}
+_INTER = {"gpuMemoryService": {"mode": "InterPod"}}
+_CONTAINERS = {labels.DISCOVERY_MODE: "container"}
+_EXPERIMENTAL = f"{_AT}.experimental"
+_MEMORY = f"{_EXPERIMENTAL}.gpuMemoryService"
+
+
+def _memory(settings: Any = None, *, beside: Any = (), graph: Any = None, **experimental: Any) -> Resource:
+    """A worker of vLLM with GPUs and a GPU memory service."""
+    features = {"gpuMemoryService": settings or {}, **experimental}
+    written = beta.component("Worker", main={**_VLLM, **_GPU}, beside=beside, experimental=features)
+    return beta.graph(written, backendFramework="vllm", **(graph or {}))
+
+
+GROVE_ONLY = [
+    fires("DYN452", f"{_AT}.minAvailable", "a number for Grove on Deployments", newer(minAvailable=1)),
+    fires("DYN452", f"{_AT}.experimental.grove.forceScalingGroup", "a group", newer(experimental={"grove": {"forceScalingGroup": True}})),
+    fires("DYN452", "spec.priorityClassName", "a priority of the whole graph on Deployments", beta.graph(priorityClassName="high")),
+    fires(
+        "DYN452",
+        "spec.experimental.kvTransferPolicy.clusterTopologyName",
+        "a policy that reads Grove's topology, on Deployments",
+        beta.graph(experimental={"kvTransferPolicy": {"domain": "zone", "clusterTopologyName": "zones"}}),
+    ),
+    fires("DYN452", f"{_MEMORY}.mode", "a GPU memory service in pods of its own, on Deployments", _memory({"mode": "InterPod"})),
+    fires("DYN452", f"{_SERVICE}.minAvailable", "a service with a number for Grove", older(beta.service(minAvailable=1)), **_NEWER),
+    fires(
+        "DYN452",
+        f"{_AT}.minAvailable",
+        "a graph whose operator chose Deployments, whatever is configured",
+        beta.graph(beta.component("Worker", minAvailable=1), annotations={labels.WORKLOAD_PROVIDER: "component"}),
+        **_GROVE,
+    ),
+    quiet("a group that is not forced", newer(experimental={"grove": {"forceScalingGroup": False}})),
+    quiet("fields of Grove on Grove", beta.graph(beta.component("Worker", minAvailable=1), priorityClassName="high"), **_GROVE),
+    fires(
+        "DYN453",
+        "spec.topologyConstraint",
+        "a topology that nobody reads",
+        beta.graph(topologyConstraint={"clusterTopologyName": "racks", "packDomain": "rack"}),
+    ),
+]
+
+_NO_SETS = LeaderWorkerSet(enabled=False)
+_BY_NAME = {"configMapRef": {"name": "a", "key": "b"}}
+REPLICAS = [
+    fires("DYN454", f"{_AT}.minAvailable", "more replicas than there are", newer(minAvailable=3, replicas=2), **_GROVE),
+    fires("DYN454", f"{_AT}.minAvailable", "more than the one replica of the default", newer(minAvailable=2), **_GROVE),
+    quiet("as many replicas as there are", newer(minAvailable=2, replicas=2), **_GROVE),
+    fires("DYN455", f"{_AT}.eppConfig", "a worker with a picker's configuration", newer(eppConfig=_BY_NAME)),
+    fires("DYN101", f"{_NEXT}.name", "two names in lower case", beta.graph(beta.component("A", ""), beta.component("a", ""))),
+    fires("DYN144", f"{_AT}.multinode", "several nodes without a kind for them", newer(multinode={}), leader_worker_set=_NO_SETS),
+]
+
+
+def _noted(key: str, value: str) -> Resource:
+    return beta.graph(annotations={key: value})
+
+
+def _pod_annotated(key: str, value: str, **fields: Any) -> Resource:
+    return newer(metadata={"annotations": {key: value}}, **fields)
+
+
+def _at(key: str) -> str:
+    return f"metadata.annotations['{key}']"
+
+
+ANNOTATIONS = [
+    *(
+        fires("DYN456", _at(key), f"{key} with an unknown value", _noted(key, value))
+        for key, value in (
+            (labels.DISCOVERY_MODE, "Container"),
+            (labels.GROVE_UPDATE_STRATEGY, "Recreate"),
+            (labels.WORKLOAD_PROVIDER, "lws"),
+            (labels.ORIGIN_VERSION, "main"),
+        )
+    ),
+    quiet("known values", beta.graph(annotations={labels.DISCOVERY_MODE: "pod", labels.WORKLOAD_PROVIDER: "component"})),
+    fires("DYN457", _at(labels.EXECUTOR_BACKEND), "an unknown executor", _noted(labels.EXECUTOR_BACKEND, "uni")),
+    fires(
+        "DYN457",
+        f"{_AT}.podTemplate.{_at(labels.EXECUTOR_BACKEND)}",
+        "an unknown executor of one component",
+        _pod_annotated(labels.EXECUTOR_BACKEND, "uni"),
+    ),
+    fires(
+        "DYN457",
+        f"{_SERVICE}.extraPodMetadata.annotations['{labels.EXECUTOR_BACKEND}']",
+        "an unknown executor of a service",
+        older(beta.service(extraPodMetadata={"annotations": {labels.EXECUTOR_BACKEND: "uni"}})),
+        **_NEWER,
+    ),
+    quiet("an executor in capital letters", _noted(labels.EXECUTOR_BACKEND, "MP")),
+    *(
+        fires("DYN458", f"{_AT}.podTemplate.{_at(labels.POWER_LIMIT)}", f"a limit of {limit!r}", _pod_annotated(labels.POWER_LIMIT, limit))
+        for limit in ("", "0", "-5", "500W", "1.5", "\u0665")
+    ),
+    fires(
+        "DYN458",
+        f"{_AT}.podTemplate.{_at(labels.POWER_LIMIT)}",
+        "a limit for claimed GPUs",
+        _pod_annotated(
+            labels.POWER_LIMIT,
+            "500",
+            main={"resources": {"claims": [{"name": "gpus"}]}},
+            pod={"resourceClaims": [{"name": "gpus", "resourceClaimName": "gpus"}]},
+        ),
+    ),
+    quiet("a limit in watts", _pod_annotated(labels.POWER_LIMIT, "500")),
+]
+
+
+def _cached(cache: Any, *mounts: Any, engine: str = "vllm") -> Resource:
+    volumes = [{"name": mount["name"], "emptyDir": {}} for mount in mounts]
+    written = beta.component("Worker", main={"volumeMounts": list(mounts)}, pod={"volumes": volumes}, compilationCache=cache)
+    return beta.graph(written, backendFramework=engine)
+
+
+COMPILATION_CACHE = [
+    fires("DYN147", f"{_AT}.compilationCache.mountPath", "an engine without a folder", _cached({"pvcName": "cache"}, engine="sglang")),
+    fires(
+        "DYN459",
+        f"{_POD}.containers[0].volumeMounts[0].mountPath",
+        "another volume in the engine's folder",
+        _cached({"pvcName": "cache"}, {"name": "a", "mountPath": "/root/.cache/vllm"}),
+    ),
+    fires(
+        "DYN459",
+        f"{_POD}.containers[0].volumeMounts[0].readOnly",
+        "a cache that cannot be written",
+        _cached({"pvcName": "cache", "mountPath": "/c"}, {"name": "cache", "mountPath": "/c", "readOnly": True}),
+    ),
+    quiet("a cache that the container mounts itself", _cached({"pvcName": "cache"}, {"name": "cache", "mountPath": "/root/.cache/vllm"})),
+]
+
+SIDECARS = [
+    fires("DYN460", f"{_AT}.frontendSidecar", "a sidecar that does not exist", newer(frontendSidecar="web")),
+    fires("DYN460", f"{_AT}.frontendSidecar", "a sidecar of no pod", newer(frontendSidecar="web", beside=[{"name": "a", "image": "a:1"}])),
+    quiet("a sidecar among the containers", newer(frontendSidecar="web", beside=[{"name": "web", "image": "a:1"}])),
+]
+
+GPU_MEMORY = [
+    fires("DYN461", _MEMORY, "a frontend with a GPU memory service", newer(kind="frontend", experimental=_SHARED)),
+    fires("DYN461", f"{_POD}.containers[0].resources", "a worker without GPUs", newer(experimental=_SHARED)),
+    fires("DYN462", f"{_MEMORY}.extraClientContainers[0]", "a client that does not exist", _memory({"extraClientContainers": ["a"]})),
+    fires("DYN462", f"{_MEMORY}.extraClientContainers[0]", "the main container as a client", _memory({"extraClientContainers": ["main"]})),
+    fires(
+        "DYN464",
+        f"{_MEMORY}.extraClientPods",
+        "clients in other pods",
+        _memory({"extraClientPods": [{"name": "a", "podTemplate": {}}]}),
+    ),
+    fires(
+        "DYN463",
+        f"{_MEMORY}.extraClientContainers",
+        "clients in the pod of a service that is in another pod",
+        _memory({"mode": "InterPod", "extraClientContainers": ["a"]}),
+        **_GROVE,
+    ),
+    fires(
+        "DYN465",
+        f"{_MEMORY}.mode",
+        "an engine that is only in the command",
+        beta.graph(beta.component("Worker", main={**_VLLM, **_GPU}, experimental=_INTER)),
+        **_GROVE,
+    ),
+    fires(
+        "DYN466",
+        f"{_EXPERIMENTAL}.failover",
+        "failover without a service",
+        beta.graph(beta.component("Worker", main=_VLLM, experimental={"failover": {}}), annotations=_CONTAINERS),
+    ),
+    fires(
+        "DYN466",
+        f"{_EXPERIMENTAL}.failover",
+        "failover in another mode than the service",
+        _memory({"mode": "InterPod"}, failover={}, graph={"annotations": _CONTAINERS}),
+        **_GROVE,
+    ),
+    fires(
+        "DYN466",
+        f"{_SERVICE}.failover",
+        "failover of a service whose engine does not support it",
+        older(
+            beta.service(gpuMemoryService={"enabled": True}, failover={"enabled": True}, resources={"limits": {"gpu": "1"}}),
+            backendFramework="sglang",
+            annotations=_CONTAINERS,
+        ),
+        **_NEWER,
+    ),
+    fires("DYN467", f"{_EXPERIMENTAL}.failover", "failover that discovery does not see", _memory(failover={})),
+    fires("DYN468", f"{_EXPERIMENTAL}.checkpoint", "a checkpoint", newer(experimental={"checkpoint": {"enabled": True}})),
+    fires("DYN468", f"{_SERVICE}.checkpoint", "a service with a checkpoint", older(beta.service(checkpoint={"enabled": True})), **_NEWER),
+    quiet("a checkpoint that is off", newer(experimental={"checkpoint": {"enabled": False}})),
+    fires(
+        "DYN469",
+        f"{_EXPERIMENTAL}.checkpoint.job",
+        "two sources of a checkpoint",
+        newer(experimental={"checkpoint": {"enabled": False, "checkpointRef": "a", "job": {}}}),
+    ),
+]
+
+_POLICY = "spec.experimental.kvTransferPolicy"
+
+
+def _moving(**policy: Any) -> Resource:
+    return beta.graph(experimental={"kvTransferPolicy": {"domain": "zone", **policy}})
+
+
+TOPOLOGY = [
+    fires("DYN470", f"{_AT}.topologyConstraint", "a level without a topology", newer(topologyConstraint={"packDomain": "rack"}), **_GROVE),
+    fires(
+        "DYN471",
+        "spec.topologyConstraint.packDomain",
+        "a topology without a level",
+        beta.graph(topologyConstraint={"clusterTopologyName": "racks"}),
+        **_GROVE,
+    ),
+    fires(
+        "DYN471",
+        "spec.topologyConstraint.packDomain",
+        "the same in v1alpha1",
+        older(beta.service(), topologyConstraint={"topologyProfile": "racks"}),
+        **_NEWER,
+        **_GROVE,
+    ),
+    fires("DYN472", _POLICY, "a policy that does not know where workers are", _moving()),
+    fires("DYN472", _POLICY, "a policy with two sources", _moving(labelKey="zone", clusterTopologyName="zones"), **_GROVE),
+    fires("DYN473", f"{_POLICY}.preferredWeight", "a preference without a weight", _moving(labelKey="zone", enforcement="preferred")),
+    fires("DYN473", f"{_POLICY}.preferredWeight", "a weight without a preference", _moving(labelKey="zone", preferredWeight=0)),
+    fires("DYN474", f"{_POLICY}.labelKey", "a label with a long domain", _moving(labelKey=f"{'a.' * 127}a/zone")),
+]
+
+UNSUPPORTED = [
+    fires("DYN475", "spec.providerOverride", "an override of the graph", beta.graph(providerOverride=_OVERRIDE)),
+    fires("DYN475", f"{_AT}.providerOverride", "an override of a component", newer(providerOverride=_OVERRIDE)),
+    fires("DYN475", f"{_SERVICE}.providerOverride", "an override of a service", older(beta.service(providerOverride=_OVERRIDE)), **_NEWER),
+    fires("DYN476", f"{_SERVICE}.componentType", "a type that v1beta1 lacks", older(beta.service("main")), **_NEWER),
+    fires("DYN024", f"{_AT}.type", "the same type in v1beta1", newer(kind="main")),
+    fires(
+        "DYN477",
+        f"{_POD}.containers[0].command",
+        "elastic expert parallelism without a command",
+        newer(main={"args": ["--model", "acme/tiny", "--enable-elastic-ep"]}),
+    ),
+]
+
+
+def _running(*engines: str, **spec: Any) -> Resource:
+    """A graph with one worker for each engine."""
+    lines = [{"command": ["python3", "-m", f"dynamo.{engine}"]} for engine in engines]
+    return beta.graph(*(beta.component(f"w{index}", main=line) for index, line in enumerate(lines)), **spec)
+
+
+ENGINES = [
+    fires("DYN121", f"{_POD}.containers[0].args", "a command that starts another engine", _running("sglang", backendFramework="vllm")),
+    fires(
+        "DYN122",
+        f"{_POD}.containers[0].args",
+        "a command that starts two engines",
+        newer(main={"args": ["python3 -m dynamo.vllm & python3 -m dynamo.sglang"]}),
+    ),
+    fires("DYN478", f"{_NEXT}.podTemplate.spec.containers[0].args", "two engines in a graph", _running("vllm", "sglang")),
+    fires("DYN478", f"{_NEXT}.podTemplate.spec.containers[0].args", "two on Grove", _running("vllm", "sglang"), **_GROVE),
+    quiet("one engine in two workers", _running("vllm", "vllm")),
+]
+
+ALL: list[Case] = [
+    *MAIN_CONTAINERS,
+    *CONVERSIONS,
+    *GROVE_ONLY,
+    *REPLICAS,
+    *ANNOTATIONS,
+    *COMPILATION_CACHE,
+    *SIDECARS,
+    *GPU_MEMORY,
+    *TOPOLOGY,
+    *UNSUPPORTED,
+    *ENGINES,
+]

@@ -38,6 +38,9 @@ class Backend:
     leader_starts_last = False
     """True if the leader must start after its followers on several nodes."""
 
+    shares_gpu_memory = False
+    """True if processes of the engine can share the memory of GPUs: for failover, and with a GPU memory service in pods of its own."""
+
     def container(self, container: Container, role: RolePlan) -> Container:
         """The main container, changed for this engine."""
         return container

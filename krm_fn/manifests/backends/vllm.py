@@ -24,6 +24,7 @@ class VLLM(Backend):
 
     module = "vllm"
     cache_dir = "/root/.cache/vllm"
+    shares_gpu_memory = True
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """Adds the flags for several nodes. If the plan holds the path of a cache mount, appends the cache variable (UpdateContainer)."""

@@ -87,10 +87,14 @@ def _standard(figures: TypeFigures) -> Container:
     return standard
 
 
+def names() -> tuple[str, ...]:
+    """The names of all component types."""
+    return registry.entries(sys.modules[__name__])
+
+
 def get(name: str) -> Component:
     """The component type of a name, which is case-sensitive. An unknown name gives the default type."""
-    package = sys.modules[__name__]
-    if name not in registry.entries(package):
+    if name not in names():
         return Component()
-    component: Component = registry.get(package, name).COMPONENT
+    component: Component = registry.get(sys.modules[__name__], name).COMPONENT
     return component

@@ -9,10 +9,9 @@ from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import labels, merge
-from krm_fn.kube.types import Container
-from krm_fn.manifests import backends, components
+from krm_fn.manifests import components
 from krm_fn.plan import ComponentPlan, Identity, Placement
-from krm_fn.resolve import edge, pathway, placement
+from krm_fn.resolve import edge, engines, pathway, placement
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1 import deployment_config, ignored_fields, inventory, pod
 from krm_fn.resolve.v1alpha1.deployment_config import Override
@@ -28,7 +27,7 @@ def component(facts: Shared, who: Identity, written: dict[str, Any]) -> Componen
     pods = pod.facts(facts, who, path, written, variables)
     placed = Placement(
         workload=placement.name(facts, written),
-        backend=_backend(facts, who, pods.container, path),
+        backend=engines.backend(facts, who.type, pods.container, address),
         nodes=placement.nodes(written),
         replicas=written["replicas"] if written.get("replicas") is not None else variables.override.replicas,
         autoscaled=bool((written.get("scalingAdapter") or {}).get("enabled")) and not who.standalone,
@@ -68,18 +67,3 @@ def _variables(facts: Shared, who: Identity, path: Path, written: dict[str, Any]
         message = f"{deployment_config.NAME} cannot be read: {problem}; write a JSON object"
         facts.found.append(results.error("DYN120", message, facts.ref, at))
         return Variables(tuple(envs), Override())
-
-
-def _backend(facts: Shared, who: Identity, container: Container, path: Path) -> str:
-    """The engine that the command line starts, otherwise the engine of the graph (reference: determineBackendFramework)."""
-    if not components.get(who.type).runs_engine:
-        return backends.NONE
-    detected = backends.detect([*(container.get("command") or ()), *(container.get("args") or ())])
-    where = (*path, "extraPodSpec", "mainContainer", "args")
-    if len(detected) == 1 and facts.framework and facts.framework != detected[0]:
-        message = f"the command starts {detected[0]}, but spec.backendFramework is {facts.framework}; change one of the two"
-        facts.found.append(results.error("DYN121", message, facts.ref, where))
-    if len(detected) > 1 and not facts.framework:
-        message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the engine of the graph"
-        facts.found.append(results.error("DYN122", message, facts.ref, where))
-    return detected[0] if len(detected) == 1 else facts.framework or backends.NONE

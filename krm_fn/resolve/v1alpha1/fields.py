@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
@@ -62,6 +63,7 @@ COMPONENT: Mapping[Field, Path] = {
     "readiness": ("readinessProbe",),
     "replicas": ("replicas",),
     "resources": ("resources",),
+    "role_override": ("multinode", "*", "providerOverride"),
     "runtime_version": ("runtimeVersionOverride",),
     "scaling_adapter": ("scalingAdapter",),
     "shared_memory": ("sharedMemory",),
@@ -106,7 +108,16 @@ def book(resource: Resource) -> Book:
 
 def _address(path: Path, written: dict[str, Any]) -> Address:
     containers = (written.get("extraPodSpec") or {}).get("containers") or ()
-    return Address(path, COMPONENT, tuple(range(len(containers))))
+    mounts = written.get("volumeMounts") or ()
+    cache = next((index for index, mount in enumerate(mounts) if mount.get("useAsCompilationCache")), None)
+    return Address(path, COMPONENT if cache is None else _fields(cache), tuple(range(len(containers))))
+
+
+@lru_cache(maxsize=16)  # the mount of the cache has one of few indices
+def _fields(cache: int) -> Mapping[Field, Path]:
+    """The paths below a service with the mount of its compilation cache at this index."""
+    mount: Path = ("volumeMounts", cache)
+    return {**COMPONENT, "cache": mount, "cache.path": (*mount, "mountPoint")}
 
 
 _PROFILING: Path = ("spec", "profilingConfig")

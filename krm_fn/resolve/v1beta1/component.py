@@ -11,7 +11,7 @@ from krm_fn.kube import canonical, labels, merge, quantity
 from krm_fn.kube.types import Container
 from krm_fn.manifests import backends, components
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
-from krm_fn.resolve import edge, pathway, placement
+from krm_fn.resolve import edge, engines, pathway, placement
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1beta1 import features
 from krm_fn.resolve.v1beta1.fields import MAIN
@@ -20,9 +20,9 @@ from krm_fn.resolve.v1beta1.templates import Template
 
 def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan:
     """The plan of one component."""
-    written = template.component
+    written, address = template.component, facts.book.component(who.service)
     pods = _pod(facts, who, written)
-    backend = _backend(facts, who, pods.container)
+    backend = engines.backend(facts, who.type, pods.container, address)
     placed = Placement(
         workload=placement.name(facts, written),
         backend=backend,
@@ -35,7 +35,7 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
     )
     return ComponentPlan(
         ref=facts.ref,
-        address=facts.book.component(who.service),
+        address=address,
         config=facts.config,
         behaviour=facts.behaviour,
         who=who,
@@ -103,11 +103,3 @@ def is_gpu(name: str) -> bool:
     """True if a resource name stands for GPUs (reference: `internal/dra` ResolveGPUCount)."""
     kind = name.rpartition("/")[2]
     return name == "gpu" or name.startswith("gpu.") or ("/" in name and (kind == "gpu" or kind.startswith("mig-")))
-
-
-def _backend(facts: Shared, who: Identity, container: Container) -> str:
-    """The engine that the command line starts, otherwise the engine of the graph (reference: determineBackendFramework)."""
-    if not components.get(who.type).runs_engine:
-        return backends.NONE
-    detected = backends.detect([*(container.get("command") or ()), *(container.get("args") or ())])
-    return detected[0] if len(detected) == 1 else facts.framework or backends.NONE

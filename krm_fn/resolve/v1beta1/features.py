@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
@@ -12,7 +13,7 @@ _BETWEEN_PODS = "InterPod"
 
 def component(written: dict[str, Any]) -> Features:
     """The features of a component. `written` is as its author wrote it, without what its graph adds."""
-    experimental = written.get("experimental") or {}
+    experimental, names = written.get("experimental") or {}, tuple(_containers(written))
     return Features(
         runtime_version=written.get("runtimeVersionOverride") or "",
         min_available=written.get("minAvailable"),
@@ -23,13 +24,17 @@ def component(written: dict[str, Any]) -> Features:
         checkpoint=_checkpoint(experimental.get("checkpoint")),
         grouped=bool((experimental.get("grove") or {}).get("forceScalingGroup")),
         overrides_provider=written.get("providerOverride") is not None,
-        written_main=any(container.get("name") == MAIN for container in _containers(written)),
+        overridden_roles=tuple(_overridden_roles(written.get("multinode") or {})),
+        containers=names,
+        annotations=((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {},
+        written_main=MAIN in names,
     )
 
 
 def graph(spec: dict[str, Any]) -> GraphFeatures:
     """The features of a graph."""
     return GraphFeatures(
+        framework=spec.get("backendFramework") or "",
         labels=spec.get("labels") or {},
         annotations=spec.get("annotations") or {},
         priority_class=spec.get("priorityClassName") or "",
@@ -39,8 +44,16 @@ def graph(spec: dict[str, Any]) -> GraphFeatures:
     )
 
 
-def _containers(written: dict[str, Any]) -> list[dict[str, Any]]:
-    return ((written.get("podTemplate") or {}).get("spec") or {}).get("containers") or []
+def _containers(written: dict[str, Any]) -> Iterator[str]:
+    """The names of the containers of the pod."""
+    for container in ((written.get("podTemplate") or {}).get("spec") or {}).get("containers") or ():
+        yield container.get("name") or ""
+
+
+def _overridden_roles(several: dict[str, Any]) -> Iterator[str]:
+    for role in ("leader", "worker"):
+        if (several.get(role) or {}).get("providerOverride") is not None:
+            yield role
 
 
 def _topology(written: dict[str, Any] | None) -> Topology | None:

@@ -113,6 +113,7 @@ def _fields(index: int) -> Mapping[Field, Path]:
         "readiness": (*main, "readinessProbe"),
         "replicas": ("replicas",),
         "resources": (*main, "resources"),
+        "role_override": ("multinode", "*", "providerOverride"),
         "runtime_version": ("runtimeVersionOverride",),
         "scaling_adapter": ("scalingAdapter",),
         "shared_memory": ("sharedMemorySize",),

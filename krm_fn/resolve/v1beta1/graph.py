@@ -14,7 +14,7 @@ from krm_fn.config import Config
 from krm_fn.kube import labels, names
 from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import Book, GraphPlan, Identity, Restart
-from krm_fn.resolve import cluster, pathway
+from krm_fn.resolve import cluster, engines, pathway
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1beta1 import features, older, under_grove
@@ -52,6 +52,8 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
     current = generation_of(source, facts)
     made = templates(source, current.pods)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
+    components = tuple(component(facts, _identity(facts, template, source, current, stamp), template) for template in made)
+    engines.check_same(facts, components)
     plan = GraphPlan(
         name=facts.name,
         namespace=facts.namespace,
@@ -59,7 +61,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         ref=facts.ref,
         orchestrator=facts.orchestrator,
         discovery=facts.discovery,
-        components=tuple(component(facts, _identity(facts, template, source, current, stamp), template) for template in made),
+        components=components,
         annotations=annotations,
         claims=kept.claims,
         restart=restart,

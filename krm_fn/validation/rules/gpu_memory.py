@@ -1,0 +1,90 @@
+"""Rules about the GPU memory service, about failover, which needs that service, and about checkpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import labels
+from krm_fn.manifests import backends
+from krm_fn.manifests import components as kinds
+from krm_fn.schema import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.manifests.assemblies import Pods
+    from krm_fn.plan import ComponentPlan, GPUMemory, GraphPlan
+    from krm_fn.results import Result
+
+
+def check(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Result]:
+    """The findings about these features of each component."""
+    for component in (each.plan for each in made):
+        if component.features.gpu_memory:
+            yield from _check_service(plan, component, component.features.gpu_memory)
+        if component.features.failover:
+            yield from _check_failover(plan, component)
+        yield from _check_checkpoint(component)
+
+
+def _check_service(graph: GraphPlan, plan: ComponentPlan, memory: GPUMemory) -> Iterator[Result]:
+    if not kinds.get(plan.who.type).runs_engine:
+        message = f"a component of type {plan.who.type} runs no engine" if plan.who.type else "a component without a type runs no engine"
+        yield results.error("DYN461", f"{message}; remove the GPU memory service", plan.ref, plan.at("gpu_memory"))
+    elif plan.pod.gpus.number < 1:
+        message = (
+            "the GPU memory service needs the GPUs of the main container; set their number in its limits, for example nvidia.com/gpu: 1"
+        )
+        yield results.error("DYN461", message, plan.ref, plan.at("resources"))
+    if memory.client_pods:
+        yield sentences.error("DYN464", plan.ref, plan.at("gpu_memory.client_pods"))
+    if memory.clients and memory.between_pods:
+        yield sentences.error("DYN463", plan.ref, plan.at("gpu_memory.clients", 0)[:-1])
+    else:
+        yield from _check_clients(plan, memory.clients)
+    if memory.between_pods and not backends.get(graph.features.framework or backends.NONE).shares_gpu_memory:
+        message = f"a GPU memory service in pods of its own supports {_engines()} only; set {graph.word('backend')}, or use another mode"
+        yield results.error("DYN465", message, plan.ref, plan.at("gpu_memory.mode"))
+
+
+def _check_clients(plan: ComponentPlan, clients: tuple[str, ...]) -> Iterator[Result]:
+    """Each client must be another container of the pod, listed once."""
+    names = [name for name in plan.features.containers if name != "main"]
+    for index, name in enumerate(clients):
+        at = plan.at("gpu_memory.clients", index)
+        if name not in names:
+            known = f"write one of {', '.join(names)}" if names else "add the container"
+            yield results.error("DYN462", f"the pod has no container {name} beside the main one; {known}", plan.ref, at)
+        elif name in clients[:index]:
+            yield results.error("DYN462", f"{name} is listed twice; list each container once", plan.ref, at)
+
+
+def _check_failover(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
+    memory, failover = plan.features.gpu_memory, plan.features.failover
+    if failover is None:
+        return
+    if memory is None or memory.between_pods != failover.between_pods:
+        service = plan.word("gpu_memory")
+        yield results.error("DYN466", f"failover needs {service} with the same mode; set it", plan.ref, plan.at("failover"))
+    if not failover.between_pods and not backends.get(plan.placement.backend).shares_gpu_memory:
+        message = f"failover supports {_engines()} only, and this component runs another engine or none; remove failover"
+        yield results.error("DYN466", message, plan.ref, plan.at("failover"))
+    if not failover.between_pods and graph.annotations.get(labels.DISCOVERY_MODE) != "container":
+        message = f"two engines in one pod are discovered only with the annotation {labels.DISCOVERY_MODE}: container; set it on the graph"
+        yield results.error("DYN467", message, plan.ref, plan.at("failover"))
+
+
+def _check_checkpoint(plan: ComponentPlan) -> Iterator[Result]:
+    checkpoint = plan.features.checkpoint
+    if checkpoint is None:
+        return
+    if checkpoint.enabled:
+        message = "only an operator with a checkpoint controller makes and restores checkpoints; remove the field, or set enabled: false"
+        yield results.error("DYN468", message, plan.ref, plan.at("checkpoint"))
+    if checkpoint.job and checkpoint.reference:
+        yield sentences.error("DYN469", plan.ref, plan.at("checkpoint.job"))
+
+
+def _engines() -> str:
+    return ", ".join(name for name in backends.names() if backends.get(name).shares_gpu_memory)
