@@ -28,31 +28,39 @@ _NOT_STRUCTURAL = ("x-native", "x-editor", "x-kubernetes-patch-merge-key", "x-ku
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
 
 
-def definitions(version: str = "v1alpha1") -> list[Resource]:
+VERSIONS = ("v1alpha1", "v1beta1")
+_OPEN: dict[str, object] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def definitions(version: str = VERSIONS[0]) -> list[Resource]:
     """A definition for each served kind, sorted by name. GitOps tools keep the definitions when they leave Git.
 
-    Each definition serves `version`, or the only version that its kind has.
+    Each definition serves and stores `version`, or the only version that its kind has. It lists the other version without serving it,
+    so that an API server, which never forgets a stored version, accepts the exchange of the two. Two served versions would need a
+    conversion webhook: without one, an API server drops the fields that the stored version does not have.
     """
     known = generate.definitions()
-    served = {}
+    found: dict[str, dict[str, type[base.Kind]]] = {}
     for kind in structural.kinds():
-        api_version, name = structural.address(kind)
-        if kind.served and (name not in served or api_version.endswith(f"/{version}")):
-            served[name] = (kind.__name__, kind.served)
-    return [_definition(model, how, known) for _, (model, how) in sorted(served.items())]
+        if kind.served:
+            api_version, name = structural.address(kind)
+            found.setdefault(name, {})[api_version.rpartition("/")[2]] = kind
+    return [_definition(name, versions, version, known) for name, versions in sorted(found.items())]
 
 
-def _definition(name: str, how: base.Served, known: dict[str, Schema]) -> Resource:
-    fields = known[name]["properties"]
-    (api_version,), (kind,) = fields["apiVersion"]["enum"], fields["kind"]["enum"]
-    group, version = api_version.split("/")
-    plural = f"{kind.lower()}s"
-    names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower(), "shortNames": [*how.short_names]}
+def _definition(name: str, versions: dict[str, type[base.Kind]], wanted: str, known: dict[str, Schema]) -> Resource:
+    served = wanted if wanted in versions else next(iter(versions))
+    kind = versions[served]
+    how, group = kind.served, structural.address(kind)[0].partition("/")[0]
+    assert how is not None
+    plural = f"{name.lower()}s"
+    names = {"kind": name, "listKind": f"{name}List", "plural": plural, "singular": name.lower(), "shortNames": [*how.short_names]}
+    listed = [_version(served, how, root(known[kind.__name__], known)), *(_unserved(other) for other in versions if other != served)]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": f"{plural}.{group}", "annotations": {**labels.RETAIN, "helm.sh/resource-policy": "keep"}},
-        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": [_version(version, how, root(known[name], known))]},
+        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": listed},
     }
 
 
@@ -66,6 +74,11 @@ def _version(name: str, how: base.Served, schema: Schema) -> Resource:
         **({"subresources": subresources} if subresources else {}),
         "schema": {"openAPIV3Schema": schema},
     }
+
+
+def _unserved(name: str) -> Resource:
+    """A version that is only listed. Its open schema lets an API server read the managed fields of objects written in it."""
+    return {"name": name, "served": False, "storage": False, "schema": {"openAPIV3Schema": _OPEN}}
 
 
 def _columns(how: base.Served) -> list[Resource]:
