@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from krm_fn.results import Path, Ref, Result
 
 SENTENCES = {
-    "DYN100": "the graph has no services; add one",
+    "DYN100": "the graph has no {parts}; add one",
     "DYN101": "{services} have the same name in lower case, so their objects collide; rename one of them",
-    "DYN102": "the graph has more than one endpoint picker; keep one service of type epp",
+    "DYN102": "the graph has more than one endpoint picker; keep one {part} of type epp",
     "DYN103": "name is required; name the claim",
     "DYN105": "{field} is required when create is true; set it, for example to {example}",
     "DYN107": "order does not apply when type is Parallel; remove one of the two",
-    "DYN108": "the graph has no service {name}; write one of {services}",
-    "DYN109": "{name} is listed twice; list each service once",
-    "DYN110": "order does not list {services}; list every service",
+    "DYN108": "the graph has no {part} {name}; write one of {services}",
+    "DYN109": "{name} is listed twice; list each {part} once",
+    "DYN110": "order does not list {services}; list every {part}",
     "DYN116": "size is required unless disabled is true; set a size such as 16Gi, or disabled: true",
     "DYN130": "an endpoint picker runs on one node; remove {nodes}",
     "DYN131": "an endpoint picker must have exactly 1 replica; write 1",

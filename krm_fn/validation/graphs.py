@@ -21,16 +21,23 @@ _ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnc
 
 def check_services(plan: GraphPlan) -> Iterator[Result]:
     """A graph must have at least one service, each service must have its own objects, and only one may be an endpoint picker."""
+    parts, part = _words(plan)
     if not plan.components:
-        yield sentences.error("DYN100", plan.ref, plan.at("components"))
+        yield sentences.error("DYN100", plan.ref, plan.at("components"), parts=parts)
     first: dict[str, str] = {}
     for component in plan.components:
         service = component.who.service
         before = first.setdefault(component.who.name, service)
         if before != service:
-            yield sentences.error("DYN101", plan.ref, component.at("component"), services=f"services {before} and {service}")
+            yield sentences.error("DYN101", plan.ref, component.at("component"), services=f"{parts} {before} and {service}")
     if len([component for component in plan.components if kinds.get(component.who.type).singleton]) > 1:
-        yield sentences.error("DYN102", plan.ref, plan.at("components"))
+        yield sentences.error("DYN102", plan.ref, plan.at("components"), part=part)
+
+
+def _words(plan: GraphPlan) -> tuple[str, str]:
+    """What the author's version calls the components of a graph: `services` and `service`, or `components` and `component`."""
+    parts = plan.word("components")
+    return parts, parts.removesuffix("s")
 
 
 def check_claims(plan: GraphPlan) -> Iterator[Result]:
@@ -84,14 +91,15 @@ def check_restart(plan: GraphPlan) -> Iterator[Result]:
 
 
 def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
-    services = {component.who.service for component in plan.components}
+    services, (_, part) = {component.who.service for component in plan.components}, _words(plan)
     for index, name in enumerate(order):
         if name not in services:
-            yield sentences.error("DYN108", plan.ref, plan.at("restart.order", index), name=name, services=", ".join(sorted(services)))
+            there = ", ".join(sorted(services))
+            yield sentences.error("DYN108", plan.ref, plan.at("restart.order", index), part=part, name=name, services=there)
         elif name in order[:index]:
-            yield sentences.error("DYN109", plan.ref, plan.at("restart.order", index), name=name)
+            yield sentences.error("DYN109", plan.ref, plan.at("restart.order", index), name=name, part=part)
     if missing := sorted(services - set(order)):
-        yield sentences.error("DYN110", plan.ref, plan.at("restart.order"), services=", ".join(missing))
+        yield sentences.error("DYN110", plan.ref, plan.at("restart.order"), part=part, services=", ".join(missing))
 
 
 def check_planner(plan: GraphPlan) -> Iterator[Result]:

@@ -7,12 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from krm_fn.api import base, common, native
+from krm_fn.api import base, common, native, rules
 from krm_fn.api.v1alpha1 import capacity, gpu_memory, picker
 
-_NO_PICKER = 'self.?componentType.orValue("") != "epp"'
-_CONFIG, _REFERENCE = "self.?eppConfig.?config", "self.?eppConfig.?configMapRef"
-_EITHER = {"config": "config", "reference": "configMapRef"}
 _IS_ZERO = 'type(self.size) == string ? quantity(self.size).compareTo(quantity("0")) == 0 : self.size == 0'
 
 
@@ -146,33 +143,7 @@ class FrontendSidecar(base.Model):
 class Component(base.Model):
     """One component of a graph: its containers, replicas, resources and network access."""
 
-    model_config = base.rules(
-        base.Rule("DYN130", f"{_NO_PICKER} || !has(self.multinode)", "multinode", "Forbidden", words={"nodes": "multinode"}),
-        base.Rule(
-            "DYN131",
-            f"{_NO_PICKER} || self.?replicas.orValue(1) == 1",
-            "replicas",
-        ),
-        base.Rule(
-            "DYN132",
-            f"{_NO_PICKER} || {_CONFIG}.hasValue() || {_REFERENCE}.hasValue()",
-            "eppConfig",
-            "Required",
-            words=_EITHER,
-        ),
-        base.Rule(
-            "DYN133",
-            f"{_NO_PICKER} || !{_CONFIG}.hasValue() || !{_REFERENCE}.hasValue()",
-            "eppConfig",
-            words=_EITHER,
-        ),
-        base.Rule(
-            "DYN134",
-            f'{_NO_PICKER} || {_CONFIG}.hasValue() || !{_REFERENCE}.hasValue() || {_REFERENCE}.?name.orValue("") != ""',
-            "eppConfig.configMapRef.name",
-            "Required",
-        ),
-    )
+    model_config = base.rules(*rules.picker("componentType"))
 
     component_type: str | None = Field(
         default=None, description=f"What the component does: {common.TYPES}. The type decides the default probes, ports and environment."

@@ -7,13 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from krm_fn.api import base, common, native
+from krm_fn.api import base, common, native, rules
 from krm_fn.api.v1alpha1 import component
 
-_NO_ORDER = (
-    "!has(self.restart) || !has(self.restart.strategy) || !has(self.restart.strategy.order)"
-    ' || size(self.restart.strategy.order) == 0 || self.restart.strategy.?type.orValue("") == "Parallel"'
-)
 _ZEROS = [f"{sign}{digits}" for sign in ("", "+", "-") for digits in ("0", "00", "0.", ".0", "0.0", "0.00")]
 _UNITS = [*"numkKMGTPEe"]
 # A call of quantity() would be exact and, over 100 claims, cost more than an API server allows.
@@ -65,20 +61,7 @@ class PVC(base.Model):
 class RestartStrategy(base.Model):
     """The order in which services restart."""
 
-    model_config = base.rules(
-        base.Rule(
-            "DYN107",
-            'self.?type.orValue("") != "Parallel" || !has(self.order) || size(self.order) == 0',
-            "order",
-            "Forbidden",
-        ),
-        base.Rule(
-            "DYN109",
-            "!has(self.order) || self.order.all(name, self.order.exists_one(other, other == name))",
-            "order",
-            words={"name": "a service"},
-        ),
-    )
+    model_config = base.rules(*rules.strategy("service"))
 
     type: Literal["Sequential", "Parallel"] = "Sequential"
     """`Sequential` restarts one service after the other, `Parallel` all services at once."""
@@ -107,31 +90,7 @@ class GraphTopologyConstraint(base.Model):
 class GraphSpec(base.Model):
     """The desired state of a graph."""
 
-    model_config = base.rules(
-        base.Rule(
-            "DYN101",
-            "!has(self.services) || self.services.all(name, self.services.exists_one(other, other.lowerAscii() == name.lowerAscii()))",
-            "services",
-            words={"services": "two services"},
-        ),
-        base.Rule(
-            "DYN102",
-            '!has(self.services) || size(self.services.filter(name, self.services[name].?componentType.orValue("") == "epp")) < 2',
-            "services",
-        ),
-        base.Rule(
-            "DYN108",
-            f"{_NO_ORDER} || !has(self.services) || self.restart.strategy.order.all(name, name in self.services)",
-            "restart.strategy.order",
-            words={"name": "of one of these names", "services": "its services"},
-        ),
-        base.Rule(
-            "DYN110",
-            f"{_NO_ORDER} || !has(self.services) || self.services.all(name, name in self.restart.strategy.order)",
-            "restart.strategy.order",
-            words={"services": "some services"},
-        ),
-    )
+    model_config = base.rules(*rules.parts("service", "one", 'self.services[one].?componentType.orValue("")', "name in self.services"))
 
     backend_framework: common.Framework | None = None
     """The engine of all workers. If absent, each worker's command decides."""
@@ -205,15 +164,7 @@ class GraphStatus(base.Model):
 class DynamoGraphDeployment(base.Kind):
     """An inference graph: components that serve a model together."""
 
-    model_config = base.rules(
-        base.Rule(
-            "DYN100",
-            "size(self.?spec.?services.orValue({})) > 0",
-            "spec.services",
-            "Required",
-            lets_stored=True,
-        )
-    )
+    model_config = base.rules(rules.some("services", "{}"))
     served: ClassVar = base.Served(
         short_names=("dgd",),
         columns=(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from krm_fn.api import base, common, native
+from krm_fn.api import base, common, native, rules
 from krm_fn.api.v1alpha1 import picker
 from krm_fn.api.v1beta1 import experiments, pod
 
@@ -50,6 +50,8 @@ class CompilationCacheV1beta1(base.Model):
 
 class ComponentV1beta1(base.Model):
     """One component of a graph: its pod, replicas and nodes."""
+
+    model_config = base.rules(*rules.picker("type"))
 
     provider_override: common.ProviderOverride | None = None
     """Fields of the object that runs the component. krm-fn refuses it: operators newer than 1.5 act on it."""

@@ -7,12 +7,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from krm_fn.api import base, common, native
+from krm_fn.api import base, common, native, rules
 from krm_fn.api.v1beta1 import component, status
 
 
 class RestartStrategyV1beta1(base.Model):
     """The order in which components restart."""
+
+    model_config = base.rules(*rules.strategy("component"))
 
     type: Literal["Sequential", "Parallel"] = "Sequential"
     """`Sequential` restarts one component after the other, `Parallel` all components at once."""
@@ -40,6 +42,10 @@ class GraphTopologyConstraintV1beta1(base.Model):
 
 class GraphSpecV1beta1(base.Model):
     """The desired state of a graph."""
+
+    model_config = base.rules(
+        *rules.parts("component", "one.name", 'one.?type.orValue("")', "self.components.exists(one, one.name == name)")
+    )
 
     provider_override: common.ProviderOverride | None = None
     """Fields of the object that runs the graph. krm-fn refuses it: operators newer than 1.5 act on it."""
@@ -110,6 +116,8 @@ class GraphStatusV1beta1(base.Model):
 
 class DynamoGraphDeploymentV1beta1(base.Kind):
     """An inference graph: components that serve a model together."""
+
+    model_config = base.rules(rules.some("components", "[]"))
 
     served: ClassVar = base.Served(
         short_names=("dgd",),

@@ -1,0 +1,81 @@
+"""Rules that both versions of the API have. `part` is what a version calls a component of a graph."""
+
+from krm_fn.api import base
+
+_CONFIG, _REFERENCE = "self.?eppConfig.?config", "self.?eppConfig.?configMapRef"
+_EITHER = {"config": "config", "reference": "configMapRef"}
+_ORDER = "self.restart.strategy.order"
+_NO_ORDER = (
+    "!has(self.restart) || !has(self.restart.strategy) || !has(self.restart.strategy.order)"
+    f' || size({_ORDER}) == 0 || self.restart.strategy.?type.orValue("") == "Parallel"'
+)
+
+
+def picker(type_field: str) -> tuple[base.Rule, ...]:
+    """The rules of an endpoint picker; `type_field` holds the type of the component."""
+    other = f'self.?{type_field}.orValue("") != "epp"'
+    return (
+        base.Rule("DYN130", f"{other} || !has(self.multinode)", "multinode", "Forbidden", words={"nodes": "multinode"}),
+        base.Rule("DYN131", f"{other} || self.?replicas.orValue(1) == 1", "replicas"),
+        base.Rule("DYN132", f"{other} || {_CONFIG}.hasValue() || {_REFERENCE}.hasValue()", "eppConfig", "Required", words=_EITHER),
+        base.Rule("DYN133", f"{other} || !{_CONFIG}.hasValue() || !{_REFERENCE}.hasValue()", "eppConfig", words=_EITHER),
+        base.Rule(
+            "DYN134",
+            f'{other} || {_CONFIG}.hasValue() || !{_REFERENCE}.hasValue() || {_REFERENCE}.?name.orValue("") != ""',
+            "eppConfig.configMapRef.name",
+            "Required",
+        ),
+    )
+
+
+def some(parts: str, none: str) -> base.Rule:
+    """The rule of a graph that it has a component. `none` is an empty list or map of components in CEL."""
+    return base.Rule(
+        "DYN100",
+        f"size(self.?spec.?{parts}.orValue({none})) > 0",
+        f"spec.{parts}",
+        "Required",
+        words={"parts": parts},
+        lets_stored=True,
+    )
+
+
+def strategy(part: str) -> tuple[base.Rule, ...]:
+    """The rules of the strategy of a restart."""
+    return (
+        base.Rule("DYN107", 'self.?type.orValue("") != "Parallel" || !has(self.order) || size(self.order) == 0', "order", "Forbidden"),
+        base.Rule(
+            "DYN109",
+            "!has(self.order) || self.order.all(name, self.order.exists_one(other, other == name))",
+            "order",
+            words={"name": f"a {part}", "part": part},
+        ),
+    )
+
+
+def parts(part: str, name: str, kind: str, listed: str) -> tuple[base.Rule, ...]:
+    """The rules of the components of a graph, in its spec.
+
+    The field is the plural of `part`. In CEL, an entry is called `one`; `name` is the name of an entry, `kind` its type, and `listed` is
+    true if a component has the name `name`.
+    """
+    field = f"{part}s"
+    none, other = f"!has(self.{field})", name.replace("one", "other")
+    unlike = f"self.{field}.exists_one(other, {other}.lowerAscii() == {name}.lowerAscii())"
+    order = {"part": part, "services": f"its {field}"}
+    return (
+        base.Rule("DYN101", f"{none} || self.{field}.all(one, {unlike})", field, words={"services": f"two {field}"}),
+        base.Rule("DYN102", f'{none} || size(self.{field}.filter(one, {kind} == "epp")) < 2', field, words={"part": part}),
+        base.Rule(
+            "DYN108",
+            f"{_NO_ORDER} || {none} || {_ORDER}.all(name, {listed})",
+            "restart.strategy.order",
+            words={**order, "name": "of one of these names"},
+        ),
+        base.Rule(
+            "DYN110",
+            f"{_NO_ORDER} || {none} || self.{field}.all(one, {name} in {_ORDER})",
+            "restart.strategy.order",
+            words={**order, "services": f"some {field}"},
+        ),
+    )
