@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("busy")
 
-_ONE_WORKER = pytest.mark.xdist_group("control-plane")
+_PLANES = ("control_plane", "dynamo_v1beta1")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Run the tests that share the control plane on one worker, so that it starts once."""
+    """Run the tests that share a control plane on one worker, so that it starts once."""
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
-            if "control_plane" in getattr(item, "fixturenames", ()):
-                item.add_marker(_ONE_WORKER)
+            for plane in _PLANES:
+                if plane in getattr(item, "fixturenames", ()):
+                    item.add_marker(pytest.mark.xdist_group(plane))
 
 
 @pytest.fixture(scope="session")
@@ -54,9 +55,12 @@ def kubectl() -> Path:
 @pytest.fixture(scope="session")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[planes.ControlPlane]:
     """A real etcd and kube-apiserver, shared by all tests: create a namespace for each test with `control_plane.namespace(name)`."""
-    needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
-    with planes.running(tmp_path_factory.mktemp("control-plane"), needed) as plane:
+    with planes.running(tmp_path_factory.mktemp("control-plane"), _programs()) as plane:
         yield plane
+
+
+def _programs() -> planes.Programs:
+    return planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
 
 
 @pytest.fixture(scope="session")
@@ -87,3 +91,11 @@ def dynamo(control_plane: planes.ControlPlane, crds: list[dict[str, Any]]) -> pl
     """The control plane with Dynamo's kinds and those of the orchestrators."""
     definitions.serve(control_plane, generated.definitions())
     return control_plane
+
+
+@pytest.fixture(scope="session")
+def dynamo_v1beta1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[planes.ControlPlane]:
+    """A control plane of its own that serves Dynamo's kinds as v1beta1. A control plane serves one version of a kind only."""
+    with planes.running(tmp_path_factory.mktemp("control-plane-v1beta1"), _programs()) as plane:
+        definitions.serve(plane, generated.definitions("v1beta1"))
+        yield plane

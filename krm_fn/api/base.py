@@ -87,6 +87,9 @@ class Rule(NamedTuple):
     reason: Literal["Required", "Invalid", "Forbidden"] = "Invalid"
     words: Mapping[str, str] = MappingProxyType({})
     lets_stored: bool = False
+    each: str = ""
+    """The list of native objects below the model to whose entries the rule belongs, for example `spec.containers`. An API server limits
+    the estimated cost of a rule, and a rule about a whole list without a limit exceeds it."""
     editor: Schema | None = None
     """The same rule in JSON Schema, if editors can check it."""
 
@@ -111,8 +114,10 @@ def _but_stored(holds: str) -> Schema:
 def rules(*found: Rule) -> ConfigDict:
     """The configuration of a model with rules."""
     for_editors = [rule.editor for rule in found if rule.editor]
-    extra: dict[str, Any] = {"x-kubernetes-validations": [rule.written() for rule in found]}
-    return ConfigDict(json_schema_extra=extra | ({"x-editor": for_editors} if for_editors else {}))
+    own = [rule.written() for rule in found if not rule.each]
+    of_entries = {rule.each: rule.written() for rule in found if rule.each}
+    extra: dict[str, Any] = {"x-kubernetes-validations": own, "x-rules-of-entries": of_entries, "x-editor": for_editors}
+    return ConfigDict(json_schema_extra={key: keyword for key, keyword in extra.items() if keyword})
 
 
 class Column(NamedTuple):

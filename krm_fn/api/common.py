@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from krm_fn import registry
-from krm_fn.api import base
+from krm_fn.api import base, rules
 
 Framework = Annotated[str, base.Registered("manifests.backends")]
 """An inference engine."""
@@ -54,6 +54,8 @@ class TopologyConstraint(base.Model):
 
 class KvTransferPolicy(base.Model):
     """Which decode workers may receive the key-value cache of a prefill worker, by their place in the topology."""
+
+    model_config = base.rules(*rules.KV_TRANSFER)
 
     cluster_topology_name: str | None = Field(default=None, min_length=1)
     """The ClusterTopology that defines the levels. Set either this or `labelKey`."""
@@ -115,6 +117,8 @@ class CheckpointJob(base.Model):
 
 class Checkpoint(base.Model):
     """A saved state of a worker's container from which new pods start. Only an operator can make one."""
+
+    model_config = base.rules(*rules.CHECKPOINT)
 
     enabled: bool
     """If true, pods start from a checkpoint."""

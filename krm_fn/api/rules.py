@@ -1,4 +1,4 @@
-"""Rules that both versions of the API have. `part` is what a version calls a component of a graph."""
+"""Rules that both versions of the API have, or that several models of one have. `part` is what a version calls a component of a graph."""
 
 from krm_fn.api import base
 
@@ -79,3 +79,35 @@ def parts(part: str, name: str, kind: str, listed: str) -> tuple[base.Rule, ...]
             words={**order, "services": f"some {field}"},
         ),
     )
+
+
+def component() -> tuple[base.Rule, ...]:
+    """The rules of a component that only newer releases have."""
+    picker_only = f'self.?type.orValue("") == "epp" || (!{_CONFIG}.hasValue() && !{_REFERENCE}.hasValue())'
+    least, replicas = "self.?minAvailable.orValue(1)", "self.?replicas.orValue(1)"
+    return (
+        base.Rule("DYN455", picker_only, "eppConfig", "Forbidden"),
+        base.Rule("DYN454", f"{replicas} == 0 || !has(self.minAvailable) || {least} <= {replicas}", "minAvailable"),
+        base.Rule("DYN480", f"{least} == oldSelf.?minAvailable.orValue(1)", "minAvailable"),
+    )
+
+
+def gpu_memory(within: str) -> tuple[base.Rule, ...]:
+    """The rules of the GPU memory service; `within` is its mode inside one pod."""
+    none = "size(self.?extraClientContainers.orValue([])) == 0"
+    return (
+        base.Rule("DYN463", f'{none} || self.mode == "{within}"', "extraClientContainers", "Forbidden"),
+        base.Rule("DYN464", "size(self.?extraClientPods.orValue([])) == 0", "extraClientPods", "Forbidden"),
+    )
+
+
+CHECKPOINT = (base.Rule("DYN469", '!has(self.job) || self.?checkpointRef.orValue("") == ""', "job", "Forbidden"),)
+KV_TRANSFER = (
+    base.Rule("DYN472", "has(self.labelKey) != has(self.clusterTopologyName)"),
+    base.Rule("DYN473", '(self.enforcement == "preferred") == has(self.preferredWeight)', "preferredWeight"),
+    base.Rule("DYN474", '!has(self.labelKey) || !self.labelKey.contains("/") || size(self.labelKey.split("/")[0]) <= 253', "labelKey"),
+)
+POD_TEMPLATE = tuple(
+    base.Rule("DYN205", 'self.name == "main" || self.?image.orValue("") != ""', "image", "Required", each=f"spec.{field}")
+    for field in ("containers", "initContainers")
+)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _FEATURES = Features(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True)
 """The input tells what is known: pods count if they are in it."""
 _INTERNAL = "DYN019"
-_REFUSED = {*sentences.SENTENCES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145"}
-"""Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`. The last three are rules of a render only."""
+_REFUSED = {*sentences.SENTENCES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145", "DYN205"}
+"""Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`. The last four are rules of a render only."""
 
 
 class Judged:

@@ -251,4 +251,5 @@ TITLES = {
     "DYN476": "Component type is unknown in v1beta1",
     "DYN477": "Elastic expert parallelism without a command",
     "DYN478": "Graph with several engines",
+    "DYN480": "minAvailable is immutable",
 }

@@ -6,6 +6,7 @@ The native part comes from `native.json` and `merging.json`, which are checked i
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from krm_fn import generate
 from krm_fn.generate import catalog, crds, field_reference, kustomize_merge, kustomize_names, native, structural
@@ -13,7 +14,9 @@ from krm_fn.schema import table
 from krm_fn.yamlio import emitter
 
 ROOT = Path(__file__).parents[2]
-CRDS, KUSTOMIZE, DOCS = ROOT / "platform" / "crds", ROOT / "platform" / "kustomize", ROOT / "docs" / "reference"
+KUSTOMIZE, DOCS = ROOT / "platform" / "kustomize", ROOT / "docs" / "reference"
+CRDS = {"v1alpha1": ROOT / "platform" / "crds", "v1beta1": ROOT / "platform" / "crds-v1beta1"}
+"""The folder of the definitions by the version that they serve."""
 _MADE = "# Made from krm_fn/api by `make generate`.\n"
 
 
@@ -24,17 +27,22 @@ def checked() -> dict[Path, str]:
 
 def made() -> dict[Path, str]:
     """The other files of a clone, made from the models and from the file that a render reads."""
-    definitions = {f"{each['spec']['names']['plural']}.yaml": each for each in crds.definitions()}
     examples = sorted(f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if (path / "README.md").exists())
-    listed = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [*definitions]}
     return {
-        **{CRDS / name: _MADE + emitter.text(content) for name, content in {**definitions, "kustomization.yaml": listed}.items()},
+        **{CRDS[version] / name: _MADE + emitter.text(content) for version in CRDS for name, content in _definitions(version).items()},
         ROOT / "functions.yaml": _MADE + emitter.text(catalog.definition(examples)),
         ROOT / "metadata.yaml": _MADE + emitter.text(catalog.metadata(examples)),
         KUSTOMIZE / "openapi.json": generate.text(kustomize_merge.schema()),
         KUSTOMIZE / "names.yaml": _MADE + emitter.text(kustomize_names.references()),
         **{DOCS / name: page for name, page in field_reference.pages().items()},
     }
+
+
+def _definitions(version: str) -> dict[str, Any]:
+    """The files of a folder with the definitions that serve a version."""
+    definitions = {f"{each['spec']['names']['plural']}.yaml": each for each in crds.definitions(version)}
+    listed = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [*definitions]}
+    return {**definitions, "kustomization.yaml": listed}
 
 
 def main() -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.schema.table import Schema
 
+VERSIONS = ("v1alpha1", "v1beta1")
+_GROUP = "nvidia.com"
+# Without it, an apply would keep the webhook of an operator, which is gone. With it, an API server refuses the apply: replace works.
+_NO_CONVERSION: Resource = {"strategy": "None"}
 _AGE: Resource = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 _SCALE: Resource = {
     "specReplicasPath": ".spec.replicas",
@@ -24,11 +28,9 @@ _SCALE: Resource = {
     "labelSelectorPath": ".status.selector",
 }
 _ALTERNATIVES = [{"type": "integer"}, {"type": "string"}]
-_NOT_STRUCTURAL = ("x-native", "x-editor", "x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy")
+_NOT_STRUCTURAL = ("x-native", "x-editor", "x-rules-of-entries", "x-kubernetes-patch-merge-key", "x-kubernetes-patch-strategy")
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
 
-
-VERSIONS = ("v1alpha1", "v1beta1")
 _OPEN: dict[str, object] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -40,27 +42,25 @@ def definitions(version: str = VERSIONS[0]) -> list[Resource]:
     conversion webhook: without one, an API server drops the fields that the stored version does not have.
     """
     known = generate.definitions()
-    found: dict[str, dict[str, type[base.Kind]]] = {}
+    found: dict[str, dict[str, tuple[Schema, base.Served]]] = {}
     for kind in structural.kinds():
         if kind.served:
             api_version, name = structural.address(kind)
-            found.setdefault(name, {})[api_version.rpartition("/")[2]] = kind
+            found.setdefault(name, {})[api_version.rpartition("/")[2]] = (known[kind.__name__], kind.served)
     return [_definition(name, versions, version, known) for name, versions in sorted(found.items())]
 
 
-def _definition(name: str, versions: dict[str, type[base.Kind]], wanted: str, known: dict[str, Schema]) -> Resource:
+def _definition(name: str, versions: dict[str, tuple[Schema, base.Served]], wanted: str, known: dict[str, Schema]) -> Resource:
     served = wanted if wanted in versions else next(iter(versions))
-    kind = versions[served]
-    how, group = kind.served, structural.address(kind)[0].partition("/")[0]
-    assert how is not None
+    schema, how = versions[served]
     plural = f"{name.lower()}s"
     names = {"kind": name, "listKind": f"{name}List", "plural": plural, "singular": name.lower(), "shortNames": [*how.short_names]}
-    listed = [_version(served, how, root(known[kind.__name__], known)), *(_unserved(other) for other in versions if other != served)]
+    listed = [_version(served, how, root(schema, known)), *(_unserved(other) for other in versions if other != served)]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}", "annotations": {**labels.RETAIN, "helm.sh/resource-policy": "keep"}},
-        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": listed},
+        "metadata": {"name": f"{plural}.{_GROUP}", "annotations": {**labels.RETAIN, "helm.sh/resource-policy": "keep"}},
+        "spec": {"group": _GROUP, "names": names, "scope": "Namespaced", "conversion": _NO_CONVERSION, "versions": listed},
     }
 
 
@@ -112,6 +112,11 @@ def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
             out[key] = inlined(schema[key], known)
     if "properties" in schema:
         out["properties"] = {name: inlined(field, known) for name, field in schema["properties"].items()}
+    for path, rule in schema.get("x-rules-of-entries", {}).items():
+        entries = out
+        for step in path.split("."):
+            entries = entries["properties"][step]
+        entries["items"]["x-kubernetes-validations"] = [rule]
     for key in schema.get("x-kubernetes-list-map-keys", ()):
         if key not in out["items"].get("required", ()):
             out["items"]["properties"][key].setdefault("default", "")  # an API server requires a default for an optional key

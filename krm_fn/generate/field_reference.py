@@ -99,7 +99,7 @@ def _body(found: Schema, known: dict[str, Schema]) -> Iterator[str]:
         yield "\n".join(["| field | type | default | description |", "|---|---|---|---|", *rows])
     if native:
         yield f"{'Besides these, every' if rows else 'Every'} field of a Kubernetes {_native(found['x-native'])}."
-    rules = found.get("x-kubernetes-validations", ())
+    rules = [*found.get("x-kubernetes-validations", ()), *_of_entries(found)]
     if rules:
         yield "\n".join(["Rules:", "", *(_rule(rule) for rule in rules)])
 
@@ -145,6 +145,12 @@ def _limit(field: Schema) -> Iterator[str]:
     for key, what in (("maxLength", "characters"), ("maxItems", "entries"), ("maxProperties", "entries")):
         if key in field:
             yield f"At most {field[key]} {what}"
+
+
+def _of_entries(found: Schema) -> Iterator[Schema]:
+    """The rules of the entries of lists, each with the whole path of its field."""
+    for path, rule in found.get("x-rules-of-entries", {}).items():
+        yield {**rule, "fieldPath": f".{path}[]{rule['fieldPath']}"}
 
 
 def _rule(rule: Schema) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
+from krm_fn.kube.admission import pod
 
 if TYPE_CHECKING:
     from krm_fn.results import Path, Ref, Result
@@ -34,6 +35,7 @@ SENTENCES = {
     "DYN149": "host is required when the ingress is enabled; set it",
     "DYN170": "source is required for a LoRA adapter; write its uri, which begins with s3:// or hf://",
     "DYN171": "{uri} does not begin with s3:// or hf://, from which LoRA adapters are loaded; write such a uri",
+    "DYN205": pod.NO_IMAGE,
     "DYN454": "minAvailable is larger than replicas; write at most the number of replicas",
     "DYN455": "only a component of type epp reads eppConfig; remove it, or set the type",
     "DYN457": "vLLM starts its processes with mp or ray only; write one of them, or remove the annotation",
@@ -43,6 +45,7 @@ SENTENCES = {
     "DYN472": "exactly one of labelKey and clusterTopologyName is needed; keep or set one",
     "DYN473": "preferredWeight is needed if enforcement is preferred, and not allowed otherwise; set or remove it",
     "DYN474": "the domain of the label is longer than 253 characters; shorten it",
+    "DYN480": "minAvailable is immutable; set it back, or make a component with another name",
 }
 
 

@@ -7,13 +7,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from krm_fn.api import base, common
+from krm_fn.api import base, common, rules
 
 Mode = Literal["intraPod", "interPod"]
 
 
 class GPUMemoryService(base.Model):
     """The service that keeps weights in the memory of GPUs, so that several processes share them."""
+
+    model_config = base.rules(*rules.gpu_memory("intraPod"))
 
     enabled: bool
     """If true, the service runs."""

@@ -51,7 +51,7 @@ class CompilationCacheV1beta1(base.Model):
 class ComponentV1beta1(base.Model):
     """One component of a graph: its pod, replicas and nodes."""
 
-    model_config = base.rules(*rules.picker("type"))
+    model_config = base.rules(*rules.picker("type"), *rules.component())
 
     provider_override: common.ProviderOverride | None = None
     """Fields of the object that runs the component. krm-fn refuses it: operators newer than 1.5 act on it."""

@@ -1,10 +1,21 @@
 """The pod of a component: a native pod template with less metadata."""
 
-from krm_fn.api import base, native
+from krm_fn.api import base, native, rules
+from krm_fn.kube import labels
+
+_BACKEND = f'"{labels.EXECUTOR_BACKEND}"'
 
 
 class PodTemplateMetadataV1beta1(base.Model):
     """Metadata of the pods."""
+
+    model_config = base.rules(
+        base.Rule(
+            "DYN457",
+            f'!({_BACKEND} in self.?annotations.orValue({{}})) || self.annotations[{_BACKEND}].lowerAscii() in ["mp", "ray"]',
+            "annotations",
+        )
+    )
 
     name: str | None = None
     """Ignored: workloads name their pods."""
@@ -20,6 +31,8 @@ class PodTemplateMetadataV1beta1(base.Model):
 
 class PodTemplateV1beta1(base.Model):
     """The pod of a component. The container `main` runs the component; its fields are merged over the defaults of the type."""
+
+    model_config = base.rules(*rules.POD_TEMPLATE)
 
     metadata: PodTemplateMetadataV1beta1 | None = None
     """Labels and annotations of each pod."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Container, PodSpec, Probe, ProbeName, Toleration
 
 _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+NO_IMAGE = "the image is required; name the image to run"
 
 
 def refusals(spec: PodSpec, field: str = "spec") -> Iterator[Refusal]:
@@ -44,7 +45,7 @@ def refusals(spec: PodSpec, field: str = "spec") -> Iterator[Refusal]:
 
 def _container(container: Container, volumes: set[Any], claims: set[Any], field: str) -> Iterator[Refusal]:
     if not container.get("image"):
-        yield Refusal("DYN205", ("image",), "the image is required; name the image to run")
+        yield Refusal("DYN205", ("image",), NO_IMAGE)
     yield from fields.container(container)
     yield from _mounts(container, volumes, field)
     for refusal in resources.refusals(container.get("resources") or {}, claims, field):
