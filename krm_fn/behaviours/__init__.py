@@ -97,6 +97,35 @@ class GroveFigures(NamedTuple):
     refusals: Literal["error", "warning"] = "error"
 
 
+class MPI(NamedTuple):
+    """The MPI job of TensorRT-LLM. `home` is the home folder as shell text, and `quoted_home` within single quotes.
+
+    `readable` are the files in its folder `.ssh` that get mode 644. `root` is the option with which root may start the job, as shell text.
+    `sshd` are further options of sshd. `exports` are further variables that the job passes to all nodes.
+    """
+
+    home: str
+    quoted_home: str
+    readable: tuple[str, ...]
+    root: str
+    sshd: tuple[str, ...]
+    exports: tuple[str, ...]
+
+
+class Engines(NamedTuple):
+    """How engines start on several nodes.
+
+    `quotes_words`: each word of a plain command is quoted for the shell that reads it; otherwise only JSON is. `waits_for_leader`: a
+    follower of vLLM waits for its leader in an init container, with a script from a ConfigMap of the graph. `elastic`: vLLM with elastic
+    expert parallelism starts a Ray cluster.
+    """
+
+    quotes_words: bool
+    waits_for_leader: bool
+    elastic: bool
+    mpi: MPI
+
+
 class Behaviour(NamedTuple):
     """The facts of one release. A component type without an entry in `types` has the default `TypeFigures`.
 
@@ -116,6 +145,7 @@ class Behaviour(NamedTuple):
     pod_labels: PodLabels
     services: ServiceFacts
     discovery: Discovery
+    engines: Engines
     debug_modes: bool
     picker_args: tuple[str, ...]
     picks: Literal["frontends", "workers"]

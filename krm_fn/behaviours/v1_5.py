@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import Behaviour, Discovery, GroveFigures, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
+from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, GroveFigures, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
 _NIXL = 19090
@@ -83,6 +83,19 @@ BEHAVIOUR = Behaviour(
     pod_labels=PodLabels(protected=True, discovery=True),
     services=ServiceFacts(only_discovered=True, find_frontends=True, dashes=True, app_protocol=True),
     discovery=Discovery(reads=("endpoints", "pods"), short_label=True),
+    engines=Engines(
+        quotes_words=True,
+        waits_for_leader=True,
+        elastic=True,
+        mpi=MPI(
+            home="$HOME",
+            quoted_home="'$HOME'",
+            readable=("id_rsa.pub",),
+            root='$([ "$(id -u)" = "0" ] && echo --allow-run-as-root)',
+            sshd=("StrictModes no",),
+            exports=("CPATH", "TRITON_PTXAS_PATH"),
+        ),
+    ),
     debug_modes=False,
     picker_args=(
         *("--pool-name", "{pool}"),

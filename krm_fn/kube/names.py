@@ -183,6 +183,11 @@ def epp_config(graph: str) -> str:
     return f"{graph}-epp-config"
 
 
+def wait_for_leader(graph: str) -> str:
+    """The ConfigMap with the script by which followers wait for their leader."""
+    return f"{graph}-wait-leader-script"
+
+
 def pool(graph: str) -> str:
     """The InferencePool of a graph."""
     return f"{graph}-pool"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from krm_fn.behaviours import TypeFigures
     from krm_fn.config import Config
-    from krm_fn.kube.types import EnvVar
+    from krm_fn.kube.types import Container, EnvVar
     from krm_fn.plan import ComponentPlan
 
 
@@ -22,6 +22,13 @@ def value(name: str, text: str) -> EnvVar:
 def field(name: str, path: str) -> EnvVar:
     """A variable whose value Kubernetes takes from a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def appended(container: Container, *variables: EnvVar) -> Container:
+    """The container with variables at the end of its list. A variable that the container has already keeps its value."""
+    written = list(container.get("env") or ())
+    known = {entry.get("name") for entry in written}
+    return {**container, "env": [*written, *(entry for entry in variables if entry.get("name") not in known)]}
 
 
 _POD = (field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace"), field("POD_UID", "metadata.uid"))

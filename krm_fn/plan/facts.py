@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from krm_fn.kube.types import Container, EnvVar, Labels, PodSpec, Probe, Resources
 from krm_fn.records import NamedTuple
@@ -114,6 +114,7 @@ class Placement(NamedTuple):
     """The workload kind, engine, nodes and replicas of a component.
 
     `replicas` is None if the user wrote no number. `finds_containers` is true if Kubernetes discovery finds each container of a pod.
+    `executor` is the program with which vLLM runs one model on several nodes.
     """
 
     workload: str
@@ -124,6 +125,7 @@ class Placement(NamedTuple):
     discovery: str
     graph_discovery: str
     finds_containers: bool = False
+    executor: Literal["ray", "mp"] = "ray"
 
     @property
     def replicas_or_one(self) -> int:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import merge
 from krm_fn.manifests.backends import _shell
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krm_fn.kube.types import Container
 
 _PYTHON = re.compile(r"(.*/)?(python\d*(\.\d+)*)", re.ASCII)
@@ -40,16 +43,27 @@ def words(container: Container) -> list[str]:
     return [*(container.get("command") or ()), *(container.get("args") or ())]
 
 
-def inject(container: Container, flags: str, framework: str, *, needs_shell: bool) -> Container:
+def flat(words: Iterable[str]) -> list[str]:
+    """The words, split at blanks, so that the words in a line for a shell count too."""
+    return [part for word in words for part in word.split()]
+
+
+def has_option(container: Container, name: str, value: str) -> bool:
+    """True if the command line holds an option with a value, also in a line for a shell (reference: containerCommandLineHasArg)."""
+    every = words(container)
+    return any(f"{name} {value}" in word or f"{name}={value}" in word for word in every) or (name, value) in pairwise(flat(every))
+
+
+def inject(container: Container, flags: str, framework: str, *, needs_shell: bool, quoted: bool) -> Container:
     """The container with an engine's flags.
 
-    A Python command gets the flags at its end. If the flags need a shell, the command runs in one. In any other command, the flags follow
-    the last word with the framework's name, in the first argument that starts the framework.
+    A Python command gets the flags at its end. If the flags need a shell, the command runs in one; `quoted` is as in `_shell.line`. In any
+    other command, the flags follow the last word with the framework's name, in the first argument that starts the framework.
     """
     args = list(container.get("args") or ())
     if is_python(container):
         if needs_shell:
-            return {**container, "command": ["sh", "-c"], "args": [f"exec {_shell.line(words(container))} {flags}"]}
+            return {**container, "command": ["sh", "-c"], "args": [f"exec {_shell.line(words(container), quoted=quoted)} {flags}"]}
         return {**container, "args": [*args, *flags.split()]}
     for index, argument in enumerate(args):
         changed = after_framework(argument, flags, framework)

@@ -35,15 +35,48 @@ _CHANGES = (
 )
 _REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_SPECIAL = re.compile(r"""[ \t\n'"\\{}\[\]$`!]""")
+_ESCAPED = re.compile(r"""[\\"$`]""")
+_BACKSLASH = r"\\\g<0>"
+_FOR_KUBERNETES = re.compile(r"\$[$(]")
+_UNCLOSED = re.compile(r"\$\((?![^)]*\))")
 
 
-def line(words: Iterable[str]) -> str:
-    """The words as one shell line: JSON in single quotes, all other words without quotes, as in the reference.
+def line(words: Iterable[str], *, quoted: bool) -> str:
+    """The words as one shell line. If not `quoted`, JSON is in single quotes, and all other words have no quotes, as in the reference.
 
-    >>> print(line(["python3", "--kv", '{"role": "both"}', "--name", "$NAME"]))
+    >>> print(line(["python3", "--kv", '{"role": "both"}', "--name", "$NAME"], quoted=False))
     python3 --kv '{"role": "both"}' --name $NAME
     """
+    if quoted:
+        return " ".join(map(_quoted, words))
     return " ".join(quote(word) if _is_json(word) and change(word) else word for word in words)
+
+
+def single_quoted(word: str) -> str:
+    r"""A word in single quotes. Kubernetes replaces each `$(NAME)` in it. A `$(` without an end does not hide those in the next words.
+
+    >>> print(single_quoted("it's"), single_quoted("$(NAME)"), single_quoted("$(A"))
+    'it'\''s' '$(NAME)' '$''(A'
+    """
+    escaped = word.replace("'", r"'\''")
+    return _UNCLOSED.sub("$''(", f"'{escaped}'")
+
+
+def _quoted(word: str) -> str:
+    r"""A word for a shell line that the program gets as written, after Kubernetes has replaced each `$(NAME)` in it.
+
+    The quotes are the reference's (shellQuoteForBashC), except in three cases in which the program would get another word: single quotes,
+    references for Kubernetes, and characters that the reference does not quote.
+
+    >>> print(_quoted('{"a": 1}'), _quoted("it's"), _quoted("$NAME"), _quoted("$(NAME)"), _quoted("a;b"), _quoted("a#b"))
+    "{\"a\": 1}" "it's" "\$NAME" '$(NAME)' "a;b" a#b
+    """
+    if _FOR_KUBERNETES.search(word):
+        return single_quoted(word)
+    if not (_SPECIAL.search(word) or change(word)):
+        return word
+    return f'"{_ESCAPED.sub(_BACKSLASH, word)}"'
 
 
 def change(word: str) -> str:
@@ -58,8 +91,10 @@ def change(word: str) -> str:
 
 
 def check(container: Container, role: RolePlan, fields: Iterable[WordsField] = FIELDS) -> Iterator[Result]:
-    """Reports the words in these fields that the shell of a role changes. Words that are JSON are quoted, so the shell keeps them."""
+    """Reports the words in these fields that the shell of a role changes. It changes none that is quoted, such as JSON."""
     plan = role.component
+    if plan.behaviour.engines.quotes_words:
+        return
     literals = {entry.get("name", ""): entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}
     variables = {name: value for name, value in literals.items() if "$" not in value}
     for field in fields:

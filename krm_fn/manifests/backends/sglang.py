@@ -29,7 +29,9 @@ class SGLang(Backend):
         leads = role.role == "leader"
         host = addressing.leader_word if leads and not _commands.is_shell(container) else addressing.leader
         flags = f"--dist-init-addr {host}:{_PORT} --nnodes {nodes} --node-rank {0 if leads else addressing.rank}"
-        injected = _commands.inject(container, flags, self.module, needs_shell=not leads)
+        quoted = role.component.behaviour.engines.quotes_words
+        needs_shell = not leads and addressing.rank_needs_shell
+        injected = _commands.inject(container, flags, self.module, needs_shell=needs_shell, quoted=quoted)
         return injected if leads else _commands.without_probes(injected)
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:

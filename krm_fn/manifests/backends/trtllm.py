@@ -12,6 +12,7 @@ from krm_fn.manifests.backends import Backend, _commands, _shell
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from krm_fn.behaviours import MPI
     from krm_fn.kube.types import Container, PodSpec, Probe, Volume, WordsField
     from krm_fn.plan import ComponentPlan, RolePlan
     from krm_fn.plan.address import Field
@@ -20,17 +21,7 @@ if TYPE_CHECKING:
 _SSH_PORT = 2222
 _KEY_DIR = "/ssh-pk"
 _ROOT_HOME = "/root"
-_SSHD = "~/.ssh/host_keys"
-_CLIENT_CONFIG = rf"Host *\nIdentityFile ~/.ssh/id_rsa\nStrictHostKeyChecking no\nPort {_SSH_PORT}\n"
-_KEYS = (
-    f"ls -la {_KEY_DIR}/",
-    f"cp {_KEY_DIR}/private.key ~/.ssh/id_rsa",
-    f"cp {_KEY_DIR}/private.key.pub ~/.ssh/id_rsa.pub",
-    f"cp {_KEY_DIR}/private.key.pub ~/.ssh/authorized_keys",
-    "chmod 600 ~/.ssh/id_rsa ~/.ssh/authorized_keys",
-    "chmod 644 ~/.ssh/id_rsa.pub ~/.ssh/authorized_keys",
-    f"printf '{_CLIENT_CONFIG}' > ~/.ssh/config",
-)
+_KEY_TYPES = ("rsa", "ecdsa", "ed25519")
 _HANDED_ON = (
     *("CUDA_VISIBLE_DEVICES", "HF_DATASETS_CACHE", "HF_ENDPOINT", "HF_HOME", "HF_TOKEN", "HOME", "HUGGING_FACE_HUB_TOKEN"),
     *("LD_LIBRARY_PATH", "MODEL_PATH", "NCCL_DEBUG", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "PATH", "PYTHONPATH"),
@@ -64,7 +55,7 @@ class TensorRTLLM(Backend):
         }
         if role.role == "leader":
             return _commands.shell(ready, _leader(ready, role))
-        return {**_commands.without_probes(_commands.shell(ready, _follower())), "readinessProbe": _SSHD_READY}
+        return {**_commands.without_probes(_commands.shell(ready, _follower(plan.behaviour.engines.mpi))), "readinessProbe": _SSHD_READY}
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """Mounts the ssh keys from a Secret that the platform provides."""
@@ -78,7 +69,8 @@ class TensorRTLLM(Backend):
         """Checks the leader's plain command, which a shell reads on every node, and the folder of the ssh keys for root."""
         if role.component.placement.nodes > 1 and role.role == "leader":
             yield from _shell.check(container, role, _words_in_line(container))
-            yield from _check_home(container, role)
+            if role.component.behaviour.engines.mpi.home == "~":
+                yield from _check_home(container, role)
 
 
 def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
@@ -98,33 +90,60 @@ def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
 
 def _leader(container: Container, role: RolePlan) -> str:
     """The leader's line: it copies the keys, waits until the name of every follower resolves, and starts the MPI job."""
+    job = role.component.behaviour.engines.mpi
     wait = [_dns_wait(role.addressing.workers)] if role.addressing.waits_for_dns else []
-    return " && ".join(["mkdir -p ~/.ssh", *_KEYS, *wait, _mpirun(container, role)])
+    return " && ".join([f"mkdir -p {job.home}/.ssh", *_keys(job), *wait, _mpirun(container, role, job)])
 
 
-def _follower() -> str:
+def _follower(job: MPI) -> str:
     """A follower's line: it copies the keys, writes the host keys and the configuration of sshd, and runs sshd in the foreground."""
-    makes = [f"ssh-keygen -t {kind} -f {_SSHD}/ssh_host_{kind}_key -N ''" for kind in ("rsa", "ecdsa", "ed25519")]
-    host_keys = "".join(rf"HostKey {_SSHD}/ssh_host_{kind}_key\n" for kind in ("rsa", "ecdsa", "ed25519"))
+    folder, quoted = f"{job.home}/.ssh", f"{job.quoted_home}/.ssh"
+    makes = [f"ssh-keygen -t {kind} -f {folder}/host_keys/ssh_host_{kind}_key -N ''" for kind in _KEY_TYPES]
     config = (
-        rf"Port {_SSH_PORT}\n{host_keys}PidFile ~/.ssh/run/sshd.pid\nPermitRootLogin yes\nPasswordAuthentication no\n"
-        r"PubkeyAuthentication yes\nAuthorizedKeysFile ~/.ssh/authorized_keys\n"
+        f"Port {_SSH_PORT}",
+        *(f"HostKey {quoted}/host_keys/ssh_host_{kind}_key" for kind in _KEY_TYPES),
+        f"PidFile {quoted}/run/sshd.pid",
+        *job.sshd,
+        *("PermitRootLogin yes", "PasswordAuthentication no", "PubkeyAuthentication yes"),
+        f"AuthorizedKeysFile {quoted}/authorized_keys",
     )
-    write = f"printf '{config}' > ~/.ssh/sshd_config"
-    return " && ".join([f"mkdir -p ~/.ssh {_SSHD} ~/.ssh/run", *_KEYS, *makes, write, "/usr/sbin/sshd -D -f ~/.ssh/sshd_config"])
+    write = _printf(config, f"{folder}/sshd_config")
+    make_folders = f"mkdir -p {folder} {folder}/host_keys {folder}/run"
+    return " && ".join([make_folders, *_keys(job), *makes, write, f"/usr/sbin/sshd -D -f {folder}/sshd_config"])
 
 
-def _mpirun(container: Container, role: RolePlan) -> str:
+def _keys(job: MPI) -> tuple[str, ...]:
+    """The commands that copy the ssh keys and write the configuration of ssh clients."""
+    folder = f"{job.home}/.ssh"
+    client = ("Host *", f"IdentityFile {job.quoted_home}/.ssh/id_rsa", "StrictHostKeyChecking no", f"Port {_SSH_PORT}")
+    return (
+        f"ls -la {_KEY_DIR}/",
+        f"cp {_KEY_DIR}/private.key {folder}/id_rsa",
+        f"cp {_KEY_DIR}/private.key.pub {folder}/id_rsa.pub",
+        f"cp {_KEY_DIR}/private.key.pub {folder}/authorized_keys",
+        f"chmod 600 {folder}/id_rsa {folder}/authorized_keys",
+        f"chmod 644 {' '.join(f'{folder}/{name}' for name in job.readable)}",
+        _printf(client, f"{folder}/config"),
+    )
+
+
+def _printf(lines: Iterable[str], file: str) -> str:
+    """A command that writes lines into a file. The lines stand in single quotes."""
+    text = "".join(rf"{line}\n" for line in lines)
+    return f"printf '{text}' > {file}"
+
+
+def _mpirun(container: Container, role: RolePlan, job: MPI) -> str:
     """The mpirun command: one process for each GPU of each node. It exports the container's variables and common image variables."""
     plan, addressing = role.component, role.addressing
-    names = sorted({*_HANDED_ON, *(variable.get("name", "") for variable in container["env"])})
+    names = sorted({*_HANDED_ON, *job.exports, *(variable.get("name", "") for variable in container["env"])})
     hosts = ",".join([addressing.leader, *addressing.workers])
-    launch = f"trtllm-llmapi-launch {_original(container)}"
+    launch = f"trtllm-llmapi-launch {_original(container, quoted=plan.behaviour.engines.quotes_words)}"
     return " ".join(
         [
-            f"mpirun --allow-run-as-root --oversubscribe -n {plan.placement.nodes * _gpus(plan)} -H {hosts}",
+            f"mpirun {job.root} --oversubscribe -n {plan.placement.nodes * _gpus(plan)} -H {hosts}",
             "--mca pml ob1",
-            f'--mca plm_rsh_args "-p {_SSH_PORT} -o StrictHostKeyChecking=no -i ~/.ssh/id_rsa"',
+            f'--mca plm_rsh_args "-p {_SSH_PORT} -o StrictHostKeyChecking=no -i {job.home}/.ssh/id_rsa"',
             *(f"-x {name}" for name in names),
             f"bash -c {quote(launch)}",
         ]
@@ -137,10 +156,10 @@ def _gpus(plan: ComponentPlan) -> int:
     return next((number for number in numbers if number is not None), 0)
 
 
-def _original(container: Container) -> str:
+def _original(container: Container, *, quoted: bool) -> str:
     """The user's command as a line for `bash -c`. If there are arguments, a command other than Python is dropped, as in the reference."""
     if fields := _words_in_line(container):
-        return _shell.line(word for field in fields for word in container.get(field) or ())
+        return _shell.line((word for field in fields for word in container.get(field) or ()), quoted=quoted)
     return " ".join(container.get("args") or ())
 
 

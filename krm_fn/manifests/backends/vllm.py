@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from krm_fn.manifests import env
 from krm_fn.manifests.backends import Backend, _commands, _shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.types import Container, PodSpec
     from krm_fn.plan import ComponentPlan, RolePlan
     from krm_fn.results import Result
 
@@ -20,7 +21,11 @@ _RAY = "--distributed-executor-backend ray"
 
 
 class VLLM(Backend):
-    """vLLM workers on several nodes: Ray if one copy of the model needs several nodes, data parallelism if all copies together do."""
+    """vLLM workers on several nodes.
+
+    If one copy of the model needs several nodes, Ray or vLLM itself starts the processes of all nodes. If all copies together do, each node
+    runs some of the copies.
+    """
 
     module = "vllm"
     cache_dir = "/root/.cache/vllm"
@@ -28,13 +33,23 @@ class VLLM(Backend):
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """Adds the flags for several nodes. If the plan holds the path of a cache mount, appends the cache variable (UpdateContainer)."""
-        if role.component.placement.nodes > 1:
+        plan = role.component
+        if plan.placement.nodes > 1:
             container = _multinode(container, role)
-        pod = role.component.pod
-        cache = pod.cache or next((mount for mount in pod.mounts if mount.cache), None)
-        if cache is None or not cache.path:
-            return container
-        return {**container, "env": [*container["env"], {"name": "VLLM_CACHE_ROOT", "value": cache.path}]}
+        elif plan.behaviour.engines.elastic:
+            from krm_fn.manifests.backends import _elastic  # noqa: PLC0415 - a render under the oldest release starts without it
+
+            container = _elastic.alone(container)
+        cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
+        return env.appended(container, env.value("VLLM_CACHE_ROOT", cache.path)) if cache and cache.path else container
+
+    def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
+        """Makes a follower wait until its leader accepts connections."""
+        if not role.component.behaviour.engines.waits_for_leader or role.role != "worker":
+            return pod
+        from krm_fn.manifests.backends import _mp  # noqa: PLC0415 - see above
+
+        return _mp.waiting(pod, role)
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the plain commands that run in a shell: those of Ray's leader and of followers with data parallelism."""
@@ -47,19 +62,30 @@ class VLLM(Backend):
 
 
 def _multinode(container: Container, role: RolePlan) -> Container:
-    spread = _spread(container, role.component)
+    plan = role.component
+    spread = _spread(container, plan)
     if spread == "ray":
         container = _ray(container, role)
     elif spread == "data":
-        container = _data_parallel(container, role, _gpus(role.component) // _world(container))
+        container = _data_parallel(container, role, _gpus(plan) // _world(container))
+    elif spread == "elastic":
+        from krm_fn.manifests.backends import _elastic  # noqa: PLC0415 - see above
+
+        container = _elastic.spread(container, role)
+    if plan.placement.executor == "mp":
+        from krm_fn.manifests.backends import _mp  # noqa: PLC0415 - see above
+
+        container = _mp.container(container, role, spreads=spread == "mp")
     return container if role.role == "leader" else _commands.without_probes(container)
 
 
-def _spread(container: Container, plan: ComponentPlan) -> str:
-    """The way to span nodes, derived from the flags in the arguments and the GPUs of one node: `ray`, `data`, or an empty text."""
+def _spread(container: Container, plan: ComponentPlan) -> Literal["ray", "mp", "elastic", "data", ""]:
+    """The way to span nodes, derived from the flags in the arguments and the GPUs of one node; empty if one node is enough."""
     gpus, world = _gpus(plan), _world(container)
     if gpus and world > gpus:
-        return "ray"
+        return plan.placement.executor
+    if plan.behaviour.engines.elastic and "--enable-elastic-ep" in _commands.flat(container.get("args") or ()):
+        return "elastic"
     return "data" if gpus and world * _flag(container, "--data-parallel-size") > gpus else ""
 
 
@@ -74,7 +100,7 @@ def _world(container: Container) -> int:
 
 def _flag(container: Container, name: str) -> int:
     """The first number after a flag in the arguments, or 1. Only the long form with a space counts, as in the reference."""
-    words = [word for argument in container.get("args") or () for word in argument.split()]
+    words = _commands.flat(container.get("args") or ())
     numbers = (_commands.integer(after) for word, after in pairwise(words) if word == name)
     return next((number for number in numbers if number is not None), 1)
 
@@ -83,8 +109,9 @@ def _ray(container: Container, role: RolePlan) -> Container:
     """The leader starts a Ray cluster and the engine in it; followers join the cluster."""
     if role.role != "leader":
         return _commands.shell(container, f"ray start --address={role.addressing.leader}:{_RAY_PORT} --block")
-    line = f"{_shell.line(_commands.words(container))} {_RAY}"
-    if _commands.is_shell(container):  # the reference writes the line without quotes, and the shell then runs its first word only
+    quoted = role.component.behaviour.engines.quotes_words
+    line = f"{_shell.line(_commands.words(container), quoted=quoted)} {_RAY}"
+    if _commands.is_shell(container):  # the reference writes the flag behind the line for the shell, which then ignores it
         args = [_commands.after_framework(argument, _RAY, VLLM.module) for argument in container.get("args") or ()]
         line = _commands.nested({**container, "args": args})
     return _commands.shell(container, f"ray start --head --port={_RAY_PORT} && {line}")
@@ -99,7 +126,8 @@ def _data_parallel(container: Container, role: RolePlan, local: int) -> Containe
         f" --data-parallel-start-rank {0 if leads else f'$(( {local} * {addressing.operand} ))'}"
         f" --data-parallel-address {host} --data-parallel-rpc-port {_DATA_PARALLEL_PORT}"
     )
-    return _commands.inject(container, flags, VLLM.module, needs_shell=not leads)
+    quoted = role.component.behaviour.engines.quotes_words
+    return _commands.inject(container, flags, VLLM.module, needs_shell=not leads, quoted=quoted)
 
 
 BACKEND = VLLM()

@@ -5,10 +5,10 @@ Follows the reference's `internal/dynamo/graph.go` GenerateBasePodSpec for the f
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from krm_fn.kube import canonical, labels, merge, quantity
-from krm_fn.kube.types import Container
+from krm_fn.kube import canonical, labels, merge, quantity, version
+from krm_fn.kube.types import Container, Labels
 from krm_fn.manifests import backends, components
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.resolve import edge, engines, pathway, placement
@@ -16,6 +16,8 @@ from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1beta1 import features
 from krm_fn.resolve.v1beta1.fields import MAIN
 from krm_fn.resolve.v1beta1.templates import Template
+
+_PROCESSES_SINCE = (1, 0, 0)
 
 
 def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan:
@@ -32,6 +34,7 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         discovery=who.annotations.get(labels.DISCOVERY_BACKEND, facts.config.discovery_backend),
         graph_discovery=facts.discovery,
         finds_containers=who.annotations.get(labels.DISCOVERY_MODE) == "container",
+        executor=_executor(((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}),
     )
     return ComponentPlan(
         ref=facts.ref,
@@ -45,6 +48,17 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         inventory=None,
         features=features.component(template.written),
     )
+
+
+def _executor(annotations: Labels) -> Literal["ray", "mp"]:
+    """The program with which vLLM runs one model on several nodes: the one in an annotation of the pods, otherwise that of their operator.
+
+    An operator of 1.0 or later starts processes of its own for new graphs (reference: shouldUseMpBackend).
+    """
+    asked = annotations.get(labels.EXECUTOR_BACKEND, "").lower()
+    if asked in ("mp", "ray"):
+        return "mp" if asked == "mp" else "ray"
+    return "mp" if version.at_least(annotations.get(labels.ORIGIN_VERSION, ""), _PROCESSES_SINCE) else "ray"
 
 
 def _pod(facts: Shared, who: Identity, written: dict[str, Any]) -> PodFacts:

@@ -112,8 +112,25 @@ INJECTED = [
 @pytest.mark.parametrize(("container", "needs_shell", "changed"), [row[1:] for row in INJECTED], ids=[row[0] for row in INJECTED])
 def test_inject(container, needs_shell, changed):
     before = copy.deepcopy(container)
-    assert _commands.inject(container, "--F 1", "eng", needs_shell=needs_shell) == changed
+    assert _commands.inject(container, "--F 1", "eng", needs_shell=needs_shell, quoted=False) == changed
     assert container == before
+
+
+OPTIONS = [
+    ("two words", ["python3"], ["--x", "mp"], True),
+    ("one word", [], ["--x=mp"], True),
+    ("in a line for a shell", ["sh", "-c"], ["python3 -m e --x mp --y"], True),
+    ("with more blanks", ["sh", "-c"], ["python3 -m e --x \\\n  mp --x  mp"], True),
+    ("over the end of the command", ["python3", "--x"], ["mp"], True),
+    ("another value", [], ["--x", "ray", "mp"], False),
+    ("another option", [], ["--y", "mp"], False),
+    ("no words", [], [], False),
+]
+
+
+@pytest.mark.parametrize(("command", "args", "found"), [row[1:] for row in OPTIONS], ids=[row[0] for row in OPTIONS])
+def test_an_option_with_its_value_is_found_in_the_whole_command_line(command, args, found):
+    assert _commands.has_option({"command": command, "args": args}, "--x", "mp") is found
 
 
 NUMBERS = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -12,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from krm_fn.manifests.backends import _shell
-from tests.support import nodes
+from tests.support import nodes, starts
 
 DASH, BASH = (shutil.which(name) or name for name in ("dash", "bash"))
 SHELLS = [[DASH], [BASH], [BASH, "--posix"]]
@@ -127,7 +128,7 @@ JSON = st.recursive(
 @settings(max_examples=150, deadline=None)
 def test_json_arrives_as_written(value, blanks, raw, folder):
     word = json.dumps(value, indent=blanks, ensure_ascii=not raw)
-    line = _shell.line([word])
+    line = _shell.line([word], quoted=False)
     assert [arrived(shell, line, folder) for shell in SHELLS] == [["first", word, "last"]] * len(SHELLS)
 
 
@@ -145,8 +146,60 @@ LINES = [
 
 
 @pytest.mark.parametrize(("words", "line"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
-def test_only_json_is_quoted(words, line):
-    assert _shell.line(words) == line
+def test_only_json_is_quoted_under_release_0_9(words, line):
+    assert _shell.line(words, quoted=False) == line
+
+
+QUOTED = [
+    ("a word without special characters", "Qwen/Qwen3-0.6B", "Qwen/Qwen3-0.6B"),
+    ("JSON", '{"a": "b c"}', r'''"{\"a\": \"b c\"}"'''),
+    ("a blank", "my model", '"my model"'),
+    ("a backslash", r"a\b", r'"a\\b"'),
+    ("a backquote", "`pwd`", r'"\`pwd\`"'),
+    ("a variable", "$NAME", r'"\$NAME"'),
+    ("an exclamation mark", "a!", '"a!"'),
+    ("brackets that match no file", "[]", '"[]"'),
+    ("a single quote", "it's", '"it\'s"'),
+    ("a reference for Kubernetes", "--at=$(POD_IP)", "'--at=$(POD_IP)'"),
+    ("two dollar signs", "a$$b", "'a$$b'"),
+    ("an operator", "a;b", '"a;b"'),
+    ("a pattern", "*", '"*"'),
+    ("a hash inside", "a#b", "a#b"),
+    ("no character", "", '""'),
+]
+
+
+@pytest.mark.parametrize(("word", "line"), [row[1:] for row in QUOTED], ids=[row[0] for row in QUOTED])
+def test_every_word_is_quoted_under_release_1_5(word, line):
+    """As the reference quotes it, wherever the word then arrives as written."""
+    assert _shell.line([word], quoted=True) == line
+
+
+WITHOUT_SHELL = {"NAME": "a b", "QUOTED": '"$NAME"'}
+"""Variables of the container. Kubernetes replaces references to them."""
+
+
+@given(words=st.lists(st.text(st.sampled_from("""aA1 \t\n'"\\`$$(()){}[];&|<>#~*?!=-""") | ANY, max_size=8), min_size=1, max_size=3))
+@example(words=["$(NAME)", "$(QUOTED)", "$$(NAME)"])
+@example(words=["$(a", "b)"])
+@example(words=["$(it's)", "'$(NAME"])
+@example(words=["", "$$", "a$"])
+@settings(max_examples=300, deadline=None)
+def test_a_program_gets_quoted_words_as_without_a_shell(words, folder):
+    """The line runs in dash, in bash, and in bash that another shell starts, as the MPI job does. Later references stay alive."""
+    expected = ["first", *(starts.expanded(word, WITHOUT_SHELL) for word in words), "a b", "last"]
+    line = f"{_shell.line(words, quoted=True)} '$(NAME)'"
+    once = starts.expanded(line, WITHOUT_SHELL)
+    assert [arrived(shell, once, folder) for shell in SHELLS] == [expected] * len(SHELLS)
+    nested = starts.expanded(shlex.quote(f"exec printf '%s\\0' first {line} last"), WITHOUT_SHELL)
+    assert inside(nested, folder) == expected
+
+
+def inside(argument, folder):
+    """The words that a program gets from a line in bash, which another shell starts."""
+    variables = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    ran = subprocess.run([DASH, "-c", f"{BASH} -c {argument}"], cwd=folder, env=variables, capture_output=True, check=False, timeout=300)
+    return ran.stdout.decode(errors="surrogateescape").split("\0")[:-1]
 
 
 VARIABLES = [

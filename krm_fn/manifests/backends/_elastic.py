@@ -1,0 +1,65 @@
+"""vLLM with elastic expert parallelism, which needs a Ray cluster of its own, also in a single pod.
+
+Follows the reference's `internal/dynamo/backend_vllm.go` (injectElasticEPRayLaunchFlags).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from krm_fn.manifests import env
+from krm_fn.manifests.backends import _commands, _shell
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Container
+    from krm_fn.plan import RolePlan
+
+_PORT = 6379
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+_POD_IP = env.field("POD_IP", "status.podIP")
+_MASTER_IP = env.field("VLLM_DP_MASTER_IP", "status.podIP")
+_CONNECT = f"import socket; s=socket.create_connection(('127.0.0.1',{_PORT}),timeout=1); s.close()"
+_UNTIL_RAY_ANSWERS = (
+    f'i=0; until python3 -c "{_CONNECT}" 2>/dev/null; do i=$((i+1)); '
+    '[ "$i" -ge 150 ] && { echo "ERROR: Ray head did not start within 300s" >&2; exit 1; }; sleep 2; done'
+)
+
+
+def alone(main: Container) -> Container:
+    """The main container of a single pod. It is unchanged without both flags that ask for Ray, or if the image chooses the command.
+
+    vLLM looks for the Ray node at the address in VLLM_DP_MASTER_IP, so the head gets the same address.
+    """
+    backends = (_commands.has_option(main, flag, "ray") for flag in ("--data-parallel-backend", "-dpb"))
+    if "--enable-elastic-ep" not in _commands.flat(_commands.words(main)) or not any(backends) or not main.get("command"):
+        return main
+    line = f'ray start --head --port={_PORT} --node-ip-address="$POD_IP" --block & {_UNTIL_RAY_ANSWERS} && exec {_line(main)}'
+    return env.appended(_commands.shell(main, line), _POD_IP, _MASTER_IP)
+
+
+def spread(main: Container, role: RolePlan) -> Container:
+    """The main container on several nodes: the leader starts the Ray cluster and the engine; followers join when the engine is ready.
+
+    A follower that joins earlier would get copies of the model that the leader places on its own node.
+    """
+    if role.role != "leader":
+        return _commands.shell(main, _join(role.addressing.leader, role.component.behaviour.ports.system))
+    if not main.get("command"):
+        return main
+    return _commands.shell(main, f"ray start --head --port={_PORT} --block & {_UNTIL_RAY_ANSWERS} && {_line(main)}")
+
+
+def _join(leader: str, port: int) -> str:
+    """A follower's line. It asks the leader every 15 seconds for three hours, because a large model loads that long."""
+    ask = f"import urllib.request; urllib.request.urlopen('http://{leader}:{port}/live', timeout=5)"
+    return (
+        f'tries=0; until python3 -c "{ask}" 2>/dev/null; do tries=$((tries+1)); '
+        'if [ "$tries" -ge 720 ]; then echo "The leader was not ready within three hours." >&2; exit 1; fi; '
+        f'echo "The leader is not ready yet."; sleep 15; done; exec ray start --address={leader}:{_PORT} --block'
+    )
+
+
+def _line(main: Container) -> str:
+    """The command line for a shell. The program gets each word as written (reference: shellQuotePOSIX)."""
+    return " ".join(word if _PLAIN.fullmatch(word) else _shell.single_quoted(word) for word in _commands.words(main))
