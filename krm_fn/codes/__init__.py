@@ -211,7 +211,9 @@ TITLES = {
     "DYN409": "Kept fields are ignored",
     "DYN410": "Field is only kept in an annotation",
     "DYN411": "Dynamo 0.9 has no such field",
+    "DYN412": "Field is not in the converted resource",
     "DYN413": "Dynamo 1.5 makes other pods of the same fields",
+    "DYN414": "Too many kept fields",
     # 415-424: the generation of workers, and the configuration of an operator
     "DYN415": "Workers changed since the operator named them",
     "DYN416": "Names follow the worker hash",

@@ -33,12 +33,26 @@ def _unreadable(resource: Resource, field: lost.Lost) -> Result:
     return results.error("DYN411", message, results.ref(resource), field.path)
 
 
-def of_conversion(resource: Resource, version: str) -> list[Result]:
+def of_conversion(resource: Resource, version: str, converted: Resource) -> list[Result]:
     """The findings about a resource that is rewritten in `version`: what is only kept, and what other pods a newer release makes."""
     address = results.ref(resource)
-    found = preserved.findings(resource)
+    found = _of_rewrite(resource, version)
     for path, instead in lost.fields(resource, version):
         fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
         message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, and an annotation keeps it; {fix}"
         found.append(results.warning("DYN410", message, address, path))
-    return [*found, *(changes.findings(resource) if version == "v1beta1" else ())]
+    if preserved.size(converted) > preserved.LIMIT:
+        message = "an annotation would keep more fields of the resource than an API server accepts; use --native, or remove such fields"
+        found.append(results.error("DYN414", message, address, ("spec",)))
+    return found
+
+
+def of_native_conversion(resource: Resource, version: str, missing: list[lost.Lost]) -> list[Result]:
+    """The findings about a resource that is rewritten in `version` without kept fields. `missing` are fields without another form."""
+    message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, so the converted resource lacks it; keep it without --native"
+    address = results.ref(resource)
+    return [*_of_rewrite(resource, version), *(results.warning("DYN412", message, address, field.path) for field in missing)]
+
+
+def _of_rewrite(resource: Resource, version: str) -> list[Result]:
+    return [*preserved.findings(resource), *(changes.findings(resource) if version == "v1beta1" else ())]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.convert import component_leftovers, preserved, requests, service_leftovers
+from krm_fn.convert import component_leftovers, pod_templates, preserved, requests, service_leftovers
 from krm_fn.convert._values import is_zero, mapping, name_of, objects
 from krm_fn.kube import identity
 from krm_fn.records import NamedTuple
@@ -32,7 +32,7 @@ _INSTEAD = {
     "ingress": "an Ingress as a resource of its own",
 }
 _DEAD = ("serviceName", "autoscaling")
-"""Fields that no release acts on."""
+"""Fields that no release acts on. An Ingress acts if it is enabled."""
 _PLAIN_MOUNT = ("name", "mountPath")
 
 
@@ -63,9 +63,9 @@ def _of_services(spec: dict[str, Any]) -> Iterator[Lost]:
 
 
 def _of_service(service: dict[str, Any], path: Path) -> Iterator[Lost]:
-    kept = service_leftovers.only_v1alpha1(service)
-    for field in kept:
-        if field not in _DEAD and not is_zero(service[field]):
+    for field in service_leftovers.only_v1alpha1(service):
+        is_dead = field in _DEAD or (field == "ingress" and mapping(service[field]).get("enabled") is not True)
+        if not is_dead and not is_zero(service[field]):
             yield Lost((*path, field), _INSTEAD.get(field, ""))
     caches = [place for place, mount in enumerate(objects(service.get("volumeMounts"))) if mount.get("useAsCompilationCache") is True]
     for place in caches[1:]:
@@ -83,11 +83,20 @@ def _of_component(component: dict[str, Any], before: dict[str, Any], path: Path)
     service = service_leftovers.restored(component, before, name_of(component) or None)
     if component.get("frontendSidecar") and "frontendSidecar" not in service:
         yield Lost((*path, "frontendSidecar"), "")
+    for name, place in _details(component):
+        yield Lost((*path, *place), f"the volume {name} in podTemplate.spec.volumes")
+
+
+def undeclared(component: dict[str, Any]) -> list[str]:
+    """The names of claims that the main container mounts with details, such as `readOnly`, without a volume in the pod template."""
+    return [name for name, _ in _details(component)]
+
+
+def _details(component: dict[str, Any]) -> Iterator[tuple[str, Path]]:
     pod = mapping(mapping(component.get("podTemplate")).get("spec"))
     declared = {name_of(volume) for volume in objects(pod.get("volumes"))}
-    for number, container in enumerate(objects(pod.get("containers"))):
-        for place, mount in enumerate(objects(container.get("volumeMounts")) if name_of(container) == "main" else []):
-            details = [field for field, value in mount.items() if field not in _PLAIN_MOUNT and not is_zero(value)]
-            if details and name_of(mount) not in declared:
-                claim = f"the volume {name_of(mount)} in podTemplate.spec.volumes"
-                yield Lost((*path, "podTemplate", "spec", "containers", number, "volumeMounts", place, details[0]), claim)
+    main = next(((at, each) for at, each in enumerate(objects(pod.get("containers"))) if name_of(each) == pod_templates.MAIN), (0, {}))
+    for place, mount in enumerate(objects(main[1].get("volumeMounts"))):
+        details = [field for field, value in mount.items() if field not in _PLAIN_MOUNT and not is_zero(value)]
+        if details and name_of(mount) not in declared:
+            yield name_of(mount), ("podTemplate", "spec", "containers", main[0], "volumeMounts", place, details[0])

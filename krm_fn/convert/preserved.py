@@ -78,6 +78,16 @@ def with_status(resource: Resource, fields: dict[str, Any]) -> Resource:
     return _annotated(resource, _STATUSES[resource["kind"]], fields)
 
 
+def without(resource: Resource) -> Resource:
+    """Returns the resource without kept fields."""
+    return _annotated(_annotated(resource, _SPECS.get(resource["kind"], ""), {}), _STATUSES.get(resource["kind"], ""), {})
+
+
+def size(resource: Resource) -> int:
+    """The bytes of the kept fields of a resource."""
+    return sum(len(f"{labels.notes(resource).get(key, '')}".encode()) for key in labels.PRESERVED)
+
+
 def _annotated(resource: Resource, key: str, held: dict[str, Any]) -> Resource:
     metadata = mapping(resource.get("metadata"))
     written = mapping(metadata.get("annotations"))

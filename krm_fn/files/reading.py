@@ -32,7 +32,10 @@ _TYPES = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFCHR: 
 
 
 class Source(NamedTuple):
-    """A value and its place: a path in a document of a file. `line` is the first line of the document, `text` the text of the document."""
+    """A value and its place: a path in a document of a file.
+
+    `line` is the first line of the document, `text` the text of the document, and `start` the offset of that text in the file.
+    """
 
     value: Any
     file: str
@@ -40,6 +43,7 @@ class Source(NamedTuple):
     line: int
     text: str
     at: results.Path = ()
+    start: int = 0
 
     def place(self, path: results.Path = ()) -> dict[str, Any]:
         """File, document, line and column of a field, as fields of a Result."""
@@ -137,7 +141,7 @@ def parse(data: bytes, file: str) -> File:
     """The values of the bytes of a file. `file` is the name in findings. Never raises."""
     text, undecodable = reader.decode(data, file)
     documents, broken = reader.read(text, file)
-    wholes = [Source(each.value, file, each.number, each.line, text[each.start : each.end]) for each in documents]
+    wholes = [Source(each.value, file, each.number, each.line, text[each.start : each.end], start=each.start) for each in documents]
     names_dynamo = bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
     return File(text, [source for whole in wholes for source in _members(whole)], [*undecodable, *broken], names_dynamo)
 

@@ -146,8 +146,8 @@ def test_findings_of_a_render_and_of_a_conversion():
     newer = resource("DynamoGraphDeployment", "v1beta1", "components: [{name: w, experimental: {grove: {}}}]")
     assert [(found.severity, found.code) for found in findings.of_render(newer, "v1alpha1", is_new=True)] == [("error", "DYN411")]
     assert findings.of_render(newer, "v1beta1", is_new=True) == []
-    assert [(found.severity, found.code) for found in findings.of_conversion(newer, "v1alpha1")] == [("warning", "DYN410")]
+    assert [(found.severity, found.code) for found in findings.of_conversion(newer, "v1alpha1", {})] == [("warning", "DYN410")]
     older = _graph("envFromSecret: s, labels: {a: b}", "envFrom: [{}]")
     assert [found.code for found in findings.of_render(older, "v1beta1", is_new=True)] == ["DYN413"]
     assert findings.of_render(older, "v1beta1", is_new=False) == []
-    assert [found.code for found in findings.of_conversion(older, "v1beta1")] == ["DYN410", "DYN413"]
+    assert [found.code for found in findings.of_conversion(older, "v1beta1", {})] == ["DYN413", "DYN410"]
