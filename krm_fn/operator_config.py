@@ -20,7 +20,7 @@ _Path = tuple[str, ...]
 _GROVE, _PROVIDER = ("orchestrators", "grove", "enabled"), ("serviceMesh", "provider")
 _ISTIO = ("serviceMesh", "istio")
 
-_KEYS: dict[_Path, _Path] = {
+KEYS: dict[_Path, _Path] = {
     ("discovery", "backend"): ("discoveryBackend",),
     ("infrastructure", "natsAddress"): ("natsAddress",),
     ("infrastructure", "etcdAddress"): ("etcdAddress",),
@@ -71,7 +71,7 @@ def read(written: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     if results.failed(found):
         return {}, found
     spec: dict[str, Any] = {"behaviour": "v1.5"}
-    for path, target in _KEYS.items():
+    for path, target in KEYS.items():
         value = _value(written, path)
         if value not in (None, ""):
             _set(spec, target, _MEANINGS.get(path, {}).get(value, value))

@@ -205,6 +205,47 @@ def test_service_of_a_component_alone_finds_its_pods():
     truth.assert_fit(render(lone, discoveryBackend="etcd").resources)
 
 
+DISAGGREGATED = truth.read((golden.EXAMPLES / "v1beta1-disagg-sglang" / "graph.yaml").read_text())[0]
+
+
+def newer(name, **fields):
+    """The v1beta1 graph with a changed component."""
+    found = copy.deepcopy(DISAGGREGATED)
+    merge(next(each for each in found["spec"]["components"] if each["name"] == name), fields)
+    return found
+
+
+def test_workers_keep_their_names_when_they_change():
+    says("keeps the names, because Git would delete the old workers first. The pods carry the generation")
+    versions = [objects(render(newer("Decode", sharedMemorySize=size)), "Deployment") for size in ("1Gi", "2Gi")]
+    assert versions[0].keys() == versions[1].keys() == {"writer-frontend", "writer-prefill", "writer-decode"}
+    generations = [made["writer-prefill"]["spec"]["template"]["metadata"]["labels"][labels.WORKER_HASH] for made in versions]
+    assert generations[0] != generations[1]
+
+
+def test_grove_tells_workers_their_generation():
+    says("writes the label `nvidia.com/dynamo-worker-hash` and the variable `DYN_NAMESPACE_WORKER_SUFFIX`")
+    (made,) = objects(render(DISAGGREGATED, orchestrator="grove"), "PodCliqueSet").values()
+    told = {}
+    for each in made["spec"]["template"]["cliques"]:
+        variables = {entry["name"]: entry.get("value") for entry in each["spec"]["podSpec"]["containers"][0]["env"]}
+        told[each["name"]] = (each["labels"].get(labels.WORKER_HASH), variables.get("DYN_NAMESPACE_WORKER_SUFFIX"))
+    assert told["frontend"] == (None, None)
+    assert told["prefill"] == told["decode"] == (told["decode"][0], told["decode"][0])
+    assert told["decode"][0]
+
+
+def test_unknown_fields_are_refused():
+    says("drops fields that the API server does not know | refuses them")
+    assert codes(render(newer("Decode", newest=True)), "error") == {"DYN023"}
+
+
+def test_what_only_the_cluster_knows_is_refused_by_name():
+    says("reads them from the configuration, or refuses the field with its name")
+    found = render(newer("Decode", experimental={"checkpoint": {"enabled": True}})).results
+    assert [results.field(each.path) for each in found if each.severity == "error"] == ["spec.components[2].experimental.checkpoint"]
+
+
 TWICE = [{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]
 HANDLERS = {"tcpSocket": {"port": 1}, "exec": {"command": ["true"]}}
 ONE_ONLY = {"nvidia.com/dynamo-discovery-backend": "kubernetes"}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from krm_fn import config
+from krm_fn import config, operator_config
 from krm_fn.cli import sync
 from tests.platform import pages
 
 PAGE = (pages.DOCS / "operator-map.md").read_text()
 SECTIONS = dict(part.partition("\n")[::2] for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:])
+FILE = "The file of operators from 1.0 on"
 ALONE = "What the operator has no setting for"
 
 
@@ -65,7 +66,17 @@ def test_every_key_of_the_configuration_is_on_the_page():
 
 def test_keys_without_a_counterpart_have_none():
     elsewhere = {key for heading, text in SECTIONS.items() if heading != ALONE for key in named(text)}
+    elsewhere -= {".".join(path) for path in operator_config.IGNORED}  # keys of the operator with the same names
     assert {*named(SECTIONS[ALONE])} == {*keys(config.Config())} - elsewhere
+
+
+def test_the_file_of_an_operator_stands_for_the_keys_on_the_page():
+    """The table and the reader of the file agree, key by key, also about the keys that a build ignores."""
+    told = {name: row[-1] for row in rows(SECTIONS[FILE]) for name in named(row[0])}
+    read = {".".join(path): ".".join(target) for path, target in operator_config.KEYS.items()}
+    ignored = {".".join(path) for path in operator_config.IGNORED}
+    assert {name: named(cell)[0] for name, cell in told.items() if not cell.startswith("nothing: ")} == read
+    assert {name for name, cell in told.items() if cell.startswith("nothing: ")} == {*ignored, "checkpoint"}
 
 
 def test_no_flag_is_explained_twice():
