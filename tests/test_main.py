@@ -105,6 +105,30 @@ def test_the_function_imports_what_requests_need_only_for_requests(imported):
     assert not {"krm_fn.manifests.profiling", "krm_fn.resolve.v1alpha1.request", "krm_fn.validation.requests"} & imported
 
 
+def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
+    later = ("krm_fn.generation", "krm_fn.kube.go_json", "krm_fn.kube.version", "krm_fn.operator_config", "krm_fn.convert.versions")
+    assert not {*later, "krm_fn.behaviours.v1_5", "krm_fn.validation.rules", "krm_fn.manifests.assemblies.main_first"} & imported
+    assert not [name for name in imported if name.startswith("krm_fn.resolve.v1beta1")]
+
+
+NEWER = GRAPH.replace("v1alpha1", "v1beta1").replace(
+    "services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: example.com/dynamo:1}}}}",
+    "components: [{name: Frontend, type: KIND, podTemplate: {spec: {containers: [{name: main, image: 'example.com/dynamo:1.5.0'}]}}}]",
+)
+
+
+@pytest.mark.parametrize(("kind", "hashes"), [("frontend", False), ("decode", True)])
+def test_the_order_of_fields_is_read_only_for_workers(kind, hashes):
+    program = (
+        "import sys; from krm_fn.kube import go_json; from krm_fn.__main__ import main; code = main();"
+        "print(go_json.pod_template.cache_info().currsize, file=sys.stderr); sys.exit(code)"
+    )
+    given = NEWER.replace("KIND", kind)
+    done = subprocess.run([sys.executable, "-c", program], input=given, capture_output=True, text=True, check=True)
+    assert "kind: Deployment" in done.stdout
+    assert done.stderr.splitlines()[-1] == str(int(hashes))
+
+
 @pytest.mark.parametrize("module", TOO_DEAR)
 def test_the_function_does_not_import(module, imported):
     assert module not in imported

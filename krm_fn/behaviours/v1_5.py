@@ -17,6 +17,7 @@ BEHAVIOUR = Behaviour(
         "annotations",
         "compilation_cache",
         "frontend_sidecars",
+        "generations",
         "gpu_memory",
         "grove_only",
         "topology",

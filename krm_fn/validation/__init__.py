@@ -14,7 +14,7 @@ from krm_fn.kube import identity
 from krm_fn.manifests import components as kinds
 from krm_fn.manifests import workloads
 from krm_fn.resolve.cluster import namespace
-from krm_fn.validation import components, discovery, generations, graphs, models, pods
+from krm_fn.validation import components, discovery, graphs, models, pods
 
 if TYPE_CHECKING:
     from krm_fn.config import Config
@@ -42,7 +42,6 @@ def graph(plan: GraphPlan, made: Sequence[Pods], cluster: ClusterFacts) -> Itera
         yield from graphs.check_claims(plan)
         yield from graphs.check_restart(plan)
         yield from graphs.check_planner(plan)
-        yield from generations.check_images(plan)
     for component in made:
         yield from _component(component, cluster)
     for workload, carried in workloads.carried(made).items():
