@@ -45,6 +45,11 @@ PRESERVED = frozenset(
 )
 """Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved`)."""
 
+# say where pods of workers take the labels of their place from, and begin the labels that a controller copies from nodes to pods
+TOPOLOGY_KEY = "nvidia.com/topology-label-key"
+TOPOLOGY_NAME = "nvidia.com/topology-cluster-topology-name"
+TOPOLOGY_PREFIX = "nvidia.com/dynamo-topology."
+
 # requests: the label of a profiling Job and its pods, and the labels of what comes out of a request
 REQUEST = "dgdr"
 REQUEST_APP = "app"
@@ -68,7 +73,7 @@ GROVE_UPDATE_STRATEGY = "nvidia.com/grove-update-strategy"
 POWER_LIMIT = "dynamo.nvidia.com/gpu-power-limit"  # in watts, on pods
 KAI_QUEUE_NAME = "nvidia.com/kai-scheduler-queue"
 VOLCANO_QUEUE_NAME = "nvidia.com/volcano-queue"
-GROVE_UPDATE = "nvidia.com/grove-update-strategy"
+GROVE_UPDATE_STRATEGY = "nvidia.com/grove-update-strategy"
 
 # read by other programs
 MESH_SIDECAR = "sidecar.istio.io/inject"

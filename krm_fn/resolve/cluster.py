@@ -30,7 +30,7 @@ class ClusterFacts(NamedTuple):
     `secrets` maps namespace and registry host to Secret names; `everywhere` maps a registry host to the Secrets of the configuration.
     `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the ServiceAccount marked for pods without an account.
     `config_maps` maps namespace and name of a ConfigMap to its keys. `outputs` maps namespace and name of a claim to the requests that
-    write into it.
+    write into it. `topologies` maps the name of a ClusterTopologyBinding to its domains.
     """
 
     secrets: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -40,6 +40,7 @@ class ClusterFacts(NamedTuple):
     config_maps: dict[tuple[str, str], frozenset[str]] = {}
     models: BaseModels = BaseModels()
     outputs: dict[tuple[str, str], tuple[str, ...]] = {}
+    topologies: dict[str, tuple[str, ...]] = {}
 
     def pull_secrets(self, namespace: str, image: str) -> tuple[str, ...]:
         """Returns the Secrets for an image's registry: those among the items, then those of the configuration."""
@@ -91,7 +92,17 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
         everywhere[host] = (*everywhere.get(host, ()), entry.name)
     models = base_models.read((namespace(resource, config), resource) for resource in resources if _names_models(resource))
     outputs = output_claims.read((namespace(resource, config), resource) for resource in resources if _is_request(resource))
-    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs), found
+    levels = _topologies(resources)
+    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels), found
+
+
+def _topologies(resources: Sequence[Resource]) -> dict[str, tuple[str, ...]]:
+    bindings = [resource for resource in resources if resource.get("kind") == "ClusterTopologyBinding"]
+    if not bindings:
+        return {}
+    from krm_fn.resolve import topologies  # noqa: PLC0415 - few inputs hold a topology
+
+    return topologies.read(bindings)
 
 
 def _is_request(resource: Resource) -> bool:

@@ -17,7 +17,7 @@ from krm_fn.plan import Book, GraphPlan, Identity, Restart
 from krm_fn.resolve import cluster, engines, pathway
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1beta1 import features, older, under_grove
+from krm_fn.resolve.v1beta1 import features, older, topology, under_grove
 from krm_fn.resolve.v1beta1.component import component
 from krm_fn.resolve.v1beta1.generations import Generation, generation_of
 from krm_fn.resolve.v1beta1.templates import WORKERS, Graph, Template, templates
@@ -47,8 +47,8 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         found=[],
     )
     restart = _restart(spec.get("restart"))
-    kept = older.read(resource)
-    source = Graph(facts.name, facts.namespace, spec, annotations, kept.services, separate=pathway.per_component(facts))
+    kept, separate = older.read(resource), pathway.per_component(facts)
+    source = Graph(facts.name, facts.namespace, spec, annotations, kept.services, separate, topology.domains(facts, spec))
     current = generation_of(source, facts)
     made = templates(source, current.pods)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, merge, names
 from krm_fn.records import NamedTuple
+from krm_fn.resolve.v1beta1 import kv_transfer
 from krm_fn.resolve.v1beta1.fields import MAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from krm_fn.kube.types import Labels
 
@@ -28,7 +29,8 @@ class Graph(NamedTuple):
     """A graph of v1beta1 with the defaults that admission writes.
 
     `older` holds the fields of its components in v1alpha1, by name, for fields that only v1alpha1 has; empty if the graph has none.
-    `separate` is true if each component has objects of its own, other than on Grove.
+    `separate` is true if each component has objects of its own, other than on Grove. `domains` are those of the ClusterTopology that the
+    policy for key-value caches names.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Graph(NamedTuple):
     annotations: Labels
     older: Mapping[str, dict[str, Any]]
     separate: bool
+    domains: tuple[str, ...] = ()
 
 
 class Template(NamedTuple):
@@ -78,8 +81,9 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
     marks, defaults = _marks(written, generation, picked=picked), _default_annotations(graph, written)
-    with_env = _with_env(written, graph.spec.get("env") or ())
-    component = with_pod(with_env, lambda pod: _with_metadata(pod, graph, marks, defaults))
+    policy = kv_transfer.policy(graph.spec) if written.get("type") in WORKERS else None
+    with_policy = _with_policy(_with_env(written, graph.spec.get("env") or ()), policy, graph.domains)
+    component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
     metadata = component["podTemplate"].get("metadata") or {}
     model = (written.get("modelRef") or {}).get("name")
     own = {
@@ -97,6 +101,7 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
         **({labels.BASE_MODEL: model} if model else {}),
     }
     annotations.pop(labels.ORIGIN_VERSION, None)
+    annotations = kv_transfer.annotated(annotations, policy)
     users = (_users(graph, older, written, part) for part in ("labels", "annotations"))
     return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, written, older, *users)
 
@@ -145,17 +150,37 @@ def _with_env(component: dict[str, Any], common: Any) -> dict[str, Any]:
         return component
 
     def changed(template: dict[str, Any]) -> dict[str, Any]:
-        spec = template.get("spec") or {}
-        containers = list(spec.get("containers") or ())
-        if not any(container.get("name") == MAIN for container in containers):
-            containers.append({"name": MAIN})
+        spec, containers, main = _main(template)
         done = [
-            {**container, "env": merge.envs(common, container.get("env") or ())} if container.get("name") == MAIN else container
+            {**container, "env": merge.envs(common, container.get("env") or ())} if container is main else container
             for container in containers
         ]
         return {**template, "spec": {**spec, "containers": done}}
 
     return with_pod(component, changed)
+
+
+def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domains: Sequence[str]) -> dict[str, Any]:
+    """The component with the policy for key-value caches. Without a main container, one is added."""
+    if policy is None:
+        return component
+
+    def changed(template: dict[str, Any]) -> dict[str, Any]:
+        spec, containers, main = _main(template)
+        return kv_transfer.laid({**template, "spec": {**spec, "containers": containers}}, main, policy, domains)
+
+    return with_pod(component, changed)
+
+
+def _main(template: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
+    """The pod of a template, its containers, and the main one of them, which is added if it is missing."""
+    spec = template.get("spec") or {}
+    containers = list(spec.get("containers") or ())
+    main = next((container for container in containers if container.get("name") == MAIN), None)
+    if main is None:
+        main = {"name": MAIN}
+        containers.append(main)
+    return spec, containers, main
 
 
 def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels, defaults: Labels) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Follows the reference's `internal/dynamo/graph.go` generateLabels and generateAn
 
 from __future__ import annotations
 
-from krm_fn.kube import labels, names
+from krm_fn.kube import labels, merge, names
 from krm_fn.kube.types import Labels
 from krm_fn.plan import Identity
 from krm_fn.resolve.v1beta1.templates import INHERITED, Template
@@ -18,6 +18,7 @@ _OF_DYNAMO = (
     labels.COMPONENT_CLASS,
     labels.WORKER_HASH,
 )
+_TOPOLOGY = (labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME)
 
 
 def identity(who: Identity, template: Template, discovery: str, stamp: Labels) -> Identity:
@@ -37,8 +38,9 @@ def identity(who: Identity, template: Template, discovery: str, stamp: Labels) -
             **{key: template.labels[key] for key in _OF_DYNAMO if key in template.labels},
         },
         annotations={
-            **template.user_annotations,
+            **merge.without(template.user_annotations, *_TOPOLOGY),
             **{key: on_pods[key] for key in INHERITED if key in on_pods},
+            **{key: template.annotations[key] for key in _TOPOLOGY if key in template.annotations},
             **({labels.DISCOVERY_BACKEND: discovery} if discovery else {}),
             **stamp,
         },

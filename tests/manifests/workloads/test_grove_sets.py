@@ -106,7 +106,7 @@ def test_fields_of_the_graph(written, made):
 
 @pytest.mark.parametrize("strategy", ["RollingRecreate", "OnDelete"])
 def test_an_annotation_names_the_update_strategy(strategy):
-    assert rendered(annotations={labels.GROVE_UPDATE: strategy})["spec"]["updateStrategy"] == {"type": strategy}
+    assert rendered(annotations={labels.GROVE_UPDATE_STRATEGY: strategy})["spec"]["updateStrategy"] == {"type": strategy}
     assert "updateStrategy" not in rendered()["spec"]
 
 

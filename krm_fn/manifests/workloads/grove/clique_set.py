@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def clique_set(graph: GraphPlan, made: Sequence[Pods]) -> Resource:
     """The PodCliqueSet of a graph. `made` holds the pods of each component."""
-    features, update = graph.features, graph.annotations.get(labels.GROVE_UPDATE)
+    features, update = graph.features, graph.annotations.get(labels.GROVE_UPDATE_STRATEGY)
     marks = {labels.GRAPH: graph.name} if graph.behaviour.grove.describes_sets else {}
     made_cliques = order.ordered(clique for component in made for clique in cliques.cliques(graph, component))
     explicit = any(clique["spec"].get("startsAfter") for clique in made_cliques)
