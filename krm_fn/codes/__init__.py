@@ -223,6 +223,10 @@ TITLES = {
     "DYN420": "Settings of the operator without meaning for a build",
     "DYN421": "The operator looks into the cluster, and a build cannot",
     "DYN422": "Checkpoints need the operator",
+    # 435-444: Grove, topology and shared GPUs of newer releases
+    "DYN435": "Feature needs a controller of the operator",
+    "DYN436": "ClusterTopologyBinding is not among the items",
+    "DYN437": "Topology domain does not exist",
     # 450-489: rules of newer releases
     "DYN450": "Component without a main container",
     "DYN451": "Version of Dynamo in the image is unknown",

@@ -8,7 +8,7 @@ from typing import Any
 from krm_fn.config import LeaderWorkerSet
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from tests.support import beta, given
+from tests.support import beta, given, grove_faults
 from tests.support.faults import Case, fires, quiet
 
 _NEWER = {"behaviour": "v1.5"}
@@ -382,6 +382,7 @@ ENGINES = [
 ]
 
 ALL: list[Case] = [
+    *grove_faults.ALL,
     *MAIN_CONTAINERS,
     *CONVERSIONS,
     *GROVE_ONLY,

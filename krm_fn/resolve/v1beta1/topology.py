@@ -29,7 +29,7 @@ def domains(facts: Shared, spec: dict[str, Any]) -> tuple[str, ...]:
     _check_constraints(facts, spec)
     policy = kv_transfer.policy(spec) or {}
     name = policy.get("clusterTopologyName") or ""
-    if not name:
+    if not name or policy.get("labelKey"):
         return ()
     if name not in facts.cluster.topologies:
         message = f"the pods need a file for each domain of the {_KIND} {name}, which is not among the items; add it to them"

@@ -24,7 +24,7 @@ def check(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Result]:
         if component.features.gpu_memory:
             yield from _check_service(plan, component, component.features.gpu_memory)
         if component.features.failover:
-            yield from _check_failover(plan, component)
+            yield from list(_check_failover(plan, component)) or _without_controller(component)
         yield from _check_checkpoint(component)
 
 
@@ -73,6 +73,16 @@ def _check_failover(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
     if not failover.between_pods and graph.annotations.get(labels.DISCOVERY_MODE) != "container":
         message = f"two engines in one pod are discovered only with the annotation {labels.DISCOVERY_MODE}: container; set it on the graph"
         yield results.error("DYN467", message, plan.ref, plan.at("failover"))
+
+
+def _without_controller(plan: ComponentPlan) -> Iterator[Result]:
+    """Engines in pods of their own never restart alone, because their group would not work together any more."""
+    if plan.features.engine_pods > 1:
+        message = (
+            "a controller of Dynamo's operator deletes all engines of a group after one of them fails, and without it a failed pod stays; "
+            "run the operator beside krm-fn, or remove failover"
+        )
+        yield results.warning("DYN435", message, plan.ref, plan.at("failover"))
 
 
 def _check_checkpoint(plan: ComponentPlan) -> Iterator[Result]:

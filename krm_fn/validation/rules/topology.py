@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
+from krm_fn.manifests import workloads
 from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def check(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Result]:
         message = f"neither the graph nor a component has a {plan.word('topology.domain')}; set one, for example rack"
         yield results.error("DYN471", message, plan.ref, plan.at("topology.domain"))
     if plan.features.kv_transfer:
-        yield from _check_transfer(plan, plan.features.kv_transfer)
+        yield from list(_check_transfer(plan, plan.features.kv_transfer)) or _without_controller(plan, plan.features.kv_transfer)
 
 
 def _check_transfer(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]:
@@ -39,3 +40,14 @@ def _check_transfer(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]:
     prefix, slash, _ = policy.label_key.partition("/")
     if slash and len(prefix) > _PREFIX_LIMIT:
         yield sentences.error("DYN474", plan.ref, plan.at("kv_transfer.label"))
+
+
+def _without_controller(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]:
+    """Without Grove, a policy that reads a topology is an error of its own (`krm_fn.validation.rules.grove_only`)."""
+    if policy.topology and workloads.get(plan.orchestrator).per_component:
+        return
+    message = (
+        "a controller of Dynamo's operator copies the labels of each node to its pods, and without it the workers do not know their place; "
+        "run the operator beside krm-fn, or remove the policy"
+    )
+    yield results.warning("DYN435", message, plan.ref, plan.at("kv_transfer"))
