@@ -53,11 +53,16 @@ class TypeFigures(NamedTuple):
     grace_period: int = 60
 
 
-class PodLabels(NamedTuple):
-    """The labels of pods. `protected`: the labels of Dynamo override the user's. `discovery`: pods carry the labels for discovery."""
+class PodMetadata(NamedTuple):
+    """The labels and annotations of pods.
+
+    `protected`: the labels of Dynamo override the user's. `discovery`: pods carry the labels for discovery. `inherited`: pods have all
+    annotations of the objects of their component.
+    """
 
     protected: bool
     discovery: bool
+    inherited: bool
 
 
 class ServiceFacts(NamedTuple):
@@ -142,7 +147,7 @@ class Behaviour(NamedTuple):
     ports: Ports
     types: Mapping[str, TypeFigures]
     shared_memory: str
-    pod_labels: PodLabels
+    pod_metadata: PodMetadata
     services: ServiceFacts
     discovery: Discovery
     engines: Engines

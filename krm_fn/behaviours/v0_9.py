@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
+from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, PodMetadata, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
 _PICKER = ProbeFigures("grpc", "inference-extension", _PORTS.picker_health, delay=5, period=10)
@@ -53,7 +53,7 @@ BEHAVIOUR = Behaviour(
         ),
     },
     shared_memory="8Gi",
-    pod_labels=PodLabels(protected=False, discovery=False),
+    pod_metadata=PodMetadata(protected=False, discovery=False, inherited=False),
     services=ServiceFacts(only_discovered=False, find_frontends=False, dashes=False, app_protocol=False),
     discovery=Discovery(reads=("endpoints",), short_label=False),
     engines=Engines(

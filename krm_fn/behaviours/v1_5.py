@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, GroveFigures, PodLabels, Ports, ProbeFigures, ServiceFacts, TypeFigures
+from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, GroveFigures, PodMetadata, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
 _NIXL = 19090
@@ -22,6 +22,8 @@ BEHAVIOUR = Behaviour(
         "grove_only",
         "topology",
         "unsupported",
+        "metadata",
+        "shared_memory",
     ),
     assembly="main_first",
     multinode_workload="leaderworkerset_native",
@@ -81,7 +83,7 @@ BEHAVIOUR = Behaviour(
         ),
     },
     shared_memory="8Gi",
-    pod_labels=PodLabels(protected=True, discovery=True),
+    pod_metadata=PodMetadata(protected=True, discovery=True, inherited=True),
     services=ServiceFacts(only_discovered=True, find_frontends=True, dashes=True, app_protocol=True),
     discovery=Discovery(reads=("endpoints", "pods"), short_label=True),
     engines=Engines(

@@ -223,6 +223,10 @@ TITLES = {
     "DYN420": "Settings of the operator without meaning for a build",
     "DYN421": "The operator looks into the cluster, and a build cannot",
     "DYN422": "Checkpoints need the operator",
+    # 425-429: pods of newer releases
+    "DYN425": "Label of Dynamo on pods",
+    "DYN426": "Release has no debug mode",
+    "DYN427": "Shared memory replaces a volume",
     # 435-444: Grove, topology and shared GPUs of newer releases
     "DYN435": "Feature needs a controller of the operator",
     "DYN436": "ClusterTopologyBinding is not among the items",

@@ -24,15 +24,15 @@ def template(pod: Pod) -> PodTemplate:
         spec = {**spec, "containers": [*spec["containers"], debugger], "shareProcessNamespace": True}
     if "serviceAccountName" not in spec:
         spec = {**spec, "serviceAccountName": plan.pod.fallback_account}
-    metadata: Metadata = {"labels": _labels(pod.role)}
+    metadata: Metadata = {"labels": labels_of(pod.role)}
     if found := pod_annotations(plan):
         metadata["annotations"] = found
     return {"metadata": metadata, "spec": spec}
 
 
-def _labels(role: RolePlan) -> Labels:
+def labels_of(role: RolePlan) -> Labels:
     """The labels of a pod. The release decides if the user's labels win. `krm_fn.validation` reports those that break a selector."""
-    plan, facts = role.component, role.component.behaviour.pod_labels
+    plan, facts = role.component, role.component.behaviour.pod_metadata
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
     who = {labels.GRAPH: plan.who.graph_label, labels.SELECTOR: role.target}
     found = services.discovery_labels(plan.placement.discovery, discoverable=True) if facts.discovery else {}
@@ -53,7 +53,9 @@ def kind_labels(plan: ComponentPlan) -> Labels:
 
 
 def pod_annotations(plan: ComponentPlan) -> Labels:
-    """The annotations of a pod: the user's, and the requested restart. No other annotation of a service reaches its pods."""
+    """The annotations of a pod. The release decides if they are all of its component, or the user's for pods and the requested restart."""
+    if plan.behaviour.pod_metadata.inherited:
+        return plan.who.annotations
     restart = plan.who.annotations.get(labels.RESTART_AT)
     return {**plan.pod.annotations, **({} if restart is None else {labels.RESTART_AT: restart})}
 

@@ -63,6 +63,8 @@ def workload_labels(plan: ComponentPlan) -> Labels:
 
 def workload_annotations(plan: ComponentPlan) -> Labels:
     """The annotations of a component's objects: those of the service, those of the pods, and the name of the model."""
+    if plan.behaviour.pod_metadata.inherited:
+        return plan.who.annotations
     model = {labels.BASE_MODEL: plan.edge.model} if plan.edge.model else {}
     return {**plan.who.annotations, **plan.pod.annotations, **model}
 

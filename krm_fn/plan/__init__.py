@@ -72,11 +72,21 @@ class ComponentPlan(NamedTuple):
 
     def at(self, field: Field, *rest: str | int) -> Path:
         """The path at which the user writes a field. The steps of `rest` replace the `*` of the path in order; further steps follow it."""
-        return (*self.address.path, *filled(self.address.fields[field], rest))
+        return (*self.address.path, *self.address.below(field, rest))
 
     def word(self, field: Field, *rest: str | int) -> str:
         """The name of a field for messages: its path below the component, in the user's API version."""
-        return results.field(filled(self.address.fields[field], rest))
+        return results.field(self.address.below(field, rest))
+
+    def sidecar(self, index: int, *rest: str | int) -> Path:
+        """The path of a field of a container beside the main one. `index` counts these containers."""
+        return (*self.address.path, *self.address.sidecars[index], *rest)
+
+    def annotation(self, key: str) -> Path:
+        """The path of an annotation of the component's objects or pods: on its pods, on its graph, or on the component itself."""
+        if key in self.pod.annotations:
+            return self.at("pod.annotations", key)
+        return self.address.inherited.get(key) or self.at("annotations", key)
 
     def debugs(self, annotation: str) -> bool:
         """True if an annotation of the service turns on a debug mode that its release has."""

@@ -68,12 +68,12 @@ Field = Literal[
     "shared_memory",
     "shared_memory.off",
     "shared_memory.size",
-    "sidecar",
     "sub_type",
     "topology",
     "type",
 ]
 GraphField = Literal[
+    "annotations",
     "backend",
     "claim.access_mode",
     "claim.create",
@@ -81,6 +81,7 @@ GraphField = Literal[
     "claim.size",
     "claim.storage_class",
     "components",
+    "labels",
     "kv_transfer",
     "kv_transfer.label",
     "kv_transfer.topology",
@@ -116,13 +117,21 @@ RequestField = Literal[
 class Address(NamedTuple):
     """Where the author of a resource wrote one component.
 
-    `path` is the component's path in the resource; `fields` holds the path of each fact below that. `sidecars` holds the index of each
-    container beside the main one in the author's list of containers.
+    `path` is the component's path in the resource; `fields` holds the path of each fact below that. `sidecars` holds the path of each
+    container beside the main one, below the component. `moved` finds fields of the main container that the author wrote elsewhere: it takes
+    a path below that container, and returns one below the component. `inherited` holds the paths in the resource of the annotations that
+    the component has from its graph.
     """
 
     path: Path
     fields: Mapping[Field, Path]
-    sidecars: tuple[int, ...] = ()
+    sidecars: tuple[Path, ...] = ()
+    moved: Callable[[Path], Path] | None = None
+    inherited: Mapping[str, Path] = {}
+
+    def below(self, field: Field, rest: Path) -> Path:
+        """The path of a field below the component. The steps of `rest` are used as in `filled`."""
+        return self.moved(rest) if self.moved and field == "main" else filled(self.fields[field], rest)
 
 
 class Book(NamedTuple):

@@ -52,7 +52,7 @@ class Features(NamedTuple):
 
     `runtime_version` is the user's version of Dynamo in the image. `frontend_sidecar` names the container that runs a frontend.
     `grouped` is true if a scaling group of Grove always contains the component. `overridden_roles` names the roles of a multinode
-    component with an override. `containers` and `annotations` are those of the pod as its author wrote it. `written_main` is false if a
+    component with an override. `containers` are those of the pod as its author wrote it. `written_main` is false if a
     component that is read as v1beta1 has no container `main`.
     """
 
@@ -67,7 +67,6 @@ class Features(NamedTuple):
     overrides_provider: bool = False
     overridden_roles: tuple[str, ...] = ()
     containers: tuple[str, ...] = ()
-    annotations: Labels = {}
     written_main: bool = True
 
     @property

@@ -38,7 +38,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[
 def _read(resource: Resource, config: Config, found: ClusterFacts, reader: tuple[str, str]) -> tuple[GraphPlan, list[Result]]:
     release = context.behaviour(resource, config)
     converted, about = _converted(resource, release)
-    plan, findings = _reader(release, *reader)(converted, config, found, release, _book(resource))
+    plan, findings = _reader(release, *reader)(converted, config, found, release, _book(resource, release))
     return plan, [*about, *findings]
 
 
@@ -59,10 +59,15 @@ def _converted(resource: Resource, release: Behaviour) -> tuple[Resource, list[R
     return versions.to(release.reads, resource), about
 
 
-def _book(resource: Resource) -> Book:
+def _book(resource: Resource, release: Behaviour) -> Book:
     """The addresses in the version that the author wrote."""
-    if results.ref(resource).api_version == identity.V1ALPHA1:
+    older = results.ref(resource).api_version == identity.V1ALPHA1
+    if older and release.reads == "v1alpha1":
         return fields.book(resource)
-    from krm_fn.resolve.v1beta1 import fields as newer  # noqa: PLC0415 - a render of v1alpha1 starts without it
+    from krm_fn.resolve.v1beta1 import fields as newer  # noqa: PLC0415 - a render of v1alpha1 starts without these modules
 
-    return newer.book(resource)
+    if not older:
+        return newer.book(resource)
+    from krm_fn.resolve.v1alpha1 import moved  # noqa: PLC0415
+
+    return moved.book(resource, newer.inherited(resource))

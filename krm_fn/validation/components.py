@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def check_names(plan: ComponentPlan) -> Iterator[Result]:
     """Reports names that Kubernetes does not accept."""
-    name = [plan.who.workload_name, *workloads.get(plan.placement.workload).services(plan)][-1]
+    name = [plan.service_name, *workloads.get(plan.placement.workload).services(plan)][-1]
     if len(name) > names.SERVICE_LIMIT:
         over = len(name) - names.SERVICE_LIMIT
         message = f"the Service would be named {name}, which is {over} over the limit of {names.SERVICE_LIMIT} characters"
@@ -68,6 +68,12 @@ def check_volumes(plan: ComponentPlan) -> Iterator[Result]:
         seen.add(mount.name)
 
 
+def no_shared_memory(plan: ComponentPlan) -> str:
+    """The line that leaves out the default shared memory: a switch of its own, or a size of 0."""
+    off = plan.word("shared_memory.off")
+    return f"{off}: {0 if off == plan.word('shared_memory.size') else 'true'}"
+
+
 def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
     """Reports an ingress without a host, with invalid names, or without effect."""
     wanted = plan.edge.ingress
@@ -92,7 +98,9 @@ def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def check_selector(plan: ComponentPlan) -> Iterator[Result]:
-    """Reports user labels that override a label of a selector."""
+    """Reports user labels that override a label of a selector, if the release lets them."""
+    if plan.behaviour.pod_metadata.protected:
+        return
     expected = {labels.SELECTOR: plan.who.workload_name, **plan.who.selector}
     for key, value in plan.pod.labels.items():
         at = plan.at("pod.labels", key)

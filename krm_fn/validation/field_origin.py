@@ -22,7 +22,7 @@ def path(pods: Pods, spec: PodSpec, refusal: Refusal) -> Path | None:
         case ("containers", int(index), *rest) if _is_main(pods, spec, index):
             return _of_main(pods, spec, index, tuple(rest), refusal) if plan.features.written_main else None
         case ("containers", int(index), *rest):
-            return plan.at("sidecar", plan.address.sidecars[assemblies.entry(pods, spec, "pod", "containers", index).place], *rest)
+            return plan.sidecar(assemblies.entry(pods, spec, "pod", "containers", index).place, *rest)
     return plan.at("pod", *refusal.path)
 
 

@@ -10,10 +10,11 @@ from krm_fn.kube.admission import metadata
 from krm_fn.kube.admission import pod as admission
 from krm_fn.manifests import backends, workloads
 from krm_fn.validation import field_origin
+from krm_fn.validation.components import no_shared_memory
 
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Refusal
-    from krm_fn.kube.types import PodSpec
+    from krm_fn.kube.types import Labels, PodSpec
     from krm_fn.manifests.assemblies import Pods
     from krm_fn.plan import ComponentPlan
     from krm_fn.plan.address import Field
@@ -48,7 +49,7 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
     checks: tuple[tuple[Iterator[Refusal], Field], ...] = (
         (metadata.labels(plan.pod.labels), "pod.labels"),
         (metadata.annotation_keys(plan.pod.annotations), "pod.annotations"),
-        (metadata.annotation_keys(plan.who.annotations), "annotations"),
+        (metadata.annotation_keys(_of_service(plan)), "annotations"),
         (metadata.labels(plan.who.service_labels), "labels"),
         (metadata.labels({plan.word("type"): plan.who.type, plan.word("sub_type"): plan.who.sub_type}), "component"),
         (metadata.labels(ingress.labels or {}), "ingress.labels"),
@@ -59,9 +60,17 @@ def check_metadata(plan: ComponentPlan) -> Iterator[Result]:
             yield results.error(refusal.code, refusal.message, plan.ref, plan.at(field, *refusal.path))
 
 
+def _of_service(plan: ComponentPlan) -> Labels:
+    """The annotations of the component itself, without those that it has from its pods or from its graph."""
+    if not plan.behaviour.pod_metadata.inherited:
+        return plan.who.annotations
+    others = {*plan.pod.annotations, *plan.address.inherited}
+    return {key: value for key, value in plan.who.annotations.items() if key not in others}
+
+
 def _message(pods: Pods, spec: PodSpec, refusal: Refusal) -> str:
     """The message of a refusal. If a mount collides with the default shared memory, the fix is to remove one of the two."""
     if refusal.code != "DYN209" or not field_origin.is_shared_memory(pods, spec, refusal):
         return refusal.message
-    off = pods.plan.word("shared_memory.off")
-    return f"{refusal.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or set {off}: true"
+    off = no_shared_memory(pods.plan)
+    return f"{refusal.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or set {off}"

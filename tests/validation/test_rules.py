@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from krm_fn import results
-from tests.support import faults, given, newer_faults
+from tests.support import faults, given, newer_faults, newer_pod_faults
 
-ALL = [*faults.ALL, *newer_faults.ALL]
+ALL = [*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL]
 
 
 @pytest.mark.parametrize("case", ALL, ids=[case.reason for case in ALL])

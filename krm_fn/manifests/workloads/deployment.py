@@ -90,7 +90,7 @@ def _strategy(plan: ComponentPlan) -> dict[str, Any]:
     """The update strategy. Its type is an annotation of the service. The steps may also be annotations of the pods."""
     if plan.who.annotations.get(labels.STRATEGY) == "Recreate":
         return {"type": "Recreate"}
-    written = {**plan.who.annotations, **plan.pod.annotations}
+    written = services.workload_annotations(plan)
     steps = {
         "maxSurge": _step(written.get(labels.MAX_SURGE, _DEFAULT_STEP)),
         "maxUnavailable": _step(written.get(labels.MAX_UNAVAILABLE, _DEFAULT_STEP)),
@@ -102,7 +102,7 @@ def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
     """Reports steps that an API server refuses."""
     steps = _strategy(plan).get("rollingUpdate") or {}
     for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):
-        at = plan.at("pod.annotations" if key in plan.pod.annotations else "annotations", key)
+        at = plan.annotation(key)
         if field in steps and _amount(steps[field]) is None:
             message = f"{steps[field]!r} is not a number of pods; write a number, or a percentage such as 25%"
             yield results.error("DYN159", message, plan.ref, at)

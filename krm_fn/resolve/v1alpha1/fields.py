@@ -69,7 +69,6 @@ COMPONENT: Mapping[Field, Path] = {
     "shared_memory": ("sharedMemory",),
     "shared_memory.off": ("sharedMemory", "disabled"),
     "shared_memory.size": ("sharedMemory", "size"),
-    "sidecar": ("extraPodSpec", "containers", "*"),
     "sub_type": ("subComponentType",),
     "topology": ("topologyConstraint",),
     "type": ("componentType",),
@@ -77,6 +76,7 @@ COMPONENT: Mapping[Field, Path] = {
 
 _POLICY: Path = ("spec", "experimental", "kvTransferPolicy")
 GRAPH: Mapping[GraphField, Path] = {
+    "annotations": ("spec", "annotations"),
     "backend": ("spec", "backendFramework"),
     "claim.access_mode": ("spec", "pvcs", "*", "volumeAccessMode"),
     "claim.create": ("spec", "pvcs", "*", "create"),
@@ -84,6 +84,7 @@ GRAPH: Mapping[GraphField, Path] = {
     "claim.size": ("spec", "pvcs", "*", "size"),
     "claim.storage_class": ("spec", "pvcs", "*", "storageClass"),
     "components": ("spec", "services"),
+    "labels": ("spec", "labels"),
     "kv_transfer": _POLICY,
     "kv_transfer.label": (*_POLICY, "labelKey"),
     "kv_transfer.topology": (*_POLICY, "clusterTopologyName"),
@@ -110,14 +111,15 @@ def _address(path: Path, written: dict[str, Any]) -> Address:
     containers = (written.get("extraPodSpec") or {}).get("containers") or ()
     mounts = written.get("volumeMounts") or ()
     cache = next((index for index, mount in enumerate(mounts) if mount.get("useAsCompilationCache")), None)
-    return Address(path, COMPONENT if cache is None else _fields(cache), tuple(range(len(containers))))
+    beside: tuple[Path, ...] = tuple(("extraPodSpec", "containers", index) for index in range(len(containers)))
+    return Address(path, COMPONENT if cache is None else _fields(cache), beside)
 
 
 @lru_cache(maxsize=16)  # the mount of the cache has one of few indices
 def _fields(cache: int) -> Mapping[Field, Path]:
     """The paths below a service with the mount of its compilation cache at this index."""
     mount: Path = ("volumeMounts", cache)
-    return {**COMPONENT, "cache": mount, "cache.path": (*mount, "mountPoint")}
+    return {**COMPONENT, "cache": mount, "cache.claim": (*mount, "name"), "cache.path": (*mount, "mountPoint")}
 
 
 _PROFILING: Path = ("spec", "profilingConfig")

@@ -23,7 +23,7 @@ _PROCESSES_SINCE = (1, 0, 0)
 def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan:
     """The plan of one component."""
     written, address = template.component, facts.book.component(who.service)
-    pods = _pod(facts, who, written)
+    pods = _pod(facts, who, template)
     backend = engines.backend(facts, who.type, pods.container, address)
     placed = Placement(
         workload=placement.name(facts, written),
@@ -61,9 +61,9 @@ def _executor(annotations: Labels) -> Literal["ray", "mp"]:
     return "mp" if version.at_least(annotations.get(labels.ORIGIN_VERSION, ""), _PROCESSES_SINCE) else "ray"
 
 
-def _pod(facts: Shared, who: Identity, written: dict[str, Any]) -> PodFacts:
-    template = written.get("podTemplate") or {}
-    spec: Any = template.get("spec") or {}
+def _pod(facts: Shared, who: Identity, template: Template) -> PodFacts:
+    written, own = template.component, (template.written.get("podTemplate") or {}).get("metadata") or {}
+    spec: Any = (written.get("podTemplate") or {}).get("spec") or {}
     containers = spec.get("containers") or ()
     main: Any = next((container for container in containers if container.get("name") == MAIN), {})
     beside = [container for container in containers if container.get("name") != MAIN]
@@ -75,8 +75,8 @@ def _pod(facts: Shared, who: Identity, written: dict[str, Any]) -> PodFacts:
         spec=canonical.spec({**merge.without(spec, "containers"), **({"containers": beside} if beside else {})}),
         container=container,
         enforced={} if who.standalone else pathway.enforced(facts, components.get(who.type)),
-        labels={},
-        annotations=who.annotations,
+        labels=own.get("labels") or {},
+        annotations=own.get("annotations") or {},
         envs=(),
         env_from_secret="",
         liveness=None,

@@ -26,7 +26,6 @@ def component(written: dict[str, Any]) -> Features:
         overrides_provider=written.get("providerOverride") is not None,
         overridden_roles=tuple(_overridden_roles(written.get("multinode") or {})),
         containers=names,
-        annotations=((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {},
         written_main=MAIN in names,
     )
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
+from krm_fn.kube import labels
 from krm_fn.plan.address import Address, Book
 
 if TYPE_CHECKING:
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
 
 MAIN = "main"
+INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND, labels.DISCOVERY_MODE, labels.ORIGIN_VERSION, labels.EXECUTOR_BACKEND)
+"""The annotations that a graph hands down to its components."""
 
 _POLICY: Path = ("spec", "experimental", "kvTransferPolicy")
 GRAPH: Mapping[GraphField, Path] = {
+    "annotations": ("spec", "annotations"),
     "backend": ("spec", "backendFramework"),
     # Only graphs that were written as v1alpha1 have claims. Their conversion keeps them in an annotation.
     "claim.access_mode": ("metadata", "annotations"),
@@ -27,6 +31,7 @@ GRAPH: Mapping[GraphField, Path] = {
     "claim.size": ("metadata", "annotations"),
     "claim.storage_class": ("metadata", "annotations"),
     "components": ("spec", "components"),
+    "labels": ("spec", "labels"),
     "kv_transfer": _POLICY,
     "kv_transfer.label": (*_POLICY, "labelKey"),
     "kv_transfer.topology": (*_POLICY, "clusterTopologyName"),
@@ -50,9 +55,17 @@ def book(resource: Resource) -> Book:
 
     def component(name: str) -> Address:
         index = places.get(name)
-        return _address(("spec", "components") if index is None else ("spec", "components", index), _nth(spec, index))
+        path: Path = ("spec", "components") if index is None else ("spec", "components", index)
+        return _address(path, _nth(spec, index))._replace(inherited=inherited(resource))
 
     return Book(address, component, GRAPH)
+
+
+def inherited(resource: Resource) -> Mapping[str, Path]:
+    """The paths of the annotations that the components of a graph have from it."""
+    spec, own = resource.get("spec") or {}, labels.notes(resource)
+    handed_down: dict[str, Path] = {key: ("metadata", "annotations", key) for key in INHERITED if key in own}
+    return {**{key: ("spec", "annotations", key) for key in spec.get("annotations") or ()}, **handed_down}
 
 
 def _nth(spec: dict[str, Any], index: int | None) -> dict[str, Any]:
@@ -64,7 +77,8 @@ def _address(path: Path, written: dict[str, Any]) -> Address:
     containers = ((written.get("podTemplate") or {}).get("spec") or {}).get("containers") or ()
     names = [container.get("name") for container in containers]
     main = names.index(MAIN) if MAIN in names else 0
-    return Address(path, _fields(main), tuple(index for index, name in enumerate(names) if name != MAIN))
+    beside: tuple[Path, ...] = tuple(("podTemplate", "spec", "containers", index) for index, name in enumerate(names) if name != MAIN)
+    return Address(path, _fields(main), beside)
 
 
 @lru_cache(maxsize=16)  # the main container has one of few indices
@@ -119,7 +133,6 @@ def _fields(index: int) -> Mapping[Field, Path]:
         "shared_memory": ("sharedMemorySize",),
         "shared_memory.off": ("sharedMemorySize",),
         "shared_memory.size": ("sharedMemorySize",),
-        "sidecar": (*pod, "containers", "*"),
         "sub_type": ("type",),
         "topology": ("topologyConstraint",),
         "type": ("type",),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import labels, merge, names
 from krm_fn.records import NamedTuple
 from krm_fn.resolve.v1beta1 import kv_transfer
-from krm_fn.resolve.v1beta1.fields import MAIN
+from krm_fn.resolve.v1beta1.fields import INHERITED, MAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 WORKERS = ("worker", "prefill", "decode")
 _SUB_TYPES = ("prefill", "decode")
 _PICKER = "epp"
-INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND, labels.DISCOVERY_MODE, labels.ORIGIN_VERSION, labels.EXECUTOR_BACKEND)
 
 
 class Graph(NamedTuple):

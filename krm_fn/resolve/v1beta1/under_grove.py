@@ -8,7 +8,8 @@ from __future__ import annotations
 from krm_fn.kube import labels, merge, names
 from krm_fn.kube.types import Labels
 from krm_fn.plan import Identity
-from krm_fn.resolve.v1beta1.templates import INHERITED, Template
+from krm_fn.resolve.v1beta1.fields import INHERITED
+from krm_fn.resolve.v1beta1.templates import Template
 
 _OF_DYNAMO = (
     labels.COMPONENT,

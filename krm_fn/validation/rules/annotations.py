@@ -48,7 +48,7 @@ def _of_graph(plan: GraphPlan) -> Iterator[Result]:
 
 
 def _of_pods(plan: ComponentPlan) -> Iterator[Result]:
-    written = plan.features.annotations
+    written = plan.pod.annotations
     if not _is_executor(written.get(labels.EXECUTOR_BACKEND)):
         yield sentences.error("DYN457", plan.ref, plan.at("pod.annotations", labels.EXECUTOR_BACKEND))
     limit = written.get(labels.POWER_LIMIT)

@@ -75,7 +75,7 @@ def _after(role: RolePlan, others: list[RolePlan]) -> list[str]:
 def _labels(role: RolePlan) -> Labels:
     """The labels of a clique. Grove copies them to the pods."""
     plan = role.component
-    if not plan.behaviour.pod_labels.protected:
+    if not plan.behaviour.pod_metadata.protected:
         marks = {labels.SELECTOR: plan.who.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
         return {**marks, **plan.who.service_labels, **plan.pod.labels}
     kind = {labels.COMPONENT_TYPE: plan.who.type} if plan.who.type else {}
@@ -85,6 +85,6 @@ def _labels(role: RolePlan) -> Labels:
 def _discovery(role: RolePlan) -> Labels:
     """The labels of pods that take part in discovery."""
     plan = role.component
-    if role.serves_memory or not plan.behaviour.pod_labels.discovery:
+    if role.serves_memory or not plan.behaviour.pod_metadata.discovery:
         return {}
     return services.discovery_labels(plan.placement.graph_discovery, discoverable=True)

@@ -1,0 +1,191 @@
+"""Inputs for the findings about pods under release 1.5: each at the field that its author wrote, in both API versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn.kube import labels
+from krm_fn.kube.types import Resource
+from tests.support import beta, given
+from tests.support.faults import Case, fires, quiet
+
+_NEWER = {"behaviour": "v1.5"}
+_AT = "spec.components[0]"
+_METADATA = f"{_AT}.podTemplate.metadata"
+_POD = f"{_AT}.podTemplate.spec"
+_MAIN = f"{_POD}.containers[0]"
+_SERVICE = "spec.services.Worker"
+_EXTRA = f"{_SERVICE}.extraPodSpec"
+_SHM = "/dev/shm"  # noqa: S108 - the kernel's name for it
+_BAD = {"name": "Not_A_Name", "emptyDir": {}}
+_NO_HANDLER = {"periodSeconds": 3}
+
+
+def newer(**fields: Any) -> Resource:
+    """A graph in v1beta1 with one worker, called `Worker`."""
+    return beta.graph(beta.component("Worker", **fields))
+
+
+def older(**fields: Any) -> Resource:
+    """A graph in v1alpha1 with one worker, called `Worker`."""
+    return given.graph({"Worker": beta.service(**fields)})
+
+
+def spec(graph: Resource, **fields: Any) -> Resource:
+    """The graph with more fields."""
+    return {**graph, "spec": {**graph["spec"], **fields}}
+
+
+METADATA = [
+    fires("DYN425", f"{_METADATA}.labels['{labels.SELECTOR}']", "a label of Dynamo", newer(metadata={"labels": {labels.SELECTOR: "mine"}})),
+    fires(
+        "DYN425",
+        f"{_SERVICE}.extraPodMetadata.labels['{labels.GRAPH}']",
+        "a label of Dynamo on the pods of a service",
+        older(extraPodMetadata={"labels": {labels.GRAPH: "mine"}}),
+        **_NEWER,
+    ),
+    quiet("a label with Dynamo's own value", newer(metadata={"labels": {labels.SELECTOR: "chat-worker", "team": "a"}})),
+    fires("DYN204", f"{_METADATA}.labels.team", "a label value of a component", newer(metadata={"labels": {"team": "-"}})),
+    fires("DYN204", "spec.labels.team", "a label value of a graph", spec(newer(), labels={"team": "-"})),
+    fires("DYN203", "spec.annotations.-", "an annotation key of a graph", spec(newer(), annotations={"-": "a"})),
+    fires("DYN203", f"{_METADATA}.annotations.-", "an annotation key of a component", newer(metadata={"annotations": {"-": "a"}})),
+    fires("DYN203", f"{_SERVICE}.annotations.-", "an annotation key of a service", older(annotations={"-": "a"}), **_NEWER),
+    fires(
+        "DYN203",
+        f"{_SERVICE}.extraPodMetadata.annotations.-",
+        "an annotation key of the pods of a service",
+        older(extraPodMetadata={"annotations": {"-": "a"}}),
+        **_NEWER,
+    ),
+    fires(
+        "DYN426",
+        f"{_METADATA}.annotations['{labels.DEBUG}']",
+        "a debug mode",
+        newer(metadata={"annotations": {labels.DEBUG: "true", labels.STEALING_DEBUG: "false"}}),
+    ),
+    fires(
+        "DYN426",
+        f"{_SERVICE}.annotations['{labels.STEALING_DEBUG}']",
+        "a debug mode of a service",
+        older(annotations={labels.STEALING_DEBUG: "true"}),
+        **_NEWER,
+    ),
+    fires("DYN159", f"spec.annotations['{labels.MAX_SURGE}']", "a step of a graph", spec(newer(), annotations={labels.MAX_SURGE: "a"})),
+    fires(
+        "DYN159",
+        f"{_METADATA}.annotations['{labels.MAX_SURGE}']",
+        "a step of a component",
+        newer(metadata={"annotations": {labels.MAX_SURGE: "a"}}),
+    ),
+]
+
+SHARED_MEMORY = [
+    fires(
+        "DYN427",
+        f"{_POD}.volumes[0]",
+        "a volume named as shared memory",
+        newer(pod={"volumes": [{"name": "shared-memory", "emptyDir": {}}]}),
+    ),
+    fires(
+        "DYN427",
+        f"{_MAIN}.volumeMounts[0]",
+        "a mount over shared memory",
+        newer(main={"volumeMounts": [{"name": "mine", "mountPath": _SHM}]}),
+    ),
+    fires(
+        "DYN427",
+        f"{_SERVICE}.volumeMounts[0]",
+        "a claim over shared memory",
+        older(volumeMounts=[{"name": "mine", "mountPoint": _SHM}]),
+        **_NEWER,
+    ),
+    quiet("the same mount without the default", newer(main={"volumeMounts": [{"name": "mine", "mountPath": _SHM}]}, sharedMemorySize="0")),
+    fires("DYN226", f"{_AT}.sharedMemorySize", "a size below zero", newer(sharedMemorySize="-1Gi")),
+]
+
+PLACES = [
+    fires(
+        "DYN206",
+        f"{_POD}.volumes[1].name",
+        "a volume that another order of volumes moves",
+        newer(pod={"volumes": [{"name": "a", "emptyDir": {}}, _BAD]}),
+    ),
+    fires(
+        "DYN206",
+        f"{_MAIN}.volumeMounts[0].name",
+        "the volume of a claim that a mount names",
+        newer(main={"volumeMounts": [{"name": "Not_A_Name", "mountPath": "/a"}]}),
+    ),
+    fires(
+        "DYN206",
+        f"{_SERVICE}.volumeMounts[0].name",
+        "the volume of a claim of a service",
+        older(volumeMounts=[{"name": "Not_A_Name", "mountPoint": "/a"}]),
+        **_NEWER,
+    ),
+    fires(
+        "DYN206",
+        f"{_AT}.compilationCache.pvcName",
+        "the volume of a cache",
+        newer(compilationCache={"pvcName": "Not_A_Name", "mountPath": "/a"}),
+    ),
+    fires(
+        "DYN209",
+        f"{_SERVICE}.volumeMounts[0].mountPoint",
+        "a claim in the folder of another mount",
+        older(main={"volumeMounts": [{"name": "a", "mountPath": "/a"}]}, volumeMounts=[{"name": "b", "mountPoint": "/a"}]),
+        **_NEWER,
+    ),
+    fires(
+        "DYN205",
+        f"{_POD}.containers[0].image",
+        "a container that its author wrote before the main one",
+        beta.graph(
+            {
+                "name": "Worker",
+                "type": "worker",
+                "podTemplate": {"spec": {"containers": [{"name": "a", "image": ""}, {"name": "main", "image": beta.IMAGE}]}},
+            }
+        ),
+    ),
+    fires(
+        "DYN205",
+        f"{_EXTRA}.containers[0].image",
+        "a container of a service",
+        older(pod={"containers": [{"name": "a"}]}),
+        **_NEWER,
+    ),
+    fires("DYN205", f"{_SERVICE}.frontendSidecar.image", "the frontend of a service", older(frontendSidecar={"image": ""}), **_NEWER),
+    fires("DYN214", f"{_MAIN}.livenessProbe", "a probe without a handler", newer(main={"livenessProbe": _NO_HANDLER})),
+    fires("DYN214", f"{_SERVICE}.livenessProbe", "a probe of a service", older(livenessProbe=_NO_HANDLER), **_NEWER),
+    fires(
+        "DYN214",
+        f"{_EXTRA}.mainContainer.livenessProbe",
+        "a probe of its main container",
+        given.graph({"Worker": beta.service(main={"livenessProbe": _NO_HANDLER})}, annotations={labels.ORIGIN_VERSION: "1.5.0"}),
+    ),
+    fires(
+        "DYN212",
+        f"{_SERVICE}.resources.limits.gpu",
+        "a fraction of a GPU of a service",
+        older(resources={"limits": {"gpu": "500m"}}),
+        **_NEWER,
+    ),
+    fires(
+        "DYN212",
+        f"{_SERVICE}.resources.limits.custom['example.com/nic']",
+        "a fraction of a device of a service",
+        older(resources={"limits": {"custom": {"example.com/nic": "500m"}}}),
+        **_NEWER,
+    ),
+    fires(
+        "DYN212",
+        f"{_EXTRA}.mainContainer.resources.limits['example.com/nic']",
+        "a fraction of a device of its main container",
+        older(main={"resources": {"limits": {"example.com/nic": "500m"}}}, resources={"limits": {"cpu": "1"}}),
+        **_NEWER,
+    ),
+]
+
+ALL: list[Case] = [*METADATA, *SHARED_MEMORY, *PLACES]
