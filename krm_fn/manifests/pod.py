@@ -34,7 +34,9 @@ def labels_of(role: RolePlan) -> Labels:
     """The labels of a pod. The release decides if the user's labels win. `krm_fn.validation` reports those that break a selector."""
     plan, facts = role.component, role.component.behaviour.pod_metadata
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
-    who = {labels.GRAPH: plan.who.graph_label, labels.SELECTOR: role.target}
+    who = {labels.SELECTOR: role.target}
+    if plan.who.graph_label or not facts.protected:
+        who[labels.GRAPH] = plan.who.graph_label
     found = services.discovery_labels(plan.placement.discovery, discoverable=True) if facts.discovery else {}
     own = {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **found}
     if not facts.protected:

@@ -75,7 +75,7 @@ def templates(graph: Graph, generation: str) -> tuple[Template, ...]:
 
 def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked: bool) -> Template:
     older = graph.older.get(written["name"]) or {}
-    kind, sub_kind = _kinds(written, older)
+    kind, sub_kind = kinds(written, older)
     dynamo_namespace = names.dynamo_namespace(
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
@@ -111,7 +111,7 @@ def _users(graph: Graph, older: dict[str, Any], written: dict[str, Any], part: s
     return {**(graph.spec.get(part) or {}), **(older.get(part) or {}), **(metadata.get(part) or {})}
 
 
-def _kinds(written: dict[str, Any], older: dict[str, Any]) -> tuple[str, str]:
+def kinds(written: dict[str, Any], older: dict[str, Any]) -> tuple[str, str]:
     """The values of the labels for the type. A pod of an older operator is labelled `worker`, and its user keeps the label."""
     kind = written.get("type") or ""
     if kind not in _SUB_TYPES:
