@@ -19,13 +19,14 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from jsonschema import exceptions, validators
 
+from krm_fn.convert import versions
 from krm_fn.generate import crds, editor, structural
 from krm_fn.schema import check, table
-from tests.support import slips, strategies
-from tests.testbed import control_plane, programs, server
+from tests.support import definitions, slips, strategies
+from tests.testbed import control_plane, programs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -37,7 +38,11 @@ Document = dict[str, Any]
 RECORDED = Path(__file__).parent / "documents.jsonl"
 NAMESPACE = "documents"
 KINDS = {structural.address(kind): kind for kind in structural.kinds()}
-SERVED = [(f"nvidia.com/{each['spec']['versions'][0]['name']}", each["spec"]["names"]["kind"]) for each in crds.definitions()]
+VERSIONS = {version: crds.definitions(version) for version in crds.VERSIONS}
+"""The definitions of each set, by the version that it serves."""
+SERVED = sorted(
+    {(f"nvidia.com/{each['spec']['versions'][0]['name']}", each["spec"]["names"]["kind"]) for found in VERSIONS.values() for each in found}
+)
 TWINS = "DYN080"
 _CODE = re.compile(r"\bDYN\d{3}\b")
 _HEAD = ("apiVersion", "kind", "metadata", "status")
@@ -87,9 +92,14 @@ def documents(draw: DrawFn, address: tuple[str, str]) -> Document:
 
 
 def graphs() -> SearchStrategy[Document]:
-    """Valid graphs and graphs with mistakes."""
+    """Valid graphs and graphs with mistakes, in v1alpha1."""
     found = strategies.graphs() | strategies.broken()
     return found.map(lambda graph: settled({**graph, "metadata": {"name": "llm", "namespace": NAMESPACE}}))
+
+
+def newer_graphs() -> SearchStrategy[Document]:
+    """The same graphs in v1beta1."""
+    return graphs().map(lambda graph: settled(versions.to(versions.V1BETA1, graph)))
 
 
 def settled(value: Any) -> Any:
@@ -189,12 +199,9 @@ def server_says(plane: ControlPlane, document: Document) -> Verdict:
     return Verdict(accepted=False, rules=tuple(rules))
 
 
-def serve(plane: ControlPlane) -> None:
+def serve(plane: ControlPlane, version: str) -> None:
     """Install our kinds and the namespace for documents. Returns as soon as the control plane serves the kinds."""
-    for definition in crds.definitions():
-        answer = plane.apply(definition, dry_run=False)
-        assert answer.ok, answer.message
-    server.eventually(lambda: all(plane.client.knows(version, kind) for version, kind in SERVED))
+    definitions.serve(plane, VERSIONS[version])
     plane.namespace(NAMESPACE)
 
 
@@ -216,7 +223,7 @@ def written() -> list[Document]:
 
 def _collected() -> list[Document]:
     found = {json.dumps(document): document for document in written() if address(document) in SERVED}
-    for strategy, count in [(graphs(), 80), *((documents(each), 70) for each in SERVED)]:
+    for strategy, count in [(graphs(), 80), (newer_graphs(), 80), *((documents(each), 70) for each in SERVED)]:
 
         @settings(max_examples=count, database=None, derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
         @drawn(strategy)
@@ -229,11 +236,18 @@ def _collected() -> list[Document]:
     return list(found.values())
 
 
+def judged_by(version: str, found: Iterable[Document]) -> list[Document]:
+    """The documents that a cluster judges whose definitions serve this version. Both sets have some kinds, which the first set judges."""
+    return [document for document in found if document["apiVersion"] == f"nvidia.com/{version}"]
+
+
 def _record() -> None:
     needed = control_plane.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
-    with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
-        serve(plane)
-        lines = [{**server_says(plane, document)._asdict(), "document": document} for document in _collected()]
+    collected, lines = _collected(), []
+    for version in VERSIONS:
+        with tempfile.TemporaryDirectory() as folder, control_plane.running(Path(folder), needed) as plane:
+            serve(plane, version)
+            lines += [{**server_says(plane, document)._asdict(), "document": document} for document in judged_by(version, collected)]
     RECORDED.write_text("".join(json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n" for line in lines), "utf-8")
 
 
