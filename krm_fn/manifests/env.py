@@ -25,10 +25,8 @@ def field(name: str, path: str) -> EnvVar:
 
 
 def appended(container: Container, *variables: EnvVar) -> Container:
-    """The container with variables at the end of its list. A variable that the container has already keeps its value."""
-    written = list(container.get("env") or ())
-    known = {entry.get("name") for entry in written}
-    return {**container, "env": [*written, *(entry for entry in variables if entry.get("name") not in known)]}
+    """The container with variables at the end of its list. A variable of the user with the same name stays; it is reported as set twice."""
+    return {**container, "env": [*(container.get("env") or ()), *variables]}
 
 
 _POD = (field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace"), field("POD_UID", "metadata.uid"))

@@ -19,7 +19,7 @@ from krm_fn.results import Path, Ref
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krm_fn.plan.address import Field, GraphField
+    from krm_fn.plan.address import Field, GraphField, Remedy
 
 __all__ = [
     "Address",
@@ -87,6 +87,10 @@ class ComponentPlan(NamedTuple):
         if key in self.pod.annotations:
             return self.at("pod.annotations", key)
         return self.address.inherited.get(key) or self.at("annotations", key)
+
+    def remedy(self, name: Remedy) -> str:
+        """What the user can do, for the end of a message: `set scalingAdapter.enabled: true`."""
+        return self.address.remedies[name]
 
     def debugs(self, annotation: str) -> bool:
         """True if an annotation of the service turns on a debug mode that its release has."""

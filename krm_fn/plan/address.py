@@ -66,12 +66,12 @@ Field = Literal[
     "runtime_version",
     "scaling_adapter",
     "shared_memory",
-    "shared_memory.off",
     "shared_memory.size",
     "sub_type",
     "topology",
     "type",
 ]
+Remedy = Literal["scaling_adapter.off", "scaling_adapter.on", "shared_memory.off"]
 GraphField = Literal[
     "annotations",
     "backend",
@@ -120,11 +120,12 @@ class Address(NamedTuple):
     `path` is the component's path in the resource; `fields` holds the path of each fact below that. `sidecars` holds the path of each
     container beside the main one, below the component. `moved` finds fields of the main container that the author wrote elsewhere: it takes
     a path below that container, and returns one below the component. `inherited` holds the paths in the resource of the annotations that
-    the component has from its graph.
+    the component has from its graph. `remedies` holds the ends of messages that say how to turn a feature on or off.
     """
 
     path: Path
     fields: Mapping[Field, Path]
+    remedies: Mapping[Remedy, str]
     sidecars: tuple[Path, ...] = ()
     moved: Callable[[Path], Path] | None = None
     inherited: Mapping[str, Path] = {}

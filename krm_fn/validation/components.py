@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kube import labels, merge, names
 from krm_fn.kube.admission import fields
-from krm_fn.manifests import backends, components, ingress, volumes, workloads
+from krm_fn.manifests import assemblies, backends, components, ingress, volumes, workloads
 from krm_fn.schema import sentences
 
 if TYPE_CHECKING:
@@ -68,12 +68,6 @@ def check_volumes(plan: ComponentPlan) -> Iterator[Result]:
         seen.add(mount.name)
 
 
-def no_shared_memory(plan: ComponentPlan) -> str:
-    """The line that leaves out the default shared memory: a switch of its own, or a size of 0."""
-    off = plan.word("shared_memory.off")
-    return f"{off}: {0 if off == plan.word('shared_memory.size') else 'true'}"
-
-
 def check_ingress(plan: ComponentPlan) -> Iterator[Result]:
     """Reports an ingress without a host, with invalid names, or without effect."""
     wanted = plan.edge.ingress
@@ -112,6 +106,8 @@ def check_selector(plan: ComponentPlan) -> Iterator[Result]:
 
 def check_probes(plan: ComponentPlan) -> Iterator[Result]:
     """Reports probes of the main container whose port or handler is merged with that of a default probe."""
+    if not assemblies.get(plan).merges_probes:
+        return
     defaults = components.get(plan.who.type).container(plan)
     replaced = {"livenessProbe": plan.pod.liveness, "readinessProbe": plan.pod.readiness}
     for name in merge.PROBES:

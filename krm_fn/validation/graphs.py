@@ -108,5 +108,5 @@ def check_planner(plan: GraphPlan) -> Iterator[Result]:
     for component in plan.components if planners else ():
         if kinds.get(component.who.type).runs_engine and not component.placement.autoscaled:
             message = f"{planners[0]} cannot scale this service, because it has no scaling adapter"
-            mend = f"set {component.word('scaling_adapter', 'enabled')}: true"
+            mend = component.remedy("scaling_adapter.on")
             yield results.warning("DYN118", f"{message}; {mend}", plan.ref, component.at("scaling_adapter"))

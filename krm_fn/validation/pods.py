@@ -10,7 +10,6 @@ from krm_fn.kube.admission import metadata
 from krm_fn.kube.admission import pod as admission
 from krm_fn.manifests import backends, workloads
 from krm_fn.validation import field_origin
-from krm_fn.validation.components import no_shared_memory
 
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Refusal
@@ -72,5 +71,5 @@ def _message(pods: Pods, spec: PodSpec, refusal: Refusal) -> str:
     """The message of a refusal. If a mount collides with the default shared memory, the fix is to remove one of the two."""
     if refusal.code != "DYN209" or not field_origin.is_shared_memory(pods, spec, refusal):
         return refusal.message
-    off = no_shared_memory(pods.plan)
-    return f"{refusal.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or set {off}"
+    off = pods.plan.remedy("shared_memory.off")
+    return f"{refusal.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or {off}"

@@ -44,6 +44,9 @@ class Pods(NamedTuple):
 class Assembly:
     """A way to join the parts of a pod."""
 
+    merges_probes = False
+    """True if a probe of the user is merged with the default probe; False if it replaces the default probe."""
+
     def pods(self, plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
         """The pods of one component, one for each of these roles."""
         raise NotImplementedError
@@ -55,14 +58,15 @@ class Assembly:
 
 def pods(plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
     """The pods of one component, one for each of these roles, as the plan's release joins them."""
-    return _get(plan).pods(plan, roles)
+    return get(plan).pods(plan, roles)
 
 
 def entry(made: Pods, pod: PodSpec, part: Part, field: str, index: int) -> Entry:
     """The origin of an entry in a list of one of these pods, or of its main container. The main container itself is the engine's."""
-    return _get(made.plan).entry(made, pod, part, field, index)
+    return get(made.plan).entry(made, pod, part, field, index)
 
 
-def _get(plan: ComponentPlan) -> Assembly:
+def get(plan: ComponentPlan) -> Assembly:
+    """The assembly of the plan's release."""
     assembly: Assembly = registry.get(sys.modules[__name__], plan.behaviour.assembly).ASSEMBLY
     return assembly

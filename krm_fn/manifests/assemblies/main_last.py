@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class MainLast(Assembly):
     """The engine changes the main container after all strata."""
 
+    merges_probes = True
+
     def pods(self, plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
         """The pods of one component."""
         layers, backend = strata.layers(plan), backends.get(plan.placement.backend)

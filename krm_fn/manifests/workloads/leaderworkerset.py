@@ -69,8 +69,8 @@ class LeaderWorkerSet(_sets.Sets):
         plan, main = made.plan, made.main
         if plan.placement.autoscaled:
             message = "the scaling adapter has no effect, because each replica is a LeaderWorkerSet, and only a render makes one"
-            off = f"{plan.word('scaling_adapter', 'enabled')}: false"
-            mend = f"change replicas in Git, and set {off}, or use orchestrator: grove in the configuration"
+            off = plan.remedy("scaling_adapter.off")
+            mend = f"change replicas in Git, and {off}, or use orchestrator: grove in the configuration"
             yield results.warning("DYN174", f"{message}; {mend}", plan.ref, plan.at("scaling_adapter"))
         if self.sets(plan) == 0:
             return

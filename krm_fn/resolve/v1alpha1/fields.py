@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from krm_fn.kube.types import Resource
-    from krm_fn.plan.address import Field, GraphField, RequestField
+    from krm_fn.plan.address import Field, GraphField, Remedy, RequestField
     from krm_fn.results import Path
 
 COMPONENT: Mapping[Field, Path] = {
@@ -67,7 +67,6 @@ COMPONENT: Mapping[Field, Path] = {
     "runtime_version": ("runtimeVersionOverride",),
     "scaling_adapter": ("scalingAdapter",),
     "shared_memory": ("sharedMemory",),
-    "shared_memory.off": ("sharedMemory", "disabled"),
     "shared_memory.size": ("sharedMemory", "size"),
     "sub_type": ("subComponentType",),
     "topology": ("topologyConstraint",),
@@ -75,6 +74,12 @@ COMPONENT: Mapping[Field, Path] = {
 }
 
 _POLICY: Path = ("spec", "experimental", "kvTransferPolicy")
+REMEDIES: Mapping[Remedy, str] = {
+    "scaling_adapter.off": "set scalingAdapter.enabled: false",
+    "scaling_adapter.on": "set scalingAdapter.enabled: true",
+    "shared_memory.off": "set sharedMemory.disabled: true",
+}
+
 GRAPH: Mapping[GraphField, Path] = {
     "annotations": ("spec", "annotations"),
     "backend": ("spec", "backendFramework"),
@@ -112,7 +117,7 @@ def _address(path: Path, written: dict[str, Any]) -> Address:
     mounts = written.get("volumeMounts") or ()
     cache = next((index for index, mount in enumerate(mounts) if mount.get("useAsCompilationCache")), None)
     beside: tuple[Path, ...] = tuple(("extraPodSpec", "containers", index) for index in range(len(containers)))
-    return Address(path, COMPONENT if cache is None else _fields(cache), beside)
+    return Address(path, COMPONENT if cache is None else _fields(cache), REMEDIES, beside)
 
 
 @lru_cache(maxsize=16)  # the mount of the cache has one of few indices

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from krm_fn.kube.types import Resource
-    from krm_fn.plan.address import Field, GraphField
+    from krm_fn.plan.address import Field, GraphField, Remedy
     from krm_fn.results import Path
 
 MAIN = "main"
@@ -21,6 +21,12 @@ INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND, labels.DISCOVERY_M
 """The annotations that a graph hands down to its components."""
 
 _POLICY: Path = ("spec", "experimental", "kvTransferPolicy")
+REMEDIES: Mapping[Remedy, str] = {
+    "scaling_adapter.off": "remove scalingAdapter",
+    "scaling_adapter.on": "write scalingAdapter: {}",
+    "shared_memory.off": 'write sharedMemorySize: "0"',
+}
+
 GRAPH: Mapping[GraphField, Path] = {
     "annotations": ("spec", "annotations"),
     "backend": ("spec", "backendFramework"),
@@ -78,7 +84,7 @@ def _address(path: Path, written: dict[str, Any]) -> Address:
     names = [container.get("name") for container in containers]
     main = names.index(MAIN) if MAIN in names else 0
     beside: tuple[Path, ...] = tuple(("podTemplate", "spec", "containers", index) for index, name in enumerate(names) if name != MAIN)
-    return Address(path, _fields(main), beside)
+    return Address(path, _fields(main), REMEDIES, beside)
 
 
 @lru_cache(maxsize=16)  # the main container has one of few indices
@@ -131,7 +137,6 @@ def _fields(index: int) -> Mapping[Field, Path]:
         "runtime_version": ("runtimeVersionOverride",),
         "scaling_adapter": ("scalingAdapter",),
         "shared_memory": ("sharedMemorySize",),
-        "shared_memory.off": ("sharedMemorySize",),
         "shared_memory.size": ("sharedMemorySize",),
         "sub_type": ("type",),
         "topology": ("topologyConstraint",),

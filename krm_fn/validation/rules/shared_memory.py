@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.manifests import volumes
-from krm_fn.validation.components import no_shared_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,5 +32,5 @@ def _check(plan: ComponentPlan) -> Iterator[Result]:
 
 
 def _replaced(plan: ComponentPlan, part: str, path: Path) -> Result:
-    message = f"the default shared memory replaces {part}; write {no_shared_memory(plan)} to leave out the default, or remove {part}"
+    message = f"the default shared memory replaces {part}; {plan.remedy('shared_memory.off')} to leave out the default, or remove {part}"
     return results.warning("DYN427", message, plan.ref, path)
