@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from typing import Any
 
 import field_order
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from krm_fn.generate import native
@@ -70,6 +72,58 @@ def test_a_struct_has_the_fields_of_its_schema(name):
     schema = definitions.get(f"io.k8s.{package}.v1.{name}", definitions.get(f"io.k8s.apimachinery.pkg.apis.meta.v1.{name}"))
     assert schema is not None
     assert {*STRUCTS[name]} == {*schema["properties"]}
+
+
+PLAIN = {struct: {name: kind.partition("=")[0] for name, kind in fields.items()} for struct, fields in STRUCTS.items()}
+"""The structs without the defaults that an API server writes: Go does not know them."""
+SAMPLES: dict[str, list[Any]] = {
+    "string": ["", "a", "two words", "<é>&\u2028", '"\\\n\x01\x7f', "1"],
+    "bool": [True, False],
+    "int32": [0, 1, 2**31 - 1],
+    "int64": [0, 1, -(2**63), 2**63 - 1],
+    "IntOrString": [0, 80, "http", ""],
+    "Quantity": ["0", "1", "500m", "20480Mi", "1.5Gi", ".5", "1e3", "1000k", "0.0000000001", "3Ei", "-1", 2, 0],
+    "Time": [None],
+    "FieldsV1": [None],
+}
+
+
+@st.composite
+def values(draw: st.DrawFn, struct: str, depth: int = 0) -> dict[str, Any]:
+    """A value with some fields of a struct. Deep values have few."""
+    names = draw(st.lists(st.sampled_from([*STRUCTS[struct]]), max_size=max(0, 5 - depth), unique=True))
+    return {name: draw(fields(PLAIN[struct][name].removeprefix("?"), depth + 1)) for name in names}
+
+
+def fields(kind: str, depth: int) -> st.SearchStrategy[Any]:
+    """Values of a field, and null."""
+    single = kind.lstrip("*[]{}")
+    inner = values(single, depth) if single in STRUCTS else st.sampled_from(SAMPLES[single])
+    if kind.startswith("[]"):
+        return st.none() | st.lists(inner.filter(lambda entry: entry is not None), max_size=2)
+    if kind.startswith("{}"):
+        return st.none() | st.dictionaries(st.sampled_from(["b", "a", "é", "A<"]), inner, max_size=3)
+    return st.none() | inner
+
+
+def test_pod_templates_are_written_as_a_go_program_writes_them():
+    """Random templates, read and written by a Go program with the types of Kubernetes."""
+    found: list[dict[str, Any]] = []
+
+    @settings(max_examples=500, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck])
+    @given(values("PodTemplateSpec"))
+    def collect(template):
+        found.append(template)
+
+    collect()
+    text = "".join(f"{json.dumps(template)}\n" for template in found)
+    said = subprocess.run([programs.path("field-order"), "encode"], input=text, capture_output=True, text=True, check=True).stdout
+    by_go = said.split("\n")[:-1]
+    encoder = go_json.Encoder(PLAIN)
+    assert len(by_go) == len(found)
+    assert [
+        pair for pair in zip((encoder.text(template, "PodTemplateSpec") for template in found), by_go, strict=True) if pair[0] != pair[1]
+    ] == []
 
 
 def test_the_file_is_what_the_go_program_prints():

@@ -3,9 +3,14 @@
 // Go's JSON encoder writes the fields of a struct in that order, and no OpenAPI document has it. The output is one JSON object: for each
 // struct its fields by name, and for each field its Go type, with these marks: `?` for omitempty, `*` for a pointer, `[]` for a list, and
 // `{}` for a map from strings.
+//
+// With the argument `encode`, the command reads a pod template in JSON from each line of its input, and prints it as Go writes it. A
+// template that Go cannot read gives an empty line.
 package main
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
@@ -27,6 +32,10 @@ var leaves = []reflect.Type{
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "encode" {
+		encode()
+		return
+	}
 	lines := map[string]string{}
 	describe(reflect.TypeFor[core.PodTemplateSpec](), lines)
 	names := make([]string, 0, len(lines))
@@ -39,6 +48,20 @@ func main() {
 		rows = append(rows, fmt.Sprintf("%q:{%s}", name, lines[name]))
 	}
 	fmt.Fprintf(os.Stdout, "{\n%s\n}\n", strings.Join(rows, ",\n"))
+}
+
+// encode prints every pod template of the input.
+func encode() {
+	input := bufio.NewScanner(os.Stdin)
+	input.Buffer(nil, 1<<24)
+	for input.Scan() {
+		var template core.PodTemplateSpec
+		text := []byte{}
+		if json.Unmarshal(input.Bytes(), &template) == nil {
+			text, _ = json.Marshal(template)
+		}
+		fmt.Printf("%s\n", text)
+	}
 }
 
 // describe adds a struct, and all structs that its fields hold.
