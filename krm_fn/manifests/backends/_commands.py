@@ -14,7 +14,7 @@ from krm_fn.kube import merge
 from krm_fn.manifests.backends import _shell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from krm_fn.kube.types import Container
 
@@ -48,10 +48,9 @@ def flat(words: Iterable[str]) -> list[str]:
     return [part for word in words for part in word.split()]
 
 
-def has_option(container: Container, name: str, value: str) -> bool:
-    """True if the command line holds an option with a value, also in a line for a shell (reference: containerCommandLineHasArg)."""
-    every = words(container)
-    return any(f"{name} {value}" in word or f"{name}={value}" in word for word in every) or (name, value) in pairwise(flat(every))
+def has_option(words: Sequence[str], name: str, value: str) -> bool:
+    """True if the words hold an option with a value, also in a line for a shell (reference: containerCommandLineHasArg)."""
+    return any(f"{name} {value}" in word or f"{name}={value}" in word for word in words) or (name, value) in pairwise(flat(words))
 
 
 def inject(container: Container, flags: str, framework: str, *, needs_shell: bool, quoted: bool) -> Container:

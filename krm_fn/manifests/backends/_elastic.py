@@ -31,8 +31,9 @@ def alone(main: Container) -> Container:
 
     vLLM looks for the Ray node at the address in VLLM_DP_MASTER_IP, so the head gets the same address.
     """
-    backends = (_commands.has_option(main, flag, "ray") for flag in ("--data-parallel-backend", "-dpb"))
-    if "--enable-elastic-ep" not in _commands.flat(_commands.words(main)) or not any(backends) or not main.get("command"):
+    words = _commands.words(main)
+    backends = (_commands.has_option(words, flag, "ray") for flag in ("--data-parallel-backend", "-dpb"))
+    if "--enable-elastic-ep" not in _commands.flat(words) or not any(backends) or not main.get("command"):
         return main
     line = f'ray start --head --port={_PORT} --node-ip-address="$POD_IP" --block & {_UNTIL_RAY_ANSWERS} && exec {_line(main)}'
     return env.appended(_commands.shell(main, line), _POD_IP, _MASTER_IP)

@@ -43,7 +43,7 @@ def waiting(pod: PodSpec, role: RolePlan) -> PodSpec:
     """The pod of a follower with an init container that waits for the leader, if vLLM starts its processes itself."""
     plan = role.component
     main = pod["containers"][0]
-    if plan.placement.nodes == 1 or not _commands.has_option(main, _EXECUTOR, "mp"):
+    if plan.placement.nodes == 1 or not _commands.has_option(_commands.words(main), _EXECUTOR, "mp"):
         return pod
     script: Volume = {"name": wait_for_leader.VOLUME, "configMap": {"name": names.wait_for_leader(plan.who.graph)}}
     # The variables of the orchestrator follow these in the init container, where Kubernetes expands only earlier ones. A shell sees all.

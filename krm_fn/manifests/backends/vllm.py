@@ -34,6 +34,7 @@ class VLLM(Backend):
     def container(self, container: Container, role: RolePlan) -> Container:
         """Adds the flags for several nodes. If the plan holds the path of a cache mount, appends the cache variable (UpdateContainer)."""
         plan = role.component
+        container = _sharing_weights(container, plan)
         if plan.placement.nodes > 1:
             container = _multinode(container, role)
         elif plan.behaviour.engines.elastic:
@@ -59,6 +60,19 @@ class VLLM(Backend):
         data = (spread, role.role) == ("data", "worker") and _commands.is_python(container)
         if ray or data:
             yield from _shell.check(container, role)
+
+
+def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
+    """The container of an engine that takes its weights from the GPU memory service in another pod."""
+    memory, failover = plan.features.gpu_memory, plan.features.failover
+    if memory is None or not memory.between_pods:
+        return container
+    if not _commands.has_option(container.get("args") or (), "--load-format", "gms"):
+        quoted = plan.behaviour.engines.quotes_words
+        container = _commands.inject(container, "--load-format gms", VLLM.module, needs_shell=False, quoted=quoted)
+    if failover is not None and failover.between_pods:
+        container = env.appended(container, env.value("DYN_VLLM_GMS_SHADOW_MODE", "true"))
+    return container
 
 
 def _multinode(container: Container, role: RolePlan) -> Container:

@@ -130,7 +130,7 @@ OPTIONS = [
 
 @pytest.mark.parametrize(("command", "args", "found"), [row[1:] for row in OPTIONS], ids=[row[0] for row in OPTIONS])
 def test_an_option_with_its_value_is_found_in_the_whole_command_line(command, args, found):
-    assert _commands.has_option({"command": command, "args": args}, "--x", "mp") is found
+    assert _commands.has_option([*command, *args], "--x", "mp") is found
 
 
 NUMBERS = [
