@@ -227,6 +227,8 @@ TITLES = {
     "DYN425": "Label of Dynamo on pods",
     "DYN426": "Release has no debug mode",
     "DYN427": "Shared memory replaces a volume",
+    # 430-434: several nodes under newer releases
+    "DYN430": "Followers of data parallelism end at once",
     # 435-444: Grove, topology and shared GPUs of newer releases
     "DYN435": "Feature needs a controller of the operator",
     "DYN436": "ClusterTopologyBinding is not among the items",

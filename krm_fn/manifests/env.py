@@ -29,6 +29,12 @@ def appended(container: Container, *variables: EnvVar) -> Container:
     return {**container, "env": [*(container.get("env") or ()), *variables]}
 
 
+def completed(container: Container, *variables: EnvVar) -> Container:
+    """The container with variables at the end of its list, except those that the user wrote."""
+    written = {entry.get("name") for entry in container.get("env") or ()}
+    return appended(container, *(variable for variable in variables if variable.get("name") not in written))
+
+
 _POD = (field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace"), field("POD_UID", "metadata.uid"))
 
 

@@ -29,10 +29,11 @@ def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
     """All objects of a graph or a standalone component, in the order of the spec. `made` holds the pods of each component."""
     if not plan.standalone:
         yield from _shared(plan)
-    if plan.behaviour.engines.waits_for_leader and any(component.placement.nodes > 1 for component in plan.components):
+    grouped = next((component for component in plan.components if component.placement.nodes > 1), None)
+    if grouped and plan.behaviour.engines.waits_for_leader:
         from krm_fn.manifests import wait_for_leader  # noqa: PLC0415 - a render under the oldest release starts without it
 
-        yield wait_for_leader.config_map(plan)
+        yield wait_for_leader.config_map(grouped)
     for workload, carried in workloads.carried(made).items():
         yield from workload.render(plan, carried)
     for component in plan.components:

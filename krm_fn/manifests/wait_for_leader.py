@@ -12,7 +12,7 @@ from krm_fn.kube import labels, names
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
-    from krm_fn.plan import GraphPlan
+    from krm_fn.plan import ComponentPlan
 
 VOLUME = "wait-leader-script"
 FOLDER = "/scripts"
@@ -51,6 +51,7 @@ def pods(address):
     host = os.environ.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
     port = int(os.environ.get("KUBERNETES_SERVICE_PORT", "443"))
     context = ssl.create_default_context(cafile=os.path.join(ACCOUNT, "ca.crt"))
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # authorities of many clusters lack a field that Python 3.13 asks for
     connection = http.client.HTTPSConnection(host, port, timeout=TIMEOUT, context=context)
     try:
         selector = urllib.parse.urlencode({"fieldSelector": "status.podIP=" + address})
@@ -135,11 +136,12 @@ if __name__ == "__main__":
 '''
 
 
-def config_map(plan: GraphPlan) -> Resource:
-    """The ConfigMap of a graph. Pods refer to it by its name only, so a changed script restarts none."""
+def config_map(plan: ComponentPlan) -> Resource:
+    """The ConfigMap for the graph of a component. Pods refer to it by its name only, so a changed script restarts none."""
+    graph = plan.who.graph
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": names.wait_for_leader(plan.name), "namespace": plan.namespace, "labels": {labels.GRAPH: plan.name}},
+        "metadata": {"name": names.wait_for_leader(graph), "namespace": plan.who.namespace, "labels": {labels.GRAPH: graph}},
         "data": {KEY: SCRIPT},
     }

@@ -20,6 +20,7 @@ _MAIN = f"{_POD}.mainContainer"
 _LWS = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "4"}}}
 _GROVE = {"orchestrator": "grove"}
 _RESTART = {"A": given.service("frontend"), "B": given.service("worker")}
+_RANK = "LWS_WORKER_INDEX() { echo $LWS_WORKER_INDEX; }"
 _SHARED = "/dev/shm"  # noqa: S108 - the kernel's name for it
 _ALIKE = ("acme/tiny-83308", "acme/tiny-89280")
 """Two names with the same first eight digits of their SHA-256."""
@@ -595,6 +596,20 @@ SEVERAL_NODES = [
     quiet("0 replicas in a Deployment", worker(replicas=0)),
     quiet("a rank that the shell computes, in a LeaderWorkerSet", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]})),
     quiet("a rank that the shell computes, under Grove", nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]}), **_GROVE),
+    fires(
+        "DYN430",
+        f"{_MAIN}.args",
+        "a rank that the shell cannot compute, in a LeaderWorkerSet of release 1.5",
+        nodes(main={"args": ["python3 -m dynamo.vllm --data-parallel-size 8"]}),
+        behaviour="v1.5",
+        worker_hash="none",
+    ),
+    quiet(
+        "a function with the name of the variable, in a LeaderWorkerSet of release 1.5",
+        nodes(main={"command": ["sh", "-c"], "args": [f"{_RANK}; python3 -m dynamo.vllm --data-parallel-size 8"]}),
+        behaviour="v1.5",
+        worker_hash="none",
+    ),
     fires(
         "DYN166",
         f"{_MAIN}.args[2]",

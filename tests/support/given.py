@@ -5,7 +5,7 @@ Every builder takes the fields that a test is about and fills in the others, so 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import expand, resolve, results
 from krm_fn.config import Config
@@ -15,6 +15,9 @@ from krm_fn.kube.types import Resource
 from krm_fn.plan import ComponentPlan, GraphPlan
 from krm_fn.resolve import cluster
 from krm_fn.results import Result, field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NAMESPACE = "team"
 IMAGE = "registry.example/dynamo:1.5.0"
@@ -106,7 +109,7 @@ def main(written: Resource, *around: Resource, config: Resource | None = None, *
     return found
 
 
-def variables(container: Resource) -> dict[str, Any]:
+def variables(container: Mapping[str, Any]) -> dict[str, Any]:
     """The environment variables of a container by name. Asserts that each name is unique."""
     found = {entry["name"]: entry.get("value", entry.get("valueFrom")) for entry in container["env"]}
     assert len(found) == len(container["env"])

@@ -21,7 +21,8 @@ _LEADER = "chat-0-worker-0-worker-ldr-0.chat-0.team.svc.cluster.local"
 CARRIERS = ("deployment", "grove")
 NEWER = ("deployment of 1.5", "grove of 1.5")
 """The same orchestrators, under the behaviour of release 1.5."""
-_ORCHESTRATORS = {carrier: carrier.partition(" ")[0] for carrier in (*CARRIERS, *NEWER)}
+ALL = (*CARRIERS, *NEWER)
+_ORCHESTRATORS = {carrier: carrier.partition(" ")[0] for carrier in ALL}
 LEADERS = {carrier: {"deployment": LWS["LWS_LEADER_ADDRESS"], "grove": _LEADER}[name] for carrier, name in _ORCHESTRATORS.items()}
 VARIABLES = {carrier: {"deployment": LWS, "grove": GROVE}[name] for carrier, name in _ORCHESTRATORS.items()}
 

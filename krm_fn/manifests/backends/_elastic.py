@@ -36,7 +36,7 @@ def alone(main: Container) -> Container:
     if "--enable-elastic-ep" not in _commands.flat(words) or not any(backends) or not main.get("command"):
         return main
     line = f'ray start --head --port={_PORT} --node-ip-address="$POD_IP" --block & {_UNTIL_RAY_ANSWERS} && exec {_line(main)}'
-    return env.appended(_commands.shell(main, line), _POD_IP, _MASTER_IP)
+    return env.completed(_commands.shell(main, line), _POD_IP, _MASTER_IP)
 
 
 def spread(main: Container, role: RolePlan) -> Container:

@@ -25,7 +25,7 @@ _HOST = env.field("VLLM_NIXL_SIDE_CHANNEL_HOST", "status.podIP")
 def container(main: Container, role: RolePlan, *, spreads: bool) -> Container:
     """The main container with the address for transfers of the key-value cache, and with the flags of several nodes if it `spreads`."""
     changed = _with_flags(main, role) if spreads else main
-    return env.appended(changed, _HOST)
+    return env.completed(changed, _HOST)
 
 
 def _with_flags(main: Container, role: RolePlan) -> Container:

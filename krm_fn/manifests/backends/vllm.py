@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
+from krm_fn import results
 from krm_fn.manifests import env
 from krm_fn.manifests.backends import Backend, _commands, _shell
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 _RAY_PORT = 6379
 _DATA_PARALLEL_PORT = 13445
 _RAY = "--distributed-executor-backend ray"
+_REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 
 
 class VLLM(Backend):
@@ -60,6 +63,8 @@ class VLLM(Backend):
         data = (spread, role.role) == ("data", "worker") and _commands.is_python(container)
         if ray or data:
             yield from _shell.check(container, role)
+        if (spread, role.role) == ("data", "worker"):
+            yield from _check_rank(container, role)
 
 
 def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
@@ -71,7 +76,7 @@ def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
         quoted = plan.behaviour.engines.quotes_words
         container = _commands.inject(container, "--load-format gms", VLLM.module, needs_shell=False, quoted=quoted)
     if failover is not None and failover.between_pods:
-        container = env.appended(container, env.value("DYN_VLLM_GMS_SHADOW_MODE", "true"))
+        container = env.completed(container, env.value("DYN_VLLM_GMS_SHADOW_MODE", "true"))
     return container
 
 
@@ -142,6 +147,22 @@ def _data_parallel(container: Container, role: RolePlan, local: int) -> Containe
     )
     quoted = role.component.behaviour.engines.quotes_words
     return _commands.inject(container, flags, VLLM.module, needs_shell=not leads, quoted=quoted)
+
+
+def _check_rank(container: Container, role: RolePlan) -> Iterator[Result]:
+    """Warns of followers that cannot compute their rank, because the release writes a reference where Kubernetes replaces none.
+
+    The shell runs the name of the variable as a program. So the line of a user can define a function of that name.
+    """
+    found, plan = _REFERENCE.fullmatch(role.addressing.operand), role.component
+    if found is None or f"{found[1]}()" in " ".join(container.get("args") or ()):
+        return
+    name = found[1]
+    message = (
+        f"the followers end at once, because Kubernetes replaces no $({name}) within $((...)), as this release writes it; "
+        f"write command: [/bin/sh, -c], and begin the line in args with {name}() {{ echo ${name}; }}; or use orchestrator: grove"
+    )
+    yield results.warning("DYN430", message, plan.ref, plan.at("main", "args"))
 
 
 BACKEND = VLLM()

@@ -21,7 +21,7 @@ def test_one_node_changes_nothing():
     assert {"livenessProbe", "readinessProbe", "startupProbe"} <= main.keys()
 
 
-@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize("carrier", nodes.ALL)
 @pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
 @pytest.mark.parametrize("count", [2, 4])
 def test_the_leader_is_rank_0(count, command, carrier, tmp_path):
@@ -37,12 +37,14 @@ FOLLOWERS = [
     ("the third on LeaderWorkerSets", "deployment", {"LWS_WORKER_INDEX": "3"}, 3),
     ("the first under Grove, which counts followers from 0", "grove", {"GROVE_PCLQ_POD_INDEX": "0"}, 1),
     ("the third under Grove", "grove", {"GROVE_PCLQ_POD_INDEX": "2"}, 3),
+    ("the third on LeaderWorkerSets of 1.5", "deployment of 1.5", {"LWS_WORKER_INDEX": "3"}, 3),
+    ("the third under Grove with 1.5", "grove of 1.5", {"GROVE_PCLQ_POD_INDEX": "2"}, 3),
 ]
 
 
 @pytest.mark.parametrize(("carrier", "index", "rank"), [row[1:] for row in FOLLOWERS], ids=[row[0] for row in FOLLOWERS])
 @pytest.mark.parametrize("command", [PYTHON, SHELL], ids=["a plain command", "a line for a shell"])
-def test_the_shell_computes_the_rank_of_a_follower(command, carrier, index, rank, tmp_path):
+def test_a_follower_gets_its_rank(command, carrier, index, rank, tmp_path):
     args = [" ".join([*PYTHON, *ARGS])] if command == SHELL else ARGS
     _, follower = nodes.mains(nodes.worker(command=command, args=args, nodes=4), carrier)
     ran = starts.start(follower, starts.stand_ins(tmp_path, ["python3"]), {**nodes.VARIABLES[carrier], **index})
@@ -61,7 +63,13 @@ def test_a_plain_command_replaces_its_shell(tmp_path):
     assert (tmp_path / "engine").read_text() == (tmp_path / "shell").read_text()
 
 
-@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+def test_kubernetes_replaces_the_rank_in_a_plain_command_on_leaderworkersets_of_1_5():
+    """So that the command needs no shell."""
+    _, follower = nodes.mains(nodes.worker(command=PYTHON, args=ARGS), "deployment of 1.5")
+    assert (follower["command"], follower["args"][-2:]) == (PYTHON, ["--node-rank", "$(LWS_WORKER_INDEX)"])
+
+
+@pytest.mark.parametrize("carrier", nodes.ALL)
 def test_only_the_leader_has_probes(carrier):
     leader, follower = nodes.mains(nodes.worker(command=PYTHON, args=ARGS), carrier)
     probes = {"livenessProbe", "readinessProbe", "startupProbe"}
@@ -82,6 +90,17 @@ def test_a_word_that_the_shell_of_followers_changes_is_reported_and_json_is_quot
     assert (followed[4] != word) == lost
     at = "spec.services.Worker.extraPodSpec.mainContainer.args[1]"
     assert nodes.warned(written, carrier) == ([("DYN166", at)] if lost else [])
+
+
+@pytest.mark.parametrize("carrier", nodes.NEWER)
+@pytest.mark.parametrize("word", ["two words", "~", '{"a": "b c"}', "it's $HOME", "$(LWS_GROUP_SIZE)", "a;b"])
+def test_every_word_arrives_as_written_under_1_5(word, carrier, tmp_path):
+    written = nodes.worker(command=PYTHON, args=["--x", word])
+    programs = starts.stand_ins(tmp_path, ["python3"])
+    for main in nodes.mains(written, carrier):
+        *_, call = starts.start(main, programs, nodes.VARIABLES[carrier]).calls
+        assert call[4] == starts.expanded(word, nodes.VARIABLES[carrier])
+    assert nodes.warned(written, carrier) == []
 
 
 def test_quotes_in_a_line_for_a_shell_stay(tmp_path):

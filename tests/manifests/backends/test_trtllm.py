@@ -16,10 +16,17 @@ PYTHON = ["python3", "-m", "dynamo.trtllm"]
 SHELL = ["/bin/sh", "-c"]
 PROGRAMS = ("mpirun", "trtllm-llmapi-launch", "python3", "sleep", "ssh-keygen", "sshd")
 SECRET, KEYS = "mpi-run-ssh-secret", "keys"
-FOLLOWERS = {
+_FOLLOWERS = {
     "deployment": ["chat-worker-0-0-1.chat-worker-0.team", "chat-worker-0-0-2.chat-worker-0.team"],
     "grove": [f"chat-0-worker-0-worker-wkr-{index}.chat-0.team.svc.cluster.local" for index in (0, 1)],
 }
+FOLLOWERS = {carrier: _FOLLOWERS[carrier.partition(" ")[0]] for carrier in nodes.ALL}
+LWS = ("deployment", "deployment of 1.5")
+
+
+def home(carrier, pod):
+    """The home folder in the options of ssh. ssh itself replaces the `~` that release 0.9 writes."""
+    return str(pod.home) if carrier in nodes.NEWER else "~"
 
 
 class Pod(NamedTuple):
@@ -56,7 +63,7 @@ def test_one_node_changes_nothing():
     assert {"livenessProbe", "readinessProbe", "startupProbe"} <= main.keys()
 
 
-@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize("carrier", nodes.ALL)
 def test_the_leader_starts_the_job_on_all_nodes(carrier, pod):
     written = nodes.worker(command=PYTHON, args=["--model-path", "m"], nodes=3, gpus="4")
     leader, _ = nodes.mains(written, carrier)
@@ -66,13 +73,29 @@ def test_the_leader_starts_the_job_on_all_nodes(carrier, pod):
     assert words(job)["-H"].split(",") == [nodes.LEADERS[carrier], *FOLLOWERS[carrier]]
     assert words(job)["-n"] == "12"
     assert words(job)["--mca"] == "plm_rsh_args"
-    assert "-p 2222 -o StrictHostKeyChecking=no -i ~/.ssh/id_rsa" in job
+    assert f"-p 2222 -o StrictHostKeyChecking=no -i {home(carrier, pod)}/.ssh/id_rsa" in job
     assert ran.words("trtllm-llmapi-launch") == [*PYTHON, "--model-path", "m"]
     assert ran.words("python3") == ["-m", "dynamo.trtllm", "--model-path", "m"]
 
 
-def test_both_sides_have_the_keys(pod):
-    for main in nodes.mains(nodes.worker(command=PYTHON, args=["x"])):
+USERS_OF_MPI = [
+    ("0.9, any user", "deployment", "1000", True),
+    ("1.5, root", LWS[1], "0", True),
+    ("1.5, another user", LWS[1], "1000", False),
+]
+
+
+@pytest.mark.parametrize(("carrier", "user", "allowed"), [row[1:] for row in USERS_OF_MPI], ids=[row[0] for row in USERS_OF_MPI])
+def test_root_is_allowed_to_start_the_job(carrier, user, allowed, pod):
+    """Release 1.5 asks only for root, so that a job of root is no accident."""
+    leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"]), carrier)
+    job = pod(leader, nodes.VARIABLES[carrier], id=f"echo {user}").words("mpirun")
+    assert ("--allow-run-as-root" in job, "--oversubscribe" in job) == (allowed, True)
+
+
+@pytest.mark.parametrize("carrier", LWS)
+def test_both_sides_have_the_keys(carrier, pod):
+    for main in nodes.mains(nodes.worker(command=PYTHON, args=["x"]), carrier):
         assert pod(main, nodes.LWS).code == 0
         folder = pod.home / ".ssh"
         assert {file.name: file.read_text() for file in folder.iterdir() if file.name in ("id_rsa", "id_rsa.pub", "authorized_keys")} == {
@@ -81,22 +104,25 @@ def test_both_sides_have_the_keys(pod):
             "authorized_keys": "public",
         }
         assert stat.S_IMODE((folder / "id_rsa").stat().st_mode) == 0o600
-        assert (folder / "config").read_text() == "Host *\nIdentityFile ~/.ssh/id_rsa\nStrictHostKeyChecking no\nPort 2222\n"
+        key = f"{home(carrier, pod)}/.ssh/id_rsa"
+        assert (folder / "config").read_text() == f"Host *\nIdentityFile {key}\nStrictHostKeyChecking no\nPort 2222\n"
 
 
-def test_a_follower_runs_sshd_only(pod):
-    _, follower = nodes.mains(nodes.worker(command=PYTHON, args=["x"]))
+@pytest.mark.parametrize("carrier", LWS)
+def test_a_follower_runs_sshd_only(carrier, pod):
+    _, follower = nodes.mains(nodes.worker(command=PYTHON, args=["x"]), carrier)
     ran = pod(follower, nodes.LWS)
     assert ran.code == 0, ran.said
-    home = str(pod.home)
-    hosts = [f"{home}/.ssh/host_keys/ssh_host_{kind}_key" for kind in ("rsa", "ecdsa", "ed25519")]
+    folder = f"{pod.home}/.ssh"
+    hosts = [f"{folder}/host_keys/ssh_host_{kind}_key" for kind in ("rsa", "ecdsa", "ed25519")]
     kinds = [call[1:] for call in ran.calls if call[0] == "ssh-keygen"]
     assert kinds == [["-t", kind, "-f", file, "-N", ""] for kind, file in zip(("rsa", "ecdsa", "ed25519"), hosts, strict=True)]
-    assert ran.calls[-1] == ["sshd", "-D", "-f", f"{home}/.ssh/sshd_config"]
+    assert ran.calls[-1] == ["sshd", "-D", "-f", f"{folder}/sshd_config"]
     settings = dict(line.split(" ", 1) for line in (pod.home / ".ssh" / "sshd_config").read_text().splitlines())
     assert settings["Port"] == "2222"
     assert settings["PasswordAuthentication"] == "no"
-    assert settings["AuthorizedKeysFile"] == "~/.ssh/authorized_keys"
+    assert settings["AuthorizedKeysFile"] == f"{home(carrier, pod)}/.ssh/authorized_keys"
+    assert settings.get("StrictModes") == ("no" if carrier in nodes.NEWER else None)
 
 
 def test_a_follower_is_ready_when_its_sshd_accepts_connections():
@@ -117,7 +143,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("carrier", nodes.CARRIERS)
+@pytest.mark.parametrize("carrier", nodes.ALL)
 @pytest.mark.parametrize(("line", "arrives"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
 def test_a_line_for_a_shell_arrives_as_written(line, arrives, carrier, pod):
     """The reference puts the line into single quotes without escaping, so a single quote in the line ends them."""
@@ -136,10 +162,11 @@ RUN = [
 ]
 
 
+@pytest.mark.parametrize("carrier", ["grove", "grove of 1.5"])
 @pytest.mark.parametrize(("command", "args", "line"), [row[1:] for row in RUN], ids=[row[0] for row in RUN])
-def test_the_command_that_the_job_runs(command, args, line):
+def test_the_command_that_the_job_runs(command, args, line, carrier):
     more = {} if args is None else {"args": args}
-    leader, _ = nodes.mains(nodes.worker(command=command, **more), "grove")
+    leader, _ = nodes.mains(nodes.worker(command=command, **more), carrier)
     assert shlex.split(leader["args"][0])[-1] == f"trtllm-llmapi-launch {line}"
 
 
@@ -157,19 +184,22 @@ def test_one_process_for_each_gpu_of_each_node(resources, processes):
     assert words(shlex.split(leader["args"][0]))["-n"] == processes
 
 
-def test_the_job_hands_on_the_variables_of_the_container(pod):
+@pytest.mark.parametrize(("carrier", "more"), [(LWS[0], set()), (LWS[1], {"CPATH", "TRITON_PTXAS_PATH"})], ids=["0.9", "1.5"])
+def test_the_job_hands_on_the_variables_of_the_container(carrier, more, pod):
     written = nodes.worker(command=PYTHON, args=["x"], envs=[{"name": "MINE", "value": "1"}, {"name": "HF_TOKEN", "value": "2"}])
-    leader, _ = nodes.mains(written)
+    leader, _ = nodes.mains(written, carrier)
     job = pod(leader, nodes.LWS).words("mpirun")
     taken = [job[index + 1] for index, word in enumerate(job) if word == "-x"]
     assert taken == sorted(set(taken))
     assert {variable["name"] for variable in leader["env"]} <= set(taken)
     assert {"MINE", "HF_TOKEN", "PATH", "HOME", "LD_LIBRARY_PATH", "OMPI_MCA_orte_keep_fqdn_hostnames"} <= set(taken)
+    assert {"CPATH", "TRITON_PTXAS_PATH"} & set(taken) == more
 
 
-def test_the_leader_waits_until_its_followers_have_names(pod):
+@pytest.mark.parametrize("carrier", LWS)
+def test_the_leader_waits_until_its_followers_have_names(carrier, pod):
     """The pods of a LeaderWorkerSet start at the same time, and the job fails on a host whose name does not resolve."""
-    leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"], nodes=3))
+    leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"], nodes=3), carrier)
     late = 'echo "$2" >>"$HOME/asked"; [ "$(wc -l <"$HOME/asked")" -gt 3 ]'
     ran = pod(leader, nodes.LWS, getent=late)
     assert ran.code == 0, ran.said
@@ -189,9 +219,10 @@ def test_the_leader_gives_up_on_a_follower_after_five_minutes(pod):
     assert "mpirun" not in [call[0] for call in ran.calls]
 
 
-def test_under_grove_the_leader_does_not_wait():
+@pytest.mark.parametrize("carrier", ["grove", "grove of 1.5"])
+def test_under_grove_the_leader_does_not_wait(carrier):
     """The clique of the leader starts after the clique of its followers."""
-    leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"]), "grove")
+    leader, _ = nodes.mains(nodes.worker(command=PYTHON, args=["x"]), carrier)
     assert "getent" not in leader["args"][0]
 
 
@@ -208,6 +239,25 @@ def test_keys_come_from_the_configured_secret_and_are_last_in_their_lists(carrie
         assert [mount["name"] for mount in spec["containers"][-1]["volumeMounts"]] == ["weights", "shared-memory", SECRET]
         assert spec["containers"][-1]["env"][-1] == {"name": "OMPI_MCA_orte_keep_fqdn_hostnames", "value": "1"}
     assert f"'secretName': '{KEYS}'" in text
+
+
+@pytest.mark.parametrize("carrier", nodes.NEWER)
+def test_keys_are_mounted_before_shared_memory_under_1_5(carrier):
+    """The engine changes the main container before shared memory is added, and volumes follow the mounts."""
+    leader, follower = nodes.pods(nodes.worker(command=PYTHON, args=["x"]), carrier)
+    for spec in (leader, follower):
+        assert [mount["name"] for mount in nodes.main(spec)["volumeMounts"]] == [SECRET, "shared-memory"]
+        assert [volume["name"] for volume in spec["volumes"]] == [SECRET, "shared-memory"]
+
+
+@pytest.mark.parametrize("carrier", nodes.NEWER)
+@pytest.mark.parametrize("word", ["it's", "two words", "x{a,b}", "$HOME", "$(POD_HOST)", """{"a": ["it's", "$HOME"]}""", "#", ""])
+def test_every_word_passes_both_shells_as_written_under_1_5(word, carrier, pod):
+    written = nodes.worker(command=PYTHON, args=["--x", word])
+    variables = {**nodes.VARIABLES[carrier], "POD_HOST": "a b"}
+    ran = pod(nodes.mains(written, carrier)[0], variables)
+    assert ran.words("python3") == ["-m", "dynamo.trtllm", "--x", starts.expanded(word, variables)]
+    assert nodes.warned(written, carrier) == []
 
 
 @pytest.mark.parametrize("carrier", nodes.CARRIERS)
@@ -267,6 +317,12 @@ def test_root_with_the_home_of_another_user_is_reported(pod_context, context, en
     spec = {} if pod_context is None else {"securityContext": pod_context}
     written = nodes.worker(command=PYTHON, args=["x"], env=env, main=main, pod=spec)
     assert nodes.warned(written, carrier) == ([("DYN172", field)] if field else [])
+
+
+def test_the_home_of_root_does_not_matter_under_1_5():
+    """All paths begin with $HOME, and sshd accepts files of another user."""
+    written = nodes.worker(command=PYTHON, args=["x"], main={"securityContext": ROOT})
+    assert nodes.warned(written, "deployment of 1.5") == []
 
 
 def test_root_on_one_node_is_not_reported():
