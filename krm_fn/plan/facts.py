@@ -105,6 +105,11 @@ class Identity(NamedTuple):
     suffix: str = ""
 
     @property
+    def has_graph(self) -> bool:
+        """True if a graph makes the objects that its components share. The name of a standalone component can stand for a graph."""
+        return bool(self.graph) and not (self.standalone and self.graph == self.name)
+
+    @property
     def workload_name(self) -> str:
         """The name of the component's objects. The name of the scaling adapter has no suffix."""
         return f"{self.name}-{self.suffix}" if self.suffix else self.name

@@ -57,3 +57,11 @@ def _is_newer(origin: str | None) -> bool:
     from krm_fn.kube import version  # noqa: PLC0415 - only graphs of newer operators have the annotation
 
     return version.at_least(origin, (1, 0, 0))
+
+
+def parent(resource: Resource) -> str:
+    """The name of the graph that owns a component, from its owner references; empty if there is none."""
+    for owner in (resource.get("metadata") or {}).get("ownerReferences") or ():
+        if owner.get("kind") == "DynamoGraphDeployment":
+            return str(owner.get("name") or "")
+    return ""

@@ -127,15 +127,17 @@ def check_probes(plan: ComponentPlan) -> Iterator[Result]:
 def check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Result]:
     """Reports a discovery annotation on a service only: its pods use a ServiceAccount that the graph does not create."""
     account, component = names.discovery(plan.who.graph), components.get(plan.who.type)
-    if plan.placement.discovery != "kubernetes" or (plan.placement.graph_discovery == "kubernetes" and plan.who.graph):
+    if plan.placement.discovery != "kubernetes" or (plan.placement.graph_discovery == "kubernetes" and plan.who.has_graph):
         return
     own = {**merge.overlay(component.pod(plan), plan.pod.spec), **plan.pod.enforced}
     if own.get("serviceAccountName") or account in cluster.accounts.get(plan.who.namespace, ()):
         return
-    if not plan.who.graph:
+    if not plan.who.has_graph:
+        # Without the name of a graph there is no account that a user could create.
+        say, create = (results.warning, f"create {account}, ") if plan.who.graph else (results.error, "")
         message = "Kubernetes discovery needs a service account, and only a graph creates one"
-        mend = f"set serviceAccountName, or the annotation {labels.DISCOVERY_BACKEND}: etcd"
-        yield results.error("DYN156", f"{message}; {mend}", plan.ref, plan.at("pod", "serviceAccountName"))
+        mend = f"{create}set serviceAccountName, or the annotation {labels.DISCOVERY_BACKEND}: etcd"
+        yield say("DYN156", f"{message}; {mend}", plan.ref, plan.at("pod", "serviceAccountName"))
         return
     message = f"the pods need the service account {account}, which this graph does not create; set the annotation on the graph"
     yield results.error("DYN155", message, plan.ref, plan.at("annotations", labels.DISCOVERY_BACKEND))

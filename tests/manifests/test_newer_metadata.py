@@ -58,6 +58,11 @@ def test_a_pod_that_an_older_release_labelled_as_worker_stays_one():
     assert variables(made, "chat-worker")["DYN_COMPONENT"] == "worker"
 
 
+def test_a_pod_with_another_sub_type_is_none_of_an_older_release():
+    written = beta.component("W", "prefill", metadata={"labels": {labels.COMPONENT_TYPE: "worker", labels.SUB_COMPONENT_TYPE: "decode"}})
+    assert pods(rendered(written), "chat-w")["labels"][labels.COMPONENT_TYPE] == "prefill"
+
+
 def test_annotations_reach_objects_and_pods():
     of_graph = {labels.ENABLE_METRICS: "false", labels.ORIGIN_VERSION: "1.4.0", "other": "stays"}
     written = beta.component("Worker", metadata={"annotations": {"a": "component"}}, modelRef={"name": "m"})

@@ -13,7 +13,7 @@ from krm_fn.config import Config
 from krm_fn.kube import labels, names
 from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import Book, GraphPlan, Identity
-from krm_fn.resolve import cluster
+from krm_fn.resolve import cluster, context
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1alpha1.component import component as resolved
@@ -26,7 +26,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts, release: 
     annotations = spec.get("annotations") or {}
     own = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
     facts = Shared(
-        name=_parent(resource),
+        name=context.parent(resource),
         namespace=cluster.namespace(resource, config),
         ref=book.ref,
         config=config,
@@ -86,11 +86,3 @@ def _selector(spec: dict[str, Any], own: Labels) -> Labels:
     wanted = {labels.COMPONENT_TYPE: kind, labels.NAMESPACE: spec.get("dynamoNamespace") or ""}
     carried = {**(spec.get("labels") or {}), **own, **({labels.COMPONENT_TYPE: kind} if kind else {}), **extra}
     return {key: value for key, value in wanted.items() if carried.get(key) == value} or wanted
-
-
-def _parent(resource: Resource) -> str:
-    """The graph of a component, from its owner references, as in the reference."""
-    for owner in (resource.get("metadata") or {}).get("ownerReferences") or ():
-        if owner.get("kind") == "DynamoGraphDeployment":
-            return str(owner.get("name") or "")
-    return ""

@@ -29,7 +29,7 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         workload=placement.name(facts, written),
         backend=backend,
         nodes=placement.nodes(written),
-        replicas=1 if written.get("replicas") is None else written["replicas"],
+        replicas=1 if written.get("replicas") is None and not who.standalone else written.get("replicas"),
         autoscaled=written.get("scalingAdapter") is not None and not who.standalone,
         discovery=who.annotations.get(labels.DISCOVERY_BACKEND, facts.config.discovery_backend),
         graph_discovery=facts.discovery,

@@ -74,8 +74,8 @@ def templates(graph: Graph, generation: str) -> tuple[Template, ...]:
 
 
 def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked: bool) -> Template:
+    """One component of a graph, with everything that the graph adds to it."""
     older = graph.older.get(written["name"]) or {}
-    kind, sub_kind = kinds(written, older)
     dynamo_namespace = names.dynamo_namespace(
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
@@ -83,16 +83,31 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
     policy = kv_transfer.policy(graph.spec) if written.get("type") in WORKERS else None
     with_policy = _with_policy(_with_env(written, graph.spec.get("env") or ()), policy, graph.domains)
     component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
-    metadata = component["podTemplate"].get("metadata") or {}
-    model = (written.get("modelRef") or {}).get("name")
+    found = template(component, older, dynamo_namespace, _metadata(written).get("labels") or {})
+    return found._replace(
+        labels={**found.labels, labels.GRAPH: graph.name},
+        annotations=kv_transfer.annotated(found.annotations, policy),
+        written=written,
+        user_labels=_users(graph, older, written, "labels"),
+        user_annotations=_users(graph, older, written, "annotations"),
+    )
+
+
+def template(component: dict[str, Any], older: dict[str, Any], dynamo_namespace: str, before: Labels) -> Template:
+    """One component with the labels and annotations of its objects. The name of a graph is not among the labels.
+
+    `before` are labels that can come from a workload that an older release made.
+    """
+    kind, sub_kind = _kinds(component.get("type") or "", older, before)
+    metadata = _metadata(component)
+    model = (component.get("modelRef") or {}).get("name")
     own = {
         **(older.get("labels") or {}),
         **(metadata.get("labels") or {}),
         **({labels.BASE_MODEL_HASH: names.model_hash(model)} if model else {}),
         **({labels.SUB_COMPONENT_TYPE: sub_kind} if sub_kind else {}),
-        labels.COMPONENT: written["name"],
+        labels.COMPONENT: component["name"],
         labels.NAMESPACE: dynamo_namespace,
-        labels.GRAPH: graph.name,
     }
     annotations = {
         **(older.get("annotations") or {}),
@@ -100,24 +115,25 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
         **({labels.BASE_MODEL: model} if model else {}),
     }
     annotations.pop(labels.ORIGIN_VERSION, None)
-    annotations = kv_transfer.annotated(annotations, policy)
-    users = (_users(graph, older, written, part) for part in ("labels", "annotations"))
-    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, written, older, *users)
+    return Template(component, kind, sub_kind, dynamo_namespace, own, annotations, component, older, {}, {})
 
 
 def _users(graph: Graph, older: dict[str, Any], written: dict[str, Any], part: str) -> Labels:
     """The user's labels or annotations: those of the graph, below those of the service, below those of the pod template."""
-    metadata = (written.get("podTemplate") or {}).get("metadata") or {}
-    return {**(graph.spec.get(part) or {}), **(older.get(part) or {}), **(metadata.get(part) or {})}
+    return {**(graph.spec.get(part) or {}), **(older.get(part) or {}), **(_metadata(written).get(part) or {})}
 
 
-def kinds(written: dict[str, Any], older: dict[str, Any]) -> tuple[str, str]:
+def _metadata(component: dict[str, Any]) -> dict[str, Any]:
+    """The metadata of the pods of a component."""
+    return (component.get("podTemplate") or {}).get("metadata") or {}
+
+
+def _kinds(kind: str, older: dict[str, Any], before: Labels) -> tuple[str, str]:
     """The values of the labels for the type. A pod of an older operator is labelled `worker`, and its user keeps the label."""
-    kind = written.get("type") or ""
     if kind not in _SUB_TYPES:
         return kind, older.get("subComponentType") or ""
-    kept = ((written.get("podTemplate") or {}).get("metadata") or {}).get("labels") or {}
-    return ("worker" if kept.get(labels.COMPONENT_TYPE) == "worker" else kind), kind
+    is_older = before.get(labels.COMPONENT_TYPE) == "worker" and before.get(labels.SUB_COMPONENT_TYPE) in (None, "", kind)
+    return ("worker" if is_older else kind), kind
 
 
 def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:

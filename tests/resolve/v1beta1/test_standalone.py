@@ -1,86 +1,131 @@
-"""A v1beta1 component without a graph: its names, labels and variables, and the hash of its workers."""
+"""A component without a graph under release 1.5: its names, labels and namespaces, in both versions of the API."""
 
 from __future__ import annotations
 
-from krm_fn.config import Ingress
+import pytest
+
+from krm_fn import config
+from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
-from tests.support import given
+from krm_fn.kube.types import Resource
+from tests.support import beta, given
+
+KIND = "DynamoComponentDeployment"
+OWNER = {"apiVersion": identity.V1BETA1, "kind": "DynamoGraphDeployment", "name": "chat", "uid": "1"}
+ACCOUNT = {"pod": {"serviceAccountName": "mine"}}
 
 
-def component(*, metadata=None, pod=None, name="solo", **fields):
-    head = {"name": name, "namespace": given.NAMESPACE, **(metadata or {})}
-    template = {"spec": {"containers": [{"name": "main", "image": "registry.example/dynamo:1.5.0"}]}, **(pod or {})}
-    spec = {"backendFramework": "vllm", "type": "decode", "podTemplate": template, **fields}
-    return {"apiVersion": identity.V1BETA1, "kind": "DynamoComponentDeployment", "metadata": head, "spec": spec}
-
-
-def made(written, kind="Deployment", **settings):
-    (found,) = (each for key, each in given.rendered(written, **settings).items() if key.startswith(f"{kind}/"))
+def component(kind="worker", *, name="lone", of=None, marks=None, owner=False, annotations=None, **fields):
+    """A component of v1beta1 with an account of its own."""
+    spec = beta.component(name if of is None else of, kind, **{**ACCOUNT, **fields})
+    found = given.item(KIND, name, api=identity.V1BETA1, annotations=annotations, spec=spec)
+    found["metadata"].update({**({"labels": marks} if marks else {}), **({"ownerReferences": [OWNER]} if owner else {})})
     return found
 
 
-def variables(written):
-    (main,) = (each for each in made(written)["spec"]["template"]["spec"]["containers"] if each["name"] == "main")
-    return {entry["name"]: entry.get("value") for entry in main["env"]}
+def pods(made, name="lone"):
+    return made[f"Deployment/{name}"]["spec"]["template"]
 
 
-def test_it_is_its_own_parent():
-    found = variables(component())
-    assert (found["DYN_NAMESPACE"], found["DYN_PARENT_DGD_K8S_NAME"]) == ("team-solo", "solo")
-    assert made(component())["spec"]["template"]["spec"]["serviceAccountName"] == "solo-k8s-service-discovery"
-    assert "ServiceAccount/solo-k8s-service-discovery" not in given.rendered(component())
+def variables(made):
+    return {entry["name"]: entry.get("value") for entry in pods(made)["spec"]["containers"][0]["env"]}
 
 
-def test_an_owner_is_its_parent():
-    owner = {"apiVersion": identity.V1BETA1, "kind": "DynamoGraphDeployment", "name": "chat", "uid": "0"}
-    found = variables(component(metadata={"ownerReferences": [owner]}))
-    assert (found["DYN_NAMESPACE"], found["DYN_PARENT_DGD_K8S_NAME"]) == ("team-chat", "chat")
+def test_it_is_a_deployment_with_a_service_and_nothing_that_graphs_share():
+    made = given.rendered(component())
+    assert set(made) == {"Deployment/lone", "Service/lone", f"{KIND}/lone"}
 
 
-def test_its_pods_have_the_labels_by_which_its_service_selects():
-    template, service = made(component())["spec"]["template"], made(component(), "Service")
-    assert service["spec"]["selector"] == {
-        labels.COMPONENT_TYPE: "decode",
-        labels.NAMESPACE: "team-solo",
-        labels.COMPONENT: "solo",
-    }
-    assert service["spec"]["selector"].items() <= template["metadata"]["labels"].items()
-    assert labels.GRAPH not in template["metadata"]["labels"]
+@pytest.mark.parametrize(
+    ("reason", "written", "wanted"),
+    [
+        ("alone", component(), {"graph": "lone", "namespace": "team-lone", "label": None}),
+        ("owned by a graph", component(owner=True), {"graph": "chat", "namespace": "team-chat", "label": "chat"}),
+        ("labelled with a graph", component(marks={labels.GRAPH: "other"}), {"graph": "lone", "namespace": "team-lone", "label": "other"}),
+        ("in the shared namespace", component(globalDynamoNamespace=True), {"graph": "lone", "namespace": "dynamo", "label": None}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_its_graph_is_its_owner_or_its_own_name(reason, written, wanted):
+    made = given.rendered(written)
+    found = variables(made)
+    assert found["DYN_PARENT_DGD_K8S_NAME"] == wanted["graph"]
+    assert found["DYN_NAMESPACE"] == wanted["namespace"]
+    assert pods(made)["metadata"]["labels"].get(labels.GRAPH) == wanted["label"]
 
 
-def test_labels_of_the_operator_win_over_those_of_the_pods():
-    metadata = {"labels": {labels.GRAPH: "chat", "tier": "resource", "a": "1"}}
-    pod = {"metadata": {"labels": {labels.GRAPH: "other", "tier": "pods"}}}
-    found = made(component(metadata=metadata, pod=pod))["spec"]["template"]["metadata"]["labels"]
-    assert (found[labels.GRAPH], found["tier"], found["a"]) == ("chat", "pods", "1")
+def test_its_service_selects_by_labels_that_its_pods_carry():
+    """The labels of the resource win, so the selector follows them."""
+    marks = {labels.NAMESPACE: "own", labels.COMPONENT: "other", "team": "a"}
+    made = given.rendered(component(marks=marks, metadata={"labels": {labels.COMPONENT: "third", "team": "b"}}))
+    selector = made["Service/lone"]["spec"]["selector"]
+    assert selector == {labels.COMPONENT: "other", labels.NAMESPACE: "own", labels.COMPONENT_TYPE: "worker"}
+    assert {**selector, "team": "b"}.items() <= pods(made)["metadata"]["labels"].items()
 
 
-def test_it_has_a_generation_only_if_an_operator_gave_it_one():
-    assert "DYN_NAMESPACE_WORKER_SUFFIX" not in variables(component())
-    assert variables(component(metadata={"labels": {labels.WORKER_HASH: "0a1b2c3d"}}))["DYN_NAMESPACE_WORKER_SUFFIX"] == "0a1b2c3d"
-    in_pods = component(pod={"metadata": {"labels": {labels.WORKER_HASH: "0a1b2c3d"}}})
-    assert variables(in_pods)["DYN_NAMESPACE_WORKER_SUFFIX"] == "0a1b2c3d"
-    frontend = component(type="frontend", metadata={"labels": {labels.WORKER_HASH: "0a1b2c3d"}})
-    assert "DYN_NAMESPACE_WORKER_SUFFIX" not in variables(frontend)
+@pytest.mark.parametrize(
+    ("reason", "written", "wanted"),
+    [
+        ("nobody hashes it", component(), None),
+        ("the resource has a hash", component(marks={labels.WORKER_HASH: "0a"}), "0a"),
+        ("its pods have a hash", component(metadata={"labels": {labels.WORKER_HASH: "0b"}}), "0b"),
+        (
+            "the resource wins",
+            component(marks={labels.WORKER_HASH: "0a"}, metadata={"labels": {labels.WORKER_HASH: "0b"}}),
+            "0a",
+        ),
+        ("a frontend has no generation", component("frontend", marks={labels.WORKER_HASH: "0a"}), None),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_it_has_the_worker_hash_of_its_labels(reason, written, wanted):
+    made = given.rendered(written)
+    assert variables(made).get("DYN_NAMESPACE_WORKER_SUFFIX") == wanted
+    assert "Deployment/lone" in made
 
 
-def test_the_name_of_its_component_is_its_own_name_unless_it_says_another():
-    assert made(component())["metadata"]["labels"][labels.COMPONENT] == "solo"
-    other = component()
-    other["spec"]["name"] = "Decode"
-    assert made(other)["metadata"]["labels"][labels.COMPONENT] == "Decode"
-    assert made(other)["metadata"]["name"] == "solo"
+def test_its_name_is_that_of_the_resource_unless_it_has_one():
+    written = component()
+    del written["spec"]["name"]
+    assert pods(given.rendered(written))["metadata"]["labels"][labels.COMPONENT] == "lone"
+    assert pods(given.rendered(component(of="Other")))["metadata"]["labels"][labels.COMPONENT] == "Other"
 
 
-def test_a_frontend_without_a_graph_gets_no_ingress_from_the_configuration():
-    found = given.rendered(component(type="frontend"), ingress=Ingress(class_name="nginx"))
-    assert not [key for key in found if key.startswith("Ingress/")]
+def test_a_frontend_has_no_ingress_of_the_installations():
+    made = given.rendered(component("frontend"), ingress=config.Ingress("nginx"))
+    assert not [name for name in made if name.startswith("Ingress/")]
 
 
-def test_a_component_of_v1alpha1_keeps_its_fields_under_release_1_5():
-    spec = given.service("worker", main={"image": "registry.example/dynamo:1.5.0"}, subComponentType="decode")
-    spec |= {"dynamoNamespace": "shared", "labels": {"team": "a"}, "backendFramework": "vllm"}
-    written = given.item("DynamoComponentDeployment", "solo", api=identity.V1ALPHA1, spec=spec)
-    found = made(written, behaviour="v1.5")["spec"]["template"]["metadata"]["labels"]
-    assert (found[labels.NAMESPACE], found["team"], found[labels.SUB_COMPONENT_TYPE]) == ("shared", "a", "decode")
-    assert made(written, "Service", behaviour="v1.5")["spec"]["selector"][labels.NAMESPACE] == "shared"
+def test_replicas_are_left_to_kubernetes():
+    assert "replicas" not in given.rendered(component())["Deployment/lone"]["spec"]
+    assert given.rendered(component(replicas=3))["Deployment/lone"]["spec"]["replicas"] == 3
+
+
+def test_discovery_needs_an_account_that_somebody_makes():
+    written = component(pod={})
+    (found,) = given.expanded(written).results
+    assert (found.code, found.severity) == ("DYN156", "warning")
+    assert "; create lone-k8s-service-discovery, set serviceAccountName" in found.message
+    assert pods(given.rendered(written))["spec"]["serviceAccountName"] == "lone-k8s-service-discovery"
+    account = given.item("ServiceAccount", "lone-k8s-service-discovery")
+    assert given.findings(given.expanded(written, account).results) == []
+    assert given.findings(given.expanded(component(pod={}, owner=True)).results) == []
+
+
+def older():
+    """A component of v1alpha1 with fields that only this version has."""
+    ingress: Resource = {"enabled": True, "host": "chat", "hostSuffix": "example.com", "ingressControllerClassName": "nginx"}
+    fields: Resource = {"dynamoNamespace": "own", "labels": {"cost": "a"}, "annotations": {"note": "b"}, "ingress": ingress}
+    written = beta.service(pod={"serviceAccountName": "mine"}, subComponentType="decode", **fields)
+    return given.item(KIND, "lone", api=identity.V1ALPHA1, spec={**written, "serviceName": "Other"})
+
+
+@pytest.mark.parametrize("version", ["v1alpha1", "v1beta1"])
+def test_fields_that_only_v1alpha1_has_act_in_both_versions(version):
+    made = given.rendered(versions.to(version, older()), behaviour="v1.5")
+    found = pods(made)["metadata"]
+    wanted = {"cost": "a", labels.COMPONENT: "Other", labels.NAMESPACE: "own", labels.SUB_COMPONENT_TYPE: "decode"}
+    assert wanted.items() <= found["labels"].items()
+    assert found["annotations"]["note"] == "b"
+    assert made["Ingress/lone"]["spec"]["rules"][0]["host"] == "chat.example.com"
+    assert variables(made)["DYN_NAMESPACE"] == "team-lone"
