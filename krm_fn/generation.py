@@ -39,7 +39,7 @@ _STRUCTS: go_json.Structs = {
         "topologyConstraint": "?*TopologyConstraint",
         "experimental": "?*Experimental",
     },
-    "Multinode": {"nodeCount": "int32=2"},
+    "Multinode": {"nodeCount": "int32"},
     "ModelReference": {"name": "string", "revision": "?string"},
     "CompilationCache": {"pvcName": "string", "mountPath": "?string"},
     "TopologyConstraint": {"packDomain": "string"},
@@ -49,25 +49,25 @@ _STRUCTS: go_json.Structs = {
         "grove": "?*GroveComponent",
         "checkpoint": "?*Checkpoint",
     },
-    "GPUMemoryService": {"mode": "?string=IntraPod", "deviceClassName": "?string=gpu.nvidia.com", "extraClientContainers": "?[]string"},
-    "Failover": {"mode": "?string=IntraPod", "numShadows": "?int32=1"},
+    "GPUMemoryService": {"mode": "?string", "deviceClassName": "?string", "extraClientContainers": "?[]string"},
+    "Failover": {"mode": "?string", "numShadows": "?int32"},
     "GroveComponent": {"forceScalingGroup": "?*bool"},
     "Checkpoint": {
         "enabled": "bool",
         "mode": "?string",
-        "startupPolicy": "?string=Immediate",
-        "deletionPolicy": "?string=Delete",
+        "startupPolicy": "?string",
+        "deletionPolicy": "?string",
         "checkpointRef": "?*string",
         "identity": "?*CheckpointIdentity",
-        "targetContainerName": "?string=main",
+        "targetContainerName": "?string",
         "job": "?*CheckpointJob",
     },
     "CheckpointIdentity": {
         "model": "string",
         "backendFramework": "string",
         "dynamoVersion": "?string",
-        "tensorParallelSize": "?int32=1",
-        "pipelineParallelSize": "?int32=1",
+        "tensorParallelSize": "?int32",
+        "pipelineParallelSize": "?int32",
         "dtype": "?string",
         "maxModelLen": "?int32",
         "extraParameters": "?{}string",
@@ -79,9 +79,9 @@ _STRUCTS: go_json.Structs = {
 class Worker(NamedTuple):
     """What the hash reads of one worker component.
 
-    `spec` is a v1beta1 component with all that the graph adds to it, and with the graph's `backendFramework`. `labels` and `annotations`
-    are those of its DynamoComponentDeployment. Both `labels` and the labels in `spec.podTemplate` hold `PLACEHOLDER`. `runtime_version`
-    is empty for a runtime before 1.5.0.
+    `spec` is a v1beta1 component with the defaults of its schema, with all that the graph adds to it, and with the graph's
+    `backendFramework`. `labels` and `annotations` are those of its DynamoComponentDeployment. Both `labels` and the labels in
+    `spec.podTemplate` hold `PLACEHOLDER`. `runtime_version` is empty for a runtime before 1.5.0.
     """
 
     labels: Labels

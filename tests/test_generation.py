@@ -90,25 +90,6 @@ def test_each_change_of_pods_gives_another_hash():
     assert len({*hashes}) == len(hashes)
 
 
-DEFAULTS = [
-    ({"multinode": {}}, {"multinode": {"nodeCount": 2}}),
-    (
-        {"experimental": {"gpuMemoryService": {}, "failover": {}}},
-        {
-            "experimental": {
-                "gpuMemoryService": {"mode": "IntraPod", "deviceClassName": "gpu.nvidia.com"},
-                "failover": {"mode": "IntraPod", "numShadows": 1},
-            }
-        },
-    ),
-]
-
-
-@pytest.mark.parametrize(("short", "full"), DEFAULTS)
-def test_a_default_of_the_schema_has_the_hash_of_the_written_value(short, full):
-    assert worker_hash(**short) == worker_hash(**full) != worker_hash()
-
-
 def test_equal_amounts_give_equal_hashes():
     assert worker_hash(sharedMemorySize="20480Mi") == worker_hash(sharedMemorySize="20Gi")
 

@@ -65,11 +65,6 @@ def toolchain(oldest: str) -> Path:
     return cache.fill(key, _fetch) / "go" / "bin" / "go"
 
 
-def sources(program: programs.Program, module: str) -> Path:
-    """The folder with the files of a module that a program is built from. Raises BuildError if the module cannot be fetched."""
-    return _module(toolchain(programs.go_version(program)), module, programs.HERE / program.folder)
-
-
 def _module(go: Path, module: str, folder: Path) -> Path:
     """The folder with the files of a module, verified with the go.sum in `folder`. Raises BuildError with the output of Go."""
     command = [str(go), "mod", "download", "-json", module]

@@ -17,25 +17,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Structs = dict[str, dict[str, str]]
-"""For each struct its fields by name, in order: the Go type, with the marks `?` omitempty, `*` pointer, `[]` list and `{}` map before it.
-
-After a `=` follows the default that an API server writes in place of a missing field.
-"""
+"""For each struct the Go types of its fields in their order, with marks: `?` omitempty, `*` pointer, `[]` list, `{}` map."""
 
 _FILE = __file__.removesuffix("json.py") + "fields.json"
-_TYPE = re.compile(r"(\??)(\*|\[\]|\{\}|)([^=]+)(?:=(.*))?")
+_TYPE = re.compile(r"(\??)(\*|\[\]|\{\}|)(.+)")
 _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "IntOrString": 0, "Quantity": "0"}
 _ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 
 
 class _Field(NamedTuple):
-    """A field of a struct: its name, True if omitempty leaves it out, its mark (see `Structs`), the type behind it, and its default."""
+    """A field of a struct: its name, True if omitempty leaves it out, its mark (see `Structs`), and the type behind the mark."""
 
     name: str
     omitted: bool
     mark: str
     kind: str
-    default: Any
 
 
 @cache
@@ -63,8 +59,7 @@ class Encoder:
             self._fields[struct] = tuple(_field(name, written) for name, written in self._structs[struct].items())
         made = {}
         for field in self._fields[struct]:
-            given = value.get(field.name)
-            written = self._field(field, field.default if given is None else given)
+            written = self._field(field, value.get(field.name))
             if not (field.omitted and _is_empty(field, written)):
                 made[field.name] = written
         return made
@@ -90,8 +85,8 @@ class Encoder:
 
 
 def _field(name: str, written: str) -> _Field:
-    omitted, mark, kind, default = _TYPE.fullmatch(written).groups()  # type: ignore[union-attr] # each type matches
-    return _Field(name, bool(omitted), mark, kind, json.loads(default) if default and kind != "string" else default)
+    omitted, mark, kind = _TYPE.fullmatch(written).groups()  # type: ignore[union-attr] # each type matches
+    return _Field(name, bool(omitted), mark, kind)
 
 
 def _is_empty(field: _Field, value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from tests.support import given
 
 IMAGE, LATER = "registry.example/dynamo:1.4.0", "registry.example/dynamo:1.4.1"
@@ -126,3 +126,14 @@ def test_a_scaling_adapter_has_the_name_without_a_hash():
 def test_a_graph_of_a_release_before_1_has_no_generation():
     made = given.rendered(graph(), worker_hash="names")
     assert made["Deployment/chat-decode"]["spec"]["template"]["metadata"]["labels"].get(labels.WORKER_HASH) is None
+
+
+def test_a_default_of_the_schema_has_the_hash_of_the_written_value():
+    def of(main, **fields):
+        template = {"spec": {"containers": [{"name": "main", "image": IMAGE, **main}]}}
+        component = {"name": "Worker", "type": "worker", "podTemplate": template, **fields}
+        return computed({**given.graph(), "apiVersion": identity.V1BETA1, "spec": {"backendFramework": "vllm", "components": [component]}})
+
+    short = of({"ports": [{"containerPort": 9000}], "livenessProbe": {"grpc": {"port": 9000}}})
+    full = of({"ports": [{"containerPort": 9000, "protocol": "TCP"}], "livenessProbe": {"grpc": {"port": 9000, "service": ""}}})
+    assert short == full != of({})
