@@ -3,6 +3,7 @@
 PYTHON ?= python3
 WORKERS ?= 2
 MINUTES ?= 60
+GRAPHS ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -11,7 +12,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz soak test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean
+.PHONY: help venv demo test fuzz convert-check soak test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -26,6 +27,9 @@ test: $(VENV)/dev tools ## run all tests that need no container engine, with the
 
 fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test runs 2,000
 	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz
+
+convert-check: $(VENV)/dev ## convert the graphs of examples and tests, and GRAPHS=10000 random ones, there and back; make test does it for fewer
+	KRM_FN_EXAMPLES=$$(( $(GRAPHS) / 2 )) $(BIN)/python -m pytest -n $(WORKERS) tests/convert/test_round_trips.py
 
 soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by default; make test does it for half a minute
 	KRM_FN_TOOLS=required KRM_FN_SOAK_SECONDS=$$(( 60 * $(MINUTES) )) $(BIN)/python -m pytest -s tests/sync/test_soak.py

@@ -49,7 +49,7 @@ def restored(service: Fields, kept: Fields, name: str | None) -> Fields:
     plain = components.to_component(service, name)
     if not kept:
         return plain
-    if components.to_service(kept) == service:
+    if components.to_component(components.to_service(kept), name) == plain:
         return kept
     component = {**plain}
     if experimental := only_v1beta1(kept):

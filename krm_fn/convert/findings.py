@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.convert import changes, lost, preserved
+from krm_fn.convert import changes, lost, preserved, versions
 from krm_fn.kube import identity
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def of_render(resource: Resource, version: str, *, is_new: bool) -> list[Result]
     found = preserved.findings(resource)
     if version == "v1alpha1":
         found.extend(_unreadable(resource, each) for each in lost.fields(resource, version))
+        found.extend(_unreadable_if_kept(resource))
     elif is_new:
         found.extend(changes.findings(resource))
     return found
@@ -31,6 +33,16 @@ def _unreadable(resource: Resource, field: lost.Lost) -> Result:
     fix = f"declare {field.instead}" if field.instead else "remove it"
     message = f"Dynamo 0.9 has no field for it; {fix}, or set behaviour: v1.5"
     return results.error("DYN411", message, results.ref(resource), field.path)
+
+
+def _unreadable_if_kept(resource: Resource) -> Iterator[Result]:
+    """Errors about kept fields of a v1alpha1 resource, which Dynamo 0.9 cannot read either."""
+    newer = versions.to(versions.V1BETA1, resource)
+    if newer is resource or not preserved.spec(resource):
+        return
+    for field in lost.fields(newer, versions.V1ALPHA1):
+        message = f"it keeps {results.field(field.path)} of v1beta1, and Dynamo 0.9 has no field for it; set behaviour: v1.5"
+        yield results.error("DYN411", message, results.ref(resource), ("metadata", "annotations", preserved.key(resource)))
 
 
 def of_conversion(resource: Resource, version: str, converted: Resource) -> list[Result]:

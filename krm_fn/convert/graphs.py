@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.convert import component_leftovers, preserved, service_leftovers, statuses
+from krm_fn.convert import exchange, preserved, statuses
 from krm_fn.convert._values import mapping, name_of, objects, renamed
 
 if TYPE_CHECKING:
+    from krm_fn.convert.exchange import Exchanged
     from krm_fn.kube.types import Resource
 
 _NEWER = {"envs": "env"}
@@ -23,11 +24,12 @@ def to_v1beta1(graph: Resource) -> Resource:
     spec, kept = mapping(graph.get("spec")), preserved.spec(graph)
     before = {name_of(component): component for component in objects(kept.get("components"))}
     services = {name: service for name, service in mapping(spec.get("services")).items() if isinstance(service, dict)}
-    listed = [component_leftovers.restored(services[name], before.get(name, {}), name) for name in _ordered(services, [*before])]
+    components = {name: exchange.to_component(services[name], before.get(name, {}), name) for name in _sorted(services, [*before])}
     converted = _renamed(_without(spec, "services", "pvcs"), _NEWER, _NEWER_IN_TOPOLOGY)
     if "services" in spec:
-        converted["components"] = listed
-    leftovers = _kept_of_spec(spec, {name_of(component): component for component in listed})
+        converted["components"] = None if spec["services"] is None else [each.fields for each in components.values()]
+    claims = {"pvcs": spec["pvcs"]} if "pvcs" in spec else {}
+    leftovers = {**claims, **_kept_of_services(mapping(spec.get("services")), components)}
     return statuses.graph_to_v1beta1(_with(graph, converted, leftovers))
 
 
@@ -35,52 +37,55 @@ def to_v1alpha1(graph: Resource) -> Resource:
     """Converts a v1beta1 graph. The components become a map by name."""
     spec, kept = mapping(graph.get("spec")), preserved.spec(graph)
     before = mapping(kept.get("services"))
-    components = {name_of(component): component for component in reversed(objects(spec.get("components")))}
-    services: dict[str, Any] = {
-        name: service_leftovers.restored(components[name], mapping(before.get(name)), name) for name in reversed(components)
-    }
-    services.update((name, None) for name, service in before.items() if service is None and name not in services)
+    components = {name_of(component): component for component in objects(spec.get("components"))}
+    exchanged = {name: exchange.to_service(component, mapping(before.get(name)), name) for name, component in components.items()}
+    services = {name: exchanged[name].fields if name in exchanged else None for name in _arranged([*components], before)}
     converted = _renamed(_without(spec, "components"), _OLDER, _OLDER_IN_TOPOLOGY)
-    if kept.get("pvcs"):
+    if "pvcs" in kept:
         converted["pvcs"] = kept["pvcs"]
-    if "components" in spec or services:
-        converted["services"] = services
-    leftovers = _kept_of_components(components, services)
-    return statuses.graph_to_v1alpha1(_with(graph, converted, leftovers))
+    if services or "components" in spec:
+        converted["services"] = services if services or spec["components"] is not None else None
+    return statuses.graph_to_v1alpha1(_with(graph, converted, _kept_of_components(exchanged)))
 
 
 def _with(graph: Resource, spec: dict[str, Any], leftovers: dict[str, Any]) -> Resource:
     return preserved.with_spec({**graph, "spec": spec} if "spec" in graph else graph, leftovers)
 
 
-def _ordered(services: dict[str, Any], before: list[str]) -> list[str]:
-    """The names in bytewise order, or in the order that was kept, with new names after those of before."""
+def _sorted(services: dict[str, Any], before: list[str]) -> list[str]:
+    """The names of services in bytewise order, or in the order that was kept, with new names after those of before."""
     known = [name for name in before if name in services]
     if before == sorted(before):
         return sorted(services, key=str)
     return [*known, *sorted(services.keys() - set(known), key=str)]
 
 
-def _kept_of_spec(spec: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
-    kept = {}
-    for name, service in mapping(spec.get("services")).items():
-        part = service_leftovers.kept_of(service, components[name], name) if name in components else None
-        if part or part is None:
-            kept[name] = part
-    claims = {"pvcs": spec["pvcs"]} if spec.get("pvcs") else {}
-    return {**claims, "services": kept} if kept else claims
+def _arranged(names: list[str], before: dict[str, Any]) -> list[str]:
+    """The names of the components, and of services that were null.
+
+    The order is that of the components, unless services were kept for all of them: then their order was kept too.
+    """
+    known = [name for name, service in before.items() if service is None or name in names]
+    return known if set(names) <= set(known) else [*names, *(name for name in known if name not in names)]
 
 
-def _kept_of_components(components: dict[str, Any], services: dict[str, Any]) -> dict[str, Any]:
-    names = [*reversed(components)]
-    in_order = names == sorted(names)
-    kept = [component_leftovers.kept_of(components[name], services[name], name) or {"name": name} for name in names]
-    listed = [part for part in kept if not in_order or len(part) > 1]
-    return {"components": listed} if listed else {}
+def _kept_of_services(services: dict[str, Any], components: dict[str, Exchanged]) -> dict[str, Any]:
+    """What is kept of each service. All services are named if the order of the components is another one."""
+    arranged = [*services] == [*components, *(name for name in services if name not in components)]
+    kept = {name: components[name].leftovers if name in components else None for name in services}
+    named = {name: part for name, part in kept.items() if not arranged or part or part is None}
+    return {"services": named} if named else {}
+
+
+def _kept_of_components(services: dict[str, Exchanged]) -> dict[str, Any]:
+    """What is kept of each component. All components are named if they are not sorted."""
+    arranged = [*services] == sorted(services)
+    named = [each.leftovers or {"name": name} for name, each in services.items() if not arranged or each.leftovers]
+    return {"components": named} if named else {}
 
 
 def _without(spec: dict[str, Any], *fields: str) -> dict[str, Any]:
-    return {field: value for field, value in spec.items() if field not in fields and value is not None}
+    return {field: value for field, value in spec.items() if field not in fields}
 
 
 def _renamed(spec: dict[str, Any], names: dict[str, str], in_topology: dict[str, str]) -> dict[str, Any]:

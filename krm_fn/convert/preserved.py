@@ -42,6 +42,11 @@ class _UnreadableError(Exception):
     """A text that is not read. The message says why."""
 
 
+def key(resource: Resource) -> str:
+    """The annotation that keeps fields of the specification."""
+    return _SPECS[results.ref(resource).kind]
+
+
 def spec(resource: Resource) -> dict[str, Any]:
     """The kept fields of the specification in the other version; empty if there are none, or if they cannot be read.
 

@@ -85,7 +85,8 @@ def restored(component: Fields, kept: Fields, name: str | None) -> Fields:
     service, shown = plain, components.to_component(plain, name)
     for group in groups:
         wanted = _with(service, kept, group)
-        if group.says(components.to_component(wanted, name)) in (group.says(component), group.says(shown)):
+        new = components.to_component(wanted, name)
+        if group.says(new) in (group.says(component), group.says(shown)) and new.keys() == shown.keys():
             service = wanted
     return service
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.convert import component_leftovers, preserved, service_leftovers, statuses
+from krm_fn.convert import exchange, preserved, statuses
 from krm_fn.convert._values import mapping, text
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ def to_v1beta1(resource: Resource) -> Resource:
     """Converts a v1alpha1 component. Without a `serviceName`, its name is that of the resource."""
     written, own = mapping(resource.get("spec")), _own_name(resource)
     kept, service = preserved.spec(resource), _without(written, "serviceName")
-    component = component_leftovers.restored(service, _without(kept, "name"), None)
-    leftovers = service_leftovers.kept_of(service, component, None)
+    component, leftovers = exchange.to_component(service, _without(kept, "name"), None)
     name = written.get("serviceName") or (None if _says_none(kept, "name") else own)
     if name:
         component = {"name": name, **component}
@@ -32,8 +31,7 @@ def to_v1alpha1(resource: Resource) -> Resource:
     """Converts a v1beta1 component."""
     written, own = mapping(resource.get("spec")), _own_name(resource)
     kept, component = preserved.spec(resource), _without(written, "name")
-    service = service_leftovers.restored(component, _without(kept, "serviceName"), None)
-    leftovers = component_leftovers.kept_of(component, service, None)
+    service, leftovers = exchange.to_service(component, _without(kept, "serviceName"), None)
     name = written.get("name")
     if not name and own:
         leftovers = {**leftovers, "name": name}

@@ -149,7 +149,7 @@ def test_a_graph_keeps_what_v1beta1_does_not_have():
     annotations = new["metadata"]["annotations"]
     assert json.loads(annotations.pop(labels.PRESERVED_GRAPH)) == {
         "version": 1,
-        "spec": {"pvcs": [{"name": "weights"}], "services": {"Z": {"subComponentType": "other", "labels": {"a": "b"}}, "a": None}},
+        "spec": {"pvcs": [{"name": "weights"}], "services": {"b": {}, "Z": {"subComponentType": "other", "labels": {"a": "b"}}, "a": None}},
     }
     assert new == {
         "apiVersion": "nvidia.com/v1beta1",
@@ -282,6 +282,13 @@ def test_what_was_kept_never_overrides_what_was_changed_since():
         "w": {"labels": {"a": "b"}, "envs": [{"name": "A", "value": "1"}], "envFromSecret": "s", "scalingAdapter": {"enabled": True}},
         "new": {},
     }
+
+
+def test_a_changed_label_of_a_service_leaves_its_component_as_it_was():
+    """v1beta1 says nothing about the labels of services, so that even an empty object of the component comes back."""
+    other = versions.to("v1alpha1", beta("[{name: w, experimental: {}}]"))
+    other["spec"]["services"]["w"]["labels"] = {"a": "b"}
+    assert versions.to("v1beta1", other)["spec"]["components"] == [{"name": "w", "experimental": {}}]
 
 
 def test_details_of_mounts_stay_beside_a_change():
