@@ -139,6 +139,7 @@ class Behaviour(NamedTuple):
     without Grove (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `picker_args` are
     the arguments of an endpoint picker; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace. `picks` says
     from which pods the picker chooses. `rules` names the groups of rules that only some releases have (`krm_fn.validation.rules`).
+    `successor` is the name of the next release, which graphs of this one can move to; empty for the newest.
     """
 
     reads: str
@@ -155,6 +156,7 @@ class Behaviour(NamedTuple):
     picker_args: tuple[str, ...]
     picks: Literal["frontends", "workers"]
     rules: tuple[str, ...] = ()
+    successor: str = ""
     grove: GroveFigures = GroveFigures()
 
 

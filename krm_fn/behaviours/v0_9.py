@@ -9,6 +9,7 @@ _PICKER = ProbeFigures("grpc", "inference-extension", _PORTS.picker_health, dela
 
 BEHAVIOUR = Behaviour(
     reads="v1alpha1",
+    successor="v1.5",
     assembly="main_last",
     multinode_workload="leaderworkerset",
     ports=_PORTS,

@@ -13,7 +13,7 @@ import click
 from krm_fn import builds, expand, report
 from krm_fn.cli import _formats, _options, _output
 from krm_fn.files import locations, revisions, selection
-from krm_fn.validation import updates
+from krm_fn.validation import releases, updates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
 _NO_NAMESPACE = "DYN057"
-_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190")
+_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, `check` reports them as warnings."""
 
 
@@ -103,6 +103,7 @@ def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
         orphan = result.code == _ORPHAN and result.ref in known
         if not orphan and (loaded.configs or result.code != _PRUNED):
             yield result
+    yield from releases.notes(values, loaded.config)
     yield from mismatches
 
 

@@ -263,5 +263,8 @@ TITLES = {
     "DYN476": "Component type is unknown in v1beta1",
     "DYN477": "Elastic expert parallelism without a command",
     "DYN478": "Graph with several engines",
+    "DYN479": "Component name is not allowed in v1beta1",
     "DYN480": "minAvailable is immutable",
+    "DYN481": "API version v1alpha1 is deprecated",
+    "DYN482": "Rendered as Dynamo 0.9 does",
 }

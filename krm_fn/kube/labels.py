@@ -69,7 +69,6 @@ MAX_UNAVAILABLE = "nvidia.com/deployment-rolling-update-max-unavailable"
 DEBUG = "nvidia.com/enable-debug-mode"
 STEALING_DEBUG = "nvidia.com/enable-stealing-traffic-debug-mode"
 COMPONENT_POD = "nvidia.com/dynamo-component-pod"
-GROVE_UPDATE_STRATEGY = "nvidia.com/grove-update-strategy"
 POWER_LIMIT = "dynamo.nvidia.com/gpu-power-limit"  # in watts, on pods
 KAI_QUEUE_NAME = "nvidia.com/kai-scheduler-queue"
 VOLCANO_QUEUE_NAME = "nvidia.com/volcano-queue"

@@ -72,11 +72,11 @@ class ComponentPlan(NamedTuple):
 
     def at(self, field: Field, *rest: str | int) -> Path:
         """The path at which the user writes a field. The steps of `rest` replace the `*` of the path in order; further steps follow it."""
-        return (*self.address.path, *self.address.below(field, rest))
+        return self.address.at(field, *rest)
 
     def word(self, field: Field, *rest: str | int) -> str:
         """The name of a field for messages: its path below the component, in the user's API version."""
-        return results.field(self.address.below(field, rest))
+        return results.field(self.address.at(field, *rest)[len(self.address.path) :])
 
     def sidecar(self, index: int, *rest: str | int) -> Path:
         """The path of a field of a container beside the main one. `index` counts these containers."""

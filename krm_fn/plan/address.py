@@ -130,9 +130,10 @@ class Address(NamedTuple):
     moved: Callable[[Path], Path] | None = None
     inherited: Mapping[str, Path] = {}
 
-    def below(self, field: Field, rest: Path) -> Path:
-        """The path of a field below the component. The steps of `rest` are used as in `filled`."""
-        return self.moved(rest) if self.moved and field == "main" else filled(self.fields[field], rest)
+    def at(self, field: Field, *rest: str | int) -> Path:
+        """The path of a field in the resource. The steps of `rest` are used as in `filled`."""
+        below = self.moved(rest) if self.moved and field == "main" else filled(self.fields[field], rest)
+        return (*self.path, *below)
 
 
 class Book(NamedTuple):

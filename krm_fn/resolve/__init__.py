@@ -39,7 +39,11 @@ def _read(resource: Resource, config: Config, found: ClusterFacts, reader: tuple
     release = context.behaviour(resource, config)
     converted, about = _converted(resource, release)
     plan, findings = _reader(release, *reader)(converted, config, found, release, _book(resource, release))
-    return plan, [*about, *findings]
+    if results.ref(resource).api_version != identity.V1ALPHA1 or release.reads == "v1alpha1":
+        return plan, [*about, *findings]
+    from krm_fn.resolve.v1alpha1 import unconverted  # noqa: PLC0415 - a render under the oldest release starts without it
+
+    return plan, [*about, *findings, *unconverted.check(plan, resource)]
 
 
 def _reader(release: Behaviour, module: str, function: str) -> Callable[..., tuple[GraphPlan, list[Result]]]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.manifests import backends, components
-from krm_fn.plan.address import filled
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container
@@ -19,7 +18,7 @@ def backend(facts: Shared, kind: str, container: Container, address: Address) ->
     if not components.get(kind).runs_engine:
         return backends.NONE
     detected = backends.detect([*(container.get("command") or ()), *(container.get("args") or ())])
-    where = (*address.path, *filled(address.fields["main"], ("args",)))
+    where = address.at("main", "args")
     if len(detected) == 1 and facts.framework and facts.framework != detected[0]:
         message = f"the command starts {detected[0]}, but spec.backendFramework is {facts.framework}; change one of the two"
         facts.found.append(results.error("DYN121", message, facts.ref, where))

@@ -22,8 +22,15 @@ def path(pods: Pods, spec: PodSpec, refusal: Refusal) -> Path | None:
         case ("containers", int(index), *rest) if _is_main(pods, spec, index):
             return _of_main(pods, spec, index, tuple(rest), refusal) if plan.features.written_main else None
         case ("containers", int(index), *rest):
-            return plan.sidecar(assemblies.entry(pods, spec, "pod", "containers", index).place, *rest)
+            return _of_sidecar(pods, spec, index, tuple(rest))
     return plan.at("pod", *refusal.path)
+
+
+def _of_sidecar(pods: Pods, spec: PodSpec, index: int, rest: Path) -> Path:
+    """The field for a container beside the main one. The lists of a frontend hold defaults too, so their entries have no place."""
+    plan, place = pods.plan, assemblies.entry(pods, spec, "pod", "containers", index).place
+    merged = spec["containers"][index].get("name") == plan.features.frontend_sidecar and rest[:1] in (("env",), ("volumeMounts",))
+    return plan.sidecar(place, *(() if merged else rest))
 
 
 def is_shared_memory(pods: Pods, spec: PodSpec, refusal: Refusal) -> bool:
@@ -83,7 +90,10 @@ def _of_mount(pods: Pods, spec: PodSpec, place: tuple[int, int], rest: Path, cod
     If a generated mount and a user's mount have the same folder, the field is the folder of the user's mount.
     """
     plan, (at, index) = pods.plan, place
-    folder = spec["containers"][at]["volumeMounts"][index].get("mountPath")
+    mount = spec["containers"][at]["volumeMounts"][index]
+    folder = mount.get("mountPath")
+    if not folder and plan.pod.cache and plan.pod.cache.name == mount.get("name"):
+        return None
     origin, own = assemblies.entry(pods, spec, "container", "volumeMounts", index)
     written = [mount.get("mountPath") for mount in plan.pod.container.get("volumeMounts") or ()]
     claims = [mount.get("mountPath") for mount in strata.get(pods.strata, "claims").container.get("volumeMounts") or ()]

@@ -39,4 +39,6 @@ def check_duplicates(resources: Sequence[Resource], config: Config) -> Iterator[
     for (kind, _, namespace), same in by_owner.items():
         for resource in same if len(same) > 1 else ():
             message = f"another {kind} has the same name and is also in namespace {namespace}; rename one, or set the namespace of both"
+            if len({results.ref(each).api_version for each in same}) > 1:
+                message = f"this {kind} is here in two API versions, and a cluster keeps one object of a name; remove one of the two"
             yield results.error("DYN058", message, results.ref(resource), ("metadata", "name"))

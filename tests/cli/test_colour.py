@@ -44,7 +44,7 @@ def misspelt(tmp_path):
 @pytest.mark.parametrize("verb", ["check", "render"])
 def test_a_terminal_gets_colours_and_the_same_words(verb, misspelt):
     shown = terminal(verb, str(misspelt))
-    done = console.run(verb, misspelt)
+    done = console.run(verb, misspelt, notes=True)
     assert "\x1b[31m\x1b[1merror\x1b[0m DYN023" in shown
     assert CODES.sub("", shown) == done.out + done.err
 

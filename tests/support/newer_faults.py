@@ -15,7 +15,9 @@ _NEWER = {"behaviour": "v1.5"}
 _AT, _NEXT = "spec.components[0]", "spec.components[1]"
 _POD = f"{_AT}.podTemplate.spec"
 _SERVICE = "spec.services.Worker"
+_NOTHING, _NOWHERE = {"name": "", "mountPoint": "/a"}, {"name": "a"}
 _OVERRIDE = {"apiVersion": "grove.io/v1alpha1", "value": {}}
+_LEADER: dict[str, Any] = {"multinode": {"leader": {"providerOverride": _OVERRIDE}}}
 
 
 def older(written: Resource, **spec: Any) -> Resource:
@@ -235,6 +237,13 @@ def _cached(cache: Any, *mounts: Any, engine: str = "vllm") -> Resource:
 COMPILATION_CACHE = [
     fires("DYN147", f"{_AT}.compilationCache.mountPath", "an engine without a folder", _cached({"pvcName": "cache"}, engine="sglang")),
     fires(
+        "DYN147",
+        f"{_SERVICE}.volumeMounts[0].mountPoint",
+        "a service whose engine has no folder",
+        older(beta.service(volumeMounts=[{"name": "cache", "useAsCompilationCache": True}]), backendFramework="sglang"),
+        **_NEWER,
+    ),
+    fires(
         "DYN459",
         f"{_POD}.containers[0].volumeMounts[0].mountPath",
         "another volume in the engine's folder",
@@ -381,6 +390,128 @@ ENGINES = [
     quiet("one engine in two workers", _running("vllm", "vllm")),
 ]
 
+_OLDER = {"behaviour": "v0.9"}
+
+OLDER_FORM = [
+    fires(
+        "DYN123",
+        f"{_SERVICE}.resources.limits.cpu",
+        "an amount that the conversion drops",
+        older(beta.service(resources={"limits": {"cpu": "a"}})),
+        **_NEWER,
+    ),
+    fires(
+        "DYN212",
+        f"{_SERVICE}.resources.limits.gpu",
+        "half a GPU of a service",
+        older(beta.service(resources={"limits": {"gpu": "0.5"}})),
+        **_NEWER,
+    ),
+    fires(
+        "DYN212",
+        f"{_SERVICE}.resources.limits.custom['example.com/card']",
+        "half a card of a service",
+        older(beta.service(resources={"limits": {"custom": {"example.com/card": "0.5"}}})),
+        **_NEWER,
+    ),
+    fires(
+        "DYN212",
+        f"{_SERVICE}.extraPodSpec.mainContainer.resources.limits['nvidia.com/gpu']",
+        "half a GPU of a container",
+        older(beta.service(main={"resources": {"limits": {"nvidia.com/gpu": "0.5"}}}, resources={"limits": {"gpu": "1"}})),
+        **_NEWER,
+    ),
+    fires(
+        "DYN209",
+        f"{_SERVICE}.volumeMounts[1].mountPoint",
+        "two claims in one folder",
+        older(beta.service(volumeMounts=[{"name": "a", "mountPoint": "/a"}, {"name": "b", "mountPoint": "/a"}])),
+        **_NEWER,
+    ),
+    fires(
+        "DYN214",
+        f"{_SERVICE}.livenessProbe",
+        "a probe of a service without a handler",
+        older(beta.service(livenessProbe={"periodSeconds": 5})),
+        **_NEWER,
+    ),
+    fires("DYN225", f"{_SERVICE}.volumeMounts[0].name", "a mount of nothing", older(beta.service(volumeMounts=[_NOTHING])), **_NEWER),
+    fires("DYN225", f"{_SERVICE}.volumeMounts[0].mountPoint", "a mount nowhere", older(beta.service(volumeMounts=[_NOWHERE])), **_NEWER),
+    fires("DYN116", f"{_SERVICE}.sharedMemory.size", "shared memory without a size", older(beta.service(sharedMemory={})), **_NEWER),
+    fires("DYN113", f"{_SERVICE}.autoscaling", "an autoscaler that no release has", older(beta.service(autoscaling={})), **_NEWER),
+    fires(
+        "DYN460",
+        f"{_SERVICE}.extraPodSpec.containers[0].name",
+        "another container with the name of the frontend's",
+        older(beta.service(frontendSidecar={"image": "a:1"}, pod={"containers": [{"name": "sidecar-frontend", "image": "b:1"}]})),
+        **_NEWER,
+    ),
+    fires(
+        "DYN220",
+        f"{_SERVICE}.frontendSidecar",
+        "an invalid variable of the frontend beside the engine",
+        older(beta.service(frontendSidecar={"image": "a:1", "envs": [{"name": "a=b", "value": "c"}]})),
+        **_NEWER,
+    ),
+    fires("DYN479", "spec.services['a.b']", "a name with a dot", given.graph({"a.b": beta.service()}), **_NEWER),
+    fires("DYN027", f"{_AT}.name", "the same in v1beta1", beta.graph(beta.component("a.b"))),
+]
+
+
+def _annotating(graph: Resource) -> Resource:
+    """The graph with annotations for all its pods."""
+    return {**graph, "spec": {**graph["spec"], "annotations": {"a": "b"}}}
+
+
+_ON_SERVICES: list[tuple[str, Any]] = [
+    ("minAvailable", 1),
+    ("frontendSidecar", {"image": "a:1"}),
+    ("topologyConstraint", {"packDomain": "rack"}),
+    ("gpuMemoryService", {"enabled": True}),
+    ("failover", {"enabled": True}),
+    ("checkpoint", {"enabled": True}),
+    ("providerOverride", _OVERRIDE),
+]
+NEWER_FIELDS = [
+    *(
+        fires("DYN411", f"spec.{field}", f"{field} of a graph under 0.9", older(beta.service(), **{field: value}))
+        for field, value in (("labels", {"a": "b"}), ("priorityClassName", "high"))
+    ),
+    fires(
+        "DYN411",
+        "spec.topologyConstraint",
+        "a topology under 0.9",
+        older(beta.service(), topologyConstraint={"topologyProfile": "racks", "packDomain": "rack"}),
+    ),
+    fires(
+        "DYN411",
+        "spec.experimental.kvTransferPolicy",
+        "a transfer policy under 0.9",
+        older(beta.service(), experimental={"kvTransferPolicy": {"domain": "zone", "labelKey": "zone"}}),
+    ),
+    *(
+        fires("DYN411", f"{_SERVICE}.{field}", f"{field} of a service under 0.9", older(beta.service(**{field: value})))
+        for field, value in _ON_SERVICES
+    ),
+    fires(
+        "DYN411",
+        f"{_SERVICE}.multinode.leader.providerOverride",
+        "an override of a leader under 0.9",
+        older(beta.service(main={"args": ["python3 -m dynamo.sglang"]}, **_LEADER, resources={"limits": {"gpu": "1"}})),
+    ),
+    fires("DYN411", _MEMORY, "a GPU memory service in v1beta1 under 0.9", _memory(), **_OLDER),
+    fires("DYN411", f"{_AT}.minAvailable", "a number for Grove in v1beta1 under 0.9", newer(minAvailable=1), **_OLDER),
+    fires("DYN411", "spec.annotations", "annotations for all pods under 0.9", _annotating(older(beta.service()))),
+    quiet("features that are off", older(beta.service(gpuMemoryService={"enabled": False}, checkpoint={"enabled": False}))),
+    quiet("the version of Dynamo in an image, which changes no pod", older(beta.service(runtimeVersionOverride="1.5.0"))),
+    Case(
+        "a graph in both versions",
+        [("DYN051", "metadata.name")] * 3 + [("DYN058", "metadata.name")] * 2,
+        [beta.graph(), older(beta.service())],
+        {},
+    ),
+]
+
 ALL: list[Case] = [
     *grove_faults.ALL,
     *MAIN_CONTAINERS,
@@ -394,4 +525,6 @@ ALL: list[Case] = [
     *TOPOLOGY,
     *UNSUPPORTED,
     *ENGINES,
+    *OLDER_FORM,
+    *NEWER_FIELDS,
 ]

@@ -75,7 +75,9 @@ def _mounts(container: Container, volumes: set[Any], field: str) -> Iterator[Ref
     taken: set[Any] = set()
     for index, mount in enumerate(container.get("volumeMounts") or ()):
         name, place = mount.get("name"), mount.get("mountPath")
-        if name not in volumes:
+        if name not in volumes and not name:
+            yield Refusal("DYN225", ("volumeMounts", index, "name"), "the name of a volume is required; write it")
+        elif name not in volumes:
             message = f"the pod has no volume {name}; add it under {field}.volumes"
             yield Refusal("DYN208", ("volumeMounts", index, "name"), message)
         if place in taken:

@@ -13,7 +13,7 @@ from krm_fn.manifests import components
 from krm_fn.plan import ComponentPlan, Identity, Placement
 from krm_fn.resolve import edge, engines, pathway, placement
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1alpha1 import deployment_config, ignored_fields, inventory, pod
+from krm_fn.resolve.v1alpha1 import deployment_config, ignored_fields, inventory, newer_fields, pod
 from krm_fn.resolve.v1alpha1.deployment_config import Override
 from krm_fn.resolve.v1alpha1.pod import Variables
 from krm_fn.results import Path
@@ -46,7 +46,7 @@ def component(facts: Shared, who: Identity, written: dict[str, Any]) -> Componen
         edge=outside,
         inventory=inventory.spec(facts, who, (placed, pods, outside), written),
     )
-    facts.found.extend(ignored_fields.check(plan, written))
+    facts.found.extend([*ignored_fields.check(plan, written), *newer_fields.of_component(written, address, facts.book)])
     return plan
 
 

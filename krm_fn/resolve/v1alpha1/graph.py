@@ -17,6 +17,7 @@ from krm_fn.resolve import cluster, pathway
 from krm_fn.resolve.claims import claims
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
+from krm_fn.resolve.v1alpha1 import newer_fields
 from krm_fn.resolve.v1alpha1.component import component
 from krm_fn.results import Result
 
@@ -45,6 +46,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
     )
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
     components = tuple(_component(facts, name, service or {}, annotations, stamp) for name, service in (spec.get("services") or {}).items())
+    facts.found.extend(newer_fields.of_graph(spec, book))
     plan = GraphPlan(
         name=facts.name,
         namespace=facts.namespace,

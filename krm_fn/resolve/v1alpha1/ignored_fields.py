@@ -16,25 +16,24 @@ if TYPE_CHECKING:
 
 def check(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
     """Findings about the fields of one component that its plan does not contain."""
-    if not plan.who.standalone:
-        yield from _of_services(plan, written)
+    yield from check_everywhere(plan, written)
+    if written.get("labels") and not plan.who.standalone and not plan.who.service_labels:
+        message = "labels of a service reach no pod in deployment mode; write them under extraPodMetadata.labels"
+        yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
+    yield from _gpu_requests(plan, written)
+
+
+def check_everywhere(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
+    """Findings about the fields that no release acts on."""
+    if written.get("dynamoNamespace") and not plan.who.standalone:
+        message = f"dynamoNamespace is deprecated and ignored, and {plan.who.dynamo_namespace} is used instead; remove the field"
+        yield results.warning("DYN112", message, plan.ref, (*plan.address.path, "dynamoNamespace"))
     if written.get("autoscaling") is not None:
         message = "autoscaling is deprecated and ignored; set scalingAdapter.enabled and let an autoscaler scale the adapter"
         yield results.warning("DYN113", message, plan.ref, (*plan.address.path, "autoscaling"))
-    yield from _gpu_requests(plan, written)
     memory = written.get("sharedMemory")
     if memory is not None and not memory.get("disabled") and not quantity.value(memory.get("size")):
         yield sentences.error("DYN116", plan.ref, plan.at("shared_memory.size"))
-
-
-def _of_services(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:
-    """Reports fields that only a standalone component uses."""
-    if written.get("dynamoNamespace"):
-        message = f"dynamoNamespace is deprecated and ignored, and {plan.who.dynamo_namespace} is used instead; remove the field"
-        yield results.warning("DYN112", message, plan.ref, (*plan.address.path, "dynamoNamespace"))
-    if written.get("labels") and not plan.who.service_labels:
-        message = "labels of a service reach no pod in deployment mode; write them under extraPodMetadata.labels"
-        yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
 
 
 def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:

@@ -57,7 +57,7 @@ def book(resource: Resource) -> Book:
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if address.kind == "DynamoComponentDeployment":
         return Book(address, lambda _: _address(("spec",), spec), {})
-    places = {component.get("name"): index for index, component in enumerate(spec.get("components") or ())}
+    places = {component.get("name") or "": index for index, component in enumerate(spec.get("components") or ())}
 
     def component(name: str) -> Address:
         index = places.get(name)

@@ -63,7 +63,7 @@ class Template(NamedTuple):
     @property
     def name(self) -> str:
         """The component's name."""
-        return str(self.component["name"])
+        return str(self.component.get("name") or "")
 
 
 def templates(graph: Graph, generation: str) -> tuple[Template, ...]:
@@ -75,7 +75,7 @@ def templates(graph: Graph, generation: str) -> tuple[Template, ...]:
 
 def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked: bool) -> Template:
     """One component of a graph, with everything that the graph adds to it."""
-    older = graph.older.get(written["name"]) or {}
+    older = graph.older.get(written.get("name") or "") or {}
     dynamo_namespace = names.dynamo_namespace(
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
@@ -106,7 +106,7 @@ def template(component: dict[str, Any], older: dict[str, Any], dynamo_namespace:
         **(metadata.get("labels") or {}),
         **({labels.BASE_MODEL_HASH: names.model_hash(model)} if model else {}),
         **({labels.SUB_COMPONENT_TYPE: sub_kind} if sub_kind else {}),
-        labels.COMPONENT: component["name"],
+        labels.COMPONENT: component.get("name") or "",
         labels.NAMESPACE: dynamo_namespace,
     }
     annotations = {

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _EXECUTORS = ("mp", "ray")
+_GONE = (labels.DEBUG, labels.STEALING_DEBUG)
 _WORDS = {
     labels.DISCOVERY_MODE: ("pod", "container"),
     labels.GROVE_UPDATE_STRATEGY: ("RollingRecreate", "OnDelete"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from krm_fn import results
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Path, Result
 
+_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?")
 _ELASTIC = "--enable-elastic-ep"
 
 
@@ -27,6 +29,7 @@ def check(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Result]:
         for role in component.features.overridden_roles:
             yield _overridden(plan, component.at("role_override", role))
         yield from _check_type(component)
+        yield from _check_name(component)
         yield from _check_command(component)
 
 
@@ -41,6 +44,13 @@ def _check_type(plan: ComponentPlan) -> Iterator[Result]:
         message = f"v1beta1 has no type {plan.who.type}, so an API server refuses the converted component"
         message = f"{message}; write one of {', '.join(kinds.names())}, or remove the field"
         yield results.warning("DYN476", message, plan.ref, plan.at("type"))
+
+
+def _check_name(plan: ComponentPlan) -> Iterator[Result]:
+    """A service of v1alpha1 can have names that no component of v1beta1 has, for example with a dot."""
+    if plan.who.service and not _NAME.fullmatch(plan.who.service):
+        message = f"v1beta1 has no component named {plan.who.service!r}; use letters, digits and dashes, and begin and end with no dash"
+        yield results.error("DYN479", message, plan.ref, plan.at("component"))
 
 
 def _check_command(plan: ComponentPlan) -> Iterator[Result]:
