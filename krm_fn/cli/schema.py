@@ -36,11 +36,11 @@ def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
     \b
       # yaml-language-server: $schema=dynamo.schema.json
 
-    For kustomize it says which lists a patch merges by name (env, envs, pvcs, volumeMounts, containers) instead of replacing them. It
-    replaces the schema built into kustomize, so it includes Kubernetes' own kinds.
+    For kustomize it says which lists a patch merges by name (components, containers, env, envs, pvcs, volumeMounts) instead of replacing
+    them. It replaces the schema built into kustomize, so it includes Kubernetes' own kinds.
 
     For names it says which fields hold names of other objects, so that kustomize changes them with name prefixes and with the hashes of
-    generated names. The paths contain the names of services: pass the graphs, and print it again when you add a service.
+    generated names. The paths contain the names of v1alpha1 services: pass the graphs, and print it again when you add a service.
 
     \b
       krm-fn schema > dynamo.schema.json

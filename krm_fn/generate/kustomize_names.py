@@ -1,6 +1,8 @@
 """The fields of Dynamo's kinds that refer to other objects, for `configurations` of kustomize, so that prefixes and hashes reach them.
 
-A path of kustomize can pass lists, but not maps with user-defined keys. A caller must therefore name the services.
+A path of kustomize can pass lists, but not maps with user-defined keys. A caller must therefore name the services of v1alpha1. In
+v1beta1, components are a list. There the name of a mount without a volume is the name of a claim too, but kustomize cannot tell such a
+mount from others: a pod whose claims get other names needs volumes.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _COMPONENT: Paths = {
     "PersistentVolumeClaim": ("volumeMounts/name",),
 }
 _REQUEST: Paths = {"ConfigMap": ("profilingConfig/configMapRef/name",), "PersistentVolumeClaim": ("profilingConfig/outputPVC",)}
-_CONTAINERS = ("mainContainer", "containers", "initContainers")
+_NEWER_COMPONENT: Paths = {"ConfigMap": ("eppConfig/configMapRef/name",), "PersistentVolumeClaim": ("compilationCache/pvcName",)}
+_NEWER_REQUEST: Paths = {"PersistentVolumeClaim": ("modelCache/pvcName",)}
+_CONTAINERS = ("containers", "initContainers")
 
 
 class Reference(NamedTuple):
@@ -62,11 +66,16 @@ def _target(kind: str) -> Resource:
 
 
 def _fixed() -> Iterator[Reference]:
-    """The references outside of services."""
+    """The references outside of services, those of v1alpha1 before those of v1beta1."""
     yield from _component("DynamoComponentDeployment", "spec")
     yield from _under("DynamoGraphDeployment", "spec/envs", _VARIABLES)
     yield from _under("DynamoGraphDeploymentRequest", "spec", _REQUEST)
     yield Reference(GRAPH, "DynamoGraphDeploymentScalingAdapter", "spec/dgdRef/name")
+    yield from _newer_component("DynamoComponentDeployment", "spec")
+    yield from _newer_component(GRAPH, "spec/components")
+    yield from _under(GRAPH, "spec/env", _VARIABLES)
+    yield from _under("DynamoGraphDeploymentRequest", "spec", _NEWER_REQUEST)
+    yield from _pod("DynamoGraphDeploymentRequest", "spec/overrides/profilingJob/template/spec")
 
 
 def _of_service(service: str) -> Iterator[Reference]:
@@ -78,9 +87,19 @@ def _of_service(service: str) -> Iterator[Reference]:
 def _component(kind: str, at: str) -> Iterator[Reference]:
     yield from _under(kind, at, _COMPONENT)
     yield from _under(kind, f"{at}/envs", _VARIABLES)
-    yield from _under(kind, f"{at}/extraPodSpec", _POD)
-    for container in _CONTAINERS:
-        yield from _under(kind, f"{at}/extraPodSpec/{container}", _CONTAINER)
+    yield from _pod(kind, f"{at}/extraPodSpec", "mainContainer")
+
+
+def _newer_component(kind: str, at: str) -> Iterator[Reference]:
+    yield from _under(kind, at, _NEWER_COMPONENT)
+    yield from _pod(kind, f"{at}/podTemplate/spec")
+
+
+def _pod(kind: str, at: str, *more: str) -> Iterator[Reference]:
+    """The references of a pod; `more` are fields with a container, besides the lists of containers."""
+    yield from _under(kind, at, _POD)
+    for container in (*more, *_CONTAINERS):
+        yield from _under(kind, f"{at}/{container}", _CONTAINER)
 
 
 def _under(kind: str, at: str, paths: Paths) -> Iterator[Reference]:

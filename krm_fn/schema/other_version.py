@@ -30,7 +30,7 @@ FIXES = {
     ("GraphComponentReferenceV1beta1", "serviceName"): "write componentName",
     ("GraphSpecV1beta1", "envs"): "write env",
     ("GraphSpecV1beta1", "pvcs"): "write the PersistentVolumeClaims as resources of their own",
-    ("GraphSpecV1beta1", "services"): "write components, a list in which each entry has a name",
+    ("GraphSpecV1beta1", "services"): "write components, a list of entries with names, or apiVersion: nvidia.com/v1alpha1",
     ("GraphTopologyConstraintV1beta1", "topologyProfile"): "write clusterTopologyName",
     ("RequestSpecV1beta1", "deploymentOverrides"): "write overrides.dgd",
     ("RequestSpecV1beta1", "enableGpuDiscovery"): _NONE,
@@ -44,7 +44,7 @@ FIXES = {
     ("Component", "podTemplate"): "write extraPodSpec and extraPodMetadata",
     ("Component", "sharedMemorySize"): "write sharedMemory.size",
     ("GraphServiceReference", "componentName"): "write serviceName",
-    ("GraphSpec", "components"): "write services, a map from names to components",
+    ("GraphSpec", "components"): "write services, a map from names to components, or apiVersion: nvidia.com/v1beta1",
     ("GraphTopologyConstraint", "clusterTopologyName"): "write topologyProfile",
 }
 _COMPONENTS = {"GraphSpec": ("components", "services"), "GraphSpecV1beta1": ("services", "components")}

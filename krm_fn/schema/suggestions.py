@@ -11,6 +11,7 @@ _ELSEWHERE = {
     "ComponentExperimentalV1beta1": (("the component, as", "ComponentV1beta1"),),
     "ComponentV1beta1": (
         ("experimental", "ComponentExperimentalV1beta1"),
+        ("experimental.grove", "ComponentGroveV1beta1"),
         ("the container main of podTemplate, as", _CONTAINER),
         ("podTemplate.spec", _POD),
     ),

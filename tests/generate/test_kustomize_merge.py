@@ -98,6 +98,36 @@ def test_entries_merge_by_name(path, entry, build):
     assert {each["name"]: each for each in at(patched, path)} == before | {entry["name"]: before[entry["name"]] | entry}
 
 
+MAIN = {"name": "main", "image": "a:1", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "1"}], "args": ["x"]}
+NEWER = {
+    **slips.graph(
+        {
+            "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "1"}],
+            "components": [
+                {"name": "Frontend", "replicas": 1},
+                {"name": "Worker", "replicas": 1, "podTemplate": {"spec": {"containers": [{"name": "helper"}, MAIN]}}},
+            ],
+        }
+    ),
+    "apiVersion": "nvidia.com/v1beta1",
+}
+
+
+def test_components_and_containers_of_v1beta1_merge_by_name(build):
+    """A patch names one component and one container, and leaves the others as they are."""
+    edited = {"name": "main", "image": "a:2", "env": ADDED, "args": ["y"]}
+    worker = {"name": "Worker", "podTemplate": {"spec": {"containers": [edited]}}}
+    spec = build([NEWER], [changed(NEWER, {"env": ADDED, "components": [worker]})])["DynamoGraphDeployment", "llm"]["spec"]
+    assert {each["name"]: each["value"] for each in spec["env"]} == MERGED
+    components = {each["name"]: each for each in spec["components"]}
+    assert components.keys() == {"Frontend", "Worker"}
+    assert components["Worker"]["replicas"] == 1
+    containers = {each["name"]: each for each in components["Worker"]["podTemplate"]["spec"]["containers"]}
+    assert containers.keys() == {"helper", "main"}
+    assert (containers["main"]["image"], containers["main"]["args"]) == ("a:2", ["y"])
+    assert {each["name"]: each["value"] for each in containers["main"]["env"]} == MERGED
+
+
 def test_an_entry_can_be_taken_out(build):
     patch = changed(OURS, below((*WORKER, "envs"), [{"name": "A", "$patch": "delete"}]))
     patched = build([OURS], [patch])["DynamoGraphDeployment", "llm"]["spec"]

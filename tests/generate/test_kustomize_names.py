@@ -75,24 +75,53 @@ def build(kustomize, tmp_path):
     return built
 
 
-def test_every_reference_follows_its_object(build):
+VERSIONS = ("nvidia.com/v1alpha1", "nvidia.com/v1beta1")
+
+
+def root(version, kind):
+    """The schema of a kind; empty if the version does not have it."""
+    return table.load().definitions.get(table.load().kinds[kind].get(version, ""), {})
+
+
+def is_field(version, kind, path):
+    """True if a path leads to a field of the kind in this version."""
+    try:
+        fill({}, root(version, kind), path, "")
+    except KeyError:
+        return False
+    return True
+
+
+def test_every_path_is_a_field():
+    assert [(kind, path) for kind, path, _ in EVERY if not any(is_field(version, kind, path) for version in VERSIONS)] == []
+    covered = {(version, kind) for kind, path, _ in EVERY for version in VERSIONS if is_field(version, kind, path)}
+    without = {"DynamoModel", "DynamoWorkerMetadata", "DynamoRender", "OperatorConfiguration"}
+    assert covered == {(version, kind) for kind, known in table.load().kinds.items() for version in known if kind not in without}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_reference_follows_its_object(version, build):
     """Each path of the file, tested with a resource that has every reference."""
+    rows = [(kind, path, target) for kind, path, target in EVERY if is_field(version, kind, path)]
     written: dict[str, Any] = {}
-    for kind, path, target in EVERY:
-        document = written.setdefault(kind, slips.other(kind, {}))
-        definition = table.load().kinds[kind]["nvidia.com/v1alpha1"]
-        fill(document, table.load().definitions[definition], path, OBJECTS[target])
+    for kind, path, target in rows:
+        document = written.setdefault(kind, {**slips.other(kind, {}), "apiVersion": version})
+        fill(document, root(version, kind), path, OBJECTS[target])
     built = build(written.values(), kustomize_names.references(SERVICES))
     there = {kind: each["metadata"]["name"] for kind, each in built.items()}
-    assert {kind for kind, _, _ in EVERY} == {*table.load().kinds} - {
-        "DynamoModel",
-        "DynamoWorkerMetadata",
-        "DynamoRender",
-        "OperatorConfiguration",
-    }
     assert there["Secret"].startswith("prod-token-")
     assert there["ConfigMap"].startswith("prod-settings-")
-    assert [row for row in EVERY if found(built[row[0]], row[1]) != there[row[2]]] == []
+    assert [row for row in rows if found(built[row[0]], row[1]) != there[row[2]]] == []
+
+
+def test_a_component_of_v1beta1_needs_no_names(build):
+    """Its components are a list, and the paths of kustomize pass lists."""
+    main = {"name": "main", "envFrom": [{"secretRef": {"name": "token"}}]}
+    spec = {"components": [{"name": "Any", "podTemplate": {"spec": {"containers": [main]}}}]}
+    graph = {**slips.graph(spec), "apiVersion": "nvidia.com/v1beta1"}
+    built = build([graph], kustomize_names.references())
+    (container,) = built[kustomize_names.GRAPH]["spec"]["components"][0]["podTemplate"]["spec"]["containers"]
+    assert container["envFrom"] == [{"secretRef": {"name": built["Secret"]["metadata"]["name"]}}]
 
 
 def test_a_service_that_is_not_given_is_not_followed(build):

@@ -408,4 +408,99 @@ OTHERS = [
     Case("metadata of a worker without data", other("DynamoWorkerMetadata", {}), "DYN022", ("spec", "data"), "missing"),
 ]
 
-ALL = [*TYPES, *VALUES, *FIELDS, *LISTS, *OTHERS, *ADDRESSES]
+AT = ("spec", "components", 0)
+
+
+def newer(spec: Any) -> dict[str, Any]:
+    """A graph in v1beta1."""
+    return {**graph(spec), "apiVersion": "nvidia.com/v1beta1"}
+
+
+def component(**fields: Any) -> dict[str, Any]:
+    """A graph in v1beta1 with one component."""
+    return newer({"components": [{"name": "Worker", **fields}]})
+
+
+def pod(**fields: Any) -> dict[str, Any]:
+    """A graph in v1beta1 with a pod."""
+    return component(podTemplate={"spec": {"containers": [{"name": "main"}], **fields}})
+
+
+def _lost(field: str, mend: str) -> Case:
+    """A component with a field of the other version or of another object."""
+    return Case(f"{field} in the wrong place", component(**{field: {}}), "DYN023", (*AT, field), f"unknown field; {mend}")
+
+
+NEWER = [
+    Case("a component", component(type="worker", replicas=1)),
+    Case("no name", newer({"components": [{}]}), "DYN022", (*AT, "name"), "name is required"),
+    Case("a name with a dot", component(name="a.b"), "DYN027", (*AT, "name"), '"a.b" is not in the required form'),
+    Case("one name twice", newer({"components": [{"name": "a"}, {"name": "a"}]}), "DYN080", ("spec", "components", 1, "name")),
+    Case("a type of v1alpha1", component(type="main"), "DYN024", (*AT, "type"), "is not one of decode, epp, frontend"),
+    Case("a version of two numbers", component(runtimeVersionOverride="1.5"), "DYN027", (*AT, "runtimeVersionOverride")),
+    Case("one node", component(multinode={"nodeCount": 1}), "DYN025", (*AT, "multinode", "nodeCount"), "less than the minimum 2"),
+    Case(
+        "two shadows",
+        component(experimental={"failover": {"numShadows": 2}}),
+        "DYN025",
+        (*AT, "experimental", "failover", "numShadows"),
+        "2 is more than the maximum 1; write 1 or less",
+    ),
+    Case(
+        "one container twice",
+        component(experimental={"gpuMemoryService": {"extraClientContainers": ["a", "a"]}}),
+        "DYN080",
+        (*AT, "experimental", "gpuMemoryService", "extraClientContainers", 1),
+    ),
+    Case("no containers", component(podTemplate={"spec": {}}), "DYN022", (*AT, "podTemplate", "spec", "containers")),
+    Case(
+        "services beside components",
+        newer({"components": [{"name": "a"}], "services": {"b": {}}}),
+        "DYN023",
+        ("spec", "services"),
+        "components has the components in this apiVersion, so move the entries of services there, or remove services",
+    ),
+    Case(
+        "components beside services",
+        graph({"components": [{"name": "a"}], "services": {"b": {}}}),
+        "DYN023",
+        ("spec", "components"),
+        "services has the components in this apiVersion, so move the entries of components there, or remove components",
+    ),
+    Case(
+        "services alone",
+        newer({"services": {}}),
+        "DYN023",
+        ("spec", "services"),
+        "write components, a list of entries with names, or apiVersion: nvidia.com/v1alpha1",
+    ),
+    Case(
+        "components alone",
+        graph({"components": []}),
+        "DYN023",
+        ("spec", "components"),
+        "write services, a map from names to components, or apiVersion: nvidia.com/v1beta1",
+    ),
+    _lost("extraPodSpec", "write podTemplate.spec, and its mainContainer as the container main"),
+    _lost("envs", "write env in the container main of podTemplate"),
+    _lost("componentType", "write type"),
+    _lost("ingress", "write an Ingress as a resource of its own"),
+    _lost("resources", "it belongs in the container main of podTemplate, as resources"),
+    _lost("tolerations", "it belongs in podTemplate.spec.tolerations"),
+    _lost("failover", "it belongs in experimental.failover"),
+    _lost("forceScalingGroup", "it belongs in experimental.grove.forceScalingGroup"),
+    Case(
+        "a switch of v1alpha1",
+        component(scalingAdapter={"enabled": True}),
+        "DYN023",
+        (*AT, "scalingAdapter", "enabled"),
+        "remove it, because the object itself switches the feature on",
+    ),
+    Case("a main container of v1alpha1", pod(mainContainer={}), "DYN029", (*AT, "podTemplate", "spec", "mainContainer"), "with name: main"),
+    Case(
+        "replicas in a pod", pod(replicas=1), "DYN029", (*AT, "podTemplate", "spec", "replicas"), "it belongs in the component, as replicas"
+    ),
+    Case("a pod of v1beta1", worker(podTemplate={}), "DYN023", (*MAIN, "podTemplate"), "write extraPodSpec and extraPodMetadata"),
+]
+
+ALL = [*TYPES, *VALUES, *FIELDS, *LISTS, *OTHERS, *ADDRESSES, *NEWER]
