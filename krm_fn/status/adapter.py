@@ -104,7 +104,7 @@ def _verdict(
     if service not in graph.services:
         return Verdict(False, "ServiceNotFound", f"graph {adapter.graph} has no service {service}; correct spec.dgdRef.serviceName")
     if not entries or any(scaling.smallest(entry) is None for entry in entries):
-        return _by_git(adapter, len(entries))
+        return _by_git(adapter, sum(entry.replicas or 0 for entry in entries))
     if any(entry.replicas is not None for entry in entries):
         message = f"set scalingAdapter.enabled: true in service {service} of graph {adapter.graph}; until then its replicas change in Git"
         return Verdict(False, "AdapterNotEnabled", message, True)
@@ -129,13 +129,10 @@ def _progress(adapter: Subject, found: Sequence[Observation | None], features: F
     return Verdict(False, "ScalingDisabled", message, True)
 
 
-def _by_git(adapter: Subject, sets: int) -> Verdict:
-    """One LeaderWorkerSet is one replica. A render makes them, so the syncer cannot add one."""
+def _by_git(adapter: Subject, replicas: int) -> Verdict:
+    """A render writes these replicas into LeaderWorkerSets, or makes one of them for each, so the syncer cannot add one."""
     service = adapter.service
-    if adapter.replicas == sets:
-        return Verdict(True, "ReplicasChangeInGit", f"service {service} has {sets} LeaderWorkerSets, one for each replica")
-    message = (
-        f"service {service} has {sets} LeaderWorkerSets, one for each replica, and only a render can change that; "
-        f"set replicas: {adapter.replicas} for service {service} in Git"
-    )
-    return Verdict(False, "ReplicasChangeInGit", message, True)
+    message = f"service {service} has {replicas} replicas in LeaderWorkerSets, and only a render can change that"
+    if adapter.replicas == replicas:
+        return Verdict(True, "ReplicasChangeInGit", message)
+    return Verdict(False, "ReplicasChangeInGit", f"{message}; set replicas: {adapter.replicas} for service {service} in Git", True)

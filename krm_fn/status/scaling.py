@@ -69,12 +69,14 @@ def contested(graph: Subject, children: Children) -> bool:
 
 
 def smallest(entry: Entry, own: Observation | None = None) -> int | None:
-    """The smallest number of replicas that a workload may get. None if its kind cannot be scaled, or is not known.
+    """The smallest number of replicas that a workload may get. None if only Git can change the number, or the kind is not known.
 
     `own` is the workload itself, if it exists.
     """
     observer = observe.find(entry.api_version.rpartition("/")[0], entry.kind)
-    least = observer.least_replicas if observer else None
+    if observer is None or (observer.scaled_by_adapters_only and entry.replicas is not None):
+        return None
+    least = observer.least_replicas
     return least if least is None or own is None else max(least, own.least)
 
 

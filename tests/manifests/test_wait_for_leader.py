@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from krm_fn.manifests import wait_for_leader
 from tests.support import given, nodes
 from tests.testbed import server, syncer
@@ -53,6 +53,16 @@ def test_a_graph_with_a_multinode_component_has_the_script(worker, expected):
 
 def test_release_0_9_has_no_script():
     assert "ConfigMap/chat-wait-leader-script" not in given.rendered(given.graph({"Worker": WORKER}))
+
+
+def test_a_component_alone_has_the_script_that_its_pods_mount():
+    """The reference makes none, so that the followers of such a component never start."""
+    asked = {"extraPodMetadata": {"annotations": {labels.EXECUTOR_BACKEND: "mp"}}}
+    alone = given.item("DynamoComponentDeployment", "lone", api=identity.V1ALPHA1, spec={**WORKER, **asked, "backendFramework": "vllm"})
+    found = given.rendered(alone, **nodes.settings(nodes.NEWER[0]))
+    follower = found["LeaderWorkerSet/lone-0"]["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    (script,) = [volume["configMap"]["name"] for volume in follower["volumes"] if volume["name"] == "wait-leader-script"]
+    assert f"ConfigMap/{script}" in found
 
 
 def test_the_script_needs_the_standard_library_only_and_an_old_python():

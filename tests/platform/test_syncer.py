@@ -199,6 +199,7 @@ CORE = [
 FEATURES = {
     "scaling": [
         ("patch", "apps", "deployments/scale", ""),
+        ("patch", LWS, "leaderworkersets/scale", ""),
         ("patch", GROVE, "podcliques/scale", ""),
         ("patch", GROVE, "podcliquescalinggroups/scale", ""),
     ],

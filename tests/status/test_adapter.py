@@ -67,6 +67,24 @@ STATES = [
         "ReplicasChangeInGit",
         "Stalled",
     ),
+    (
+        "a set with all replicas that Git decides",
+        2,
+        [leader_worker_set("Decode")],
+        graph(entry("Decode", "LeaderWorkerSet", 3, "demo-decode-0")),
+        ON,
+        "ReplicasChangeInGit",
+        "Stalled",
+    ),
+    (
+        "a set with all replicas will follow",
+        4,
+        [leader_worker_set("Decode")],
+        graph(entry("Decode", "LeaderWorkerSet", None, "demo-decode-0")),
+        ON,
+        "Scaling",
+        "Reconciling",
+    ),
     ("no set for no replica", 2, [], graph(services={"Decode": {"replicas": 0}}), ON, "ReplicasChangeInGit", "Stalled"),
     ("a broken annotation", 2, [], graph()._replace(entries=None, wrong="no JSON"), ON, "InvalidWorkloads", "Stalled"),
 ]
@@ -83,6 +101,7 @@ def test_an_adapter_says_why_its_number_does_not_arrive(replicas, live, owner, f
 QUIET = [
     ("the feature is off", [deployment("Decode", 2)], graph(entry("Decode")), Features(scaling=False)),
     ("one set for each replica", [], graph(*(entry("Decode", "LeaderWorkerSet", 1, f"demo-decode-{each}") for each in range(2))), ON),
+    ("a set with all replicas", [leader_worker_set("Decode")], graph(entry("Decode", "LeaderWorkerSet", 2, "demo-decode-0")), ON),
 ]
 
 

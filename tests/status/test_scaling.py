@@ -19,6 +19,7 @@ def orders(asked, *resources, adapters=(), features=ON):
 
 
 SCALED = [("Deployment", deployment, 2, 4), ("Deployment", deployment, 2, 0), (CLIQUE, None, 2, 4), (GROUP, None, 3, 1)]
+SET = entry("Decode", "LeaderWorkerSet", None, "demo-decode-0")
 
 
 @pytest.mark.parametrize(("kind", "make", "was", "wanted"), SCALED)
@@ -26,6 +27,13 @@ def test_a_workload_follows_its_adapter(kind, make, was, wanted):
     live = make("Decode", was) if make else grove(kind, "Decode", was)
     listed = entry("Decode", kind)
     assert orders(graph(listed), live, adapters=[adapter("Decode", wanted)]) == [(kind, listed.name, was, wanted, "demo-decode")]
+
+
+@pytest.mark.parametrize("wanted", [3, 0])
+def test_a_set_with_all_replicas_of_a_service_follows_its_adapter(wanted):
+    """A render leaves their number out if an autoscaler sets it."""
+    found = orders(graph(SET), leader_worker_set("Decode"), adapters=[adapter("Decode", wanted)])
+    assert found == [("LeaderWorkerSet", "demo-decode-0", 1, wanted, "demo-decode")]
 
 
 @pytest.mark.parametrize("kind", [CLIQUE, GROUP])
@@ -44,7 +52,7 @@ NONE = [
     ("the feature is off", [entry("Decode")], [deployment("Decode")], [adapter("Decode", 4)], Features(scaling=False)),
     ("Git owns the number of a Deployment", [entry("Decode", replicas=3)], [deployment("Decode")], [adapter("Decode", 4)], ON),
     ("the feature for Grove is off", [entry("A", CLIQUE, 3)], [grove(CLIQUE, "A")], [], Features(grove_counts=False)),
-    ("one object is one replica", [entry("A", "LeaderWorkerSet", 1, "demo-a-0")], [leader_worker_set("A")], [adapter("A", 4)], ON),
+    ("Git makes a set for each replica", [entry("A", "LeaderWorkerSet", 1, "demo-a-0")], [leader_worker_set("A")], [adapter("A", 4)], ON),
     ("no pod under Grove", [entry("A", CLIQUE)], [grove(CLIQUE, "A")], [adapter("A", 0)], ON),
     ("no group under Grove", [entry("A", GROUP)], [grove(GROUP, "A")], [adapter("A", 0)], ON),
     ("fewer pods than must run", [entry("A", CLIQUE)], [grove(CLIQUE, "A", 4, minAvailable=3)], [adapter("A", 2)], ON),

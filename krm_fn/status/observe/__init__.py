@@ -123,7 +123,9 @@ class Observer:
     scaled_by_syncer = False
     """True if a changed `replicas` in the rendered object does not reach the object that runs."""
     least_replicas: int | None = None
-    """The smallest number of replicas that a scale request may set. None: one object is one replica, so that scaling it means nothing."""
+    """The smallest number of replicas that a scale request may set. None: the kind cannot be scaled."""
+    scaled_by_adapters_only = False
+    """True if a number in Git stands for one object, so that only a render adds replicas."""
 
     def selectors(self, features: Features) -> tuple[str, ...]:
         """The label selectors of the objects that the syncer watches with these features. No two of them select the same object."""

@@ -20,12 +20,14 @@ _TEMPLATES = tuple(("spec", "leaderWorkerTemplate", role, "metadata") for role i
 
 
 class LeaderWorkerSet(Observer):
-    """One set is one replica of a multinode service."""
+    """One set holds all replicas of a multinode service, or one of them."""
 
     group = "leaderworkerset.x-k8s.io"
     kind = "LeaderWorkerSet"
     resource = "leaderworkersets"
     label_selectors = observe.LABELLED
+    least_replicas = 0
+    scaled_by_adapters_only = True
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all groups are ready, and if all are of the newest template where the status tells it."""
@@ -48,7 +50,7 @@ class LeaderWorkerSet(Observer):
         )
 
     def reported(self, graph: str, name: str) -> tuple[str, str]:
-        """The component, which has one set for each replica."""
+        """The component, which may have one set for each replica."""
         return names.component_of(self.kind, name) or name, name
 
     def available(self, *, ready: bool) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -137,16 +138,24 @@ def planner(place):
         yield client
 
 
+def nodes():
+    """A graph with a worker on two nodes."""
+    main = {"command": ["sh", "-c"], "args": ["python3 -m dynamo.sglang"]}
+    fields: dict[str, Any] = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "1"}}, **SCALED}
+    return given.graph({"Worker": given.service("worker", main=main, replicas=2, **fields)}, name="chat")
+
+
+def test_a_set_with_all_replicas_of_a_service_follows_its_adapter(place):
+    """A render for release 1.5 makes one set and leaves the number out of it."""
+    place.deploy(nodes(), behaviour="v1.5", workerHash="none")
+    server.eventually(lambda: place.get("LeaderWorkerSet", "chat-worker-0")["spec"]["replicas"] == 2)
+    place.kubectl("scale", "dgdsa/chat-worker", "--replicas=3")
+    server.eventually(lambda: place.get("LeaderWorkerSet", "chat-worker-0")["spec"]["replicas"] == 3)
+
+
 def test_leader_worker_sets_change_in_git_only(place):
-    worker = given.service(
-        "worker",
-        main={"args": ["python3 -m dynamo.sglang"]},
-        replicas=2,
-        multinode={"nodeCount": 2},
-        resources={"limits": {"gpu": "1"}},
-        **SCALED,
-    )
-    place.deploy(given.graph({"Worker": worker}, name="chat"))
+    """A render for release 0.9 makes a set for each replica."""
+    place.deploy(nodes())
     status = place.wait("chat-worker", refused("ReplicasChangeInGit"), ADAPTER)
     assert conditions(status)["Ready"]["status"] == "True"
     place.kubectl("scale", "dgdsa/chat-worker", "--replicas=3")
