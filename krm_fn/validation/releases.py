@@ -37,7 +37,7 @@ def notes(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
                 f"rendered as Dynamo 0.9 does; behaviour: {successor} restarts every pod once: first change the cluster's images, "
                 "then this key of the configuration"
             )
-            yield results.info("DYN482", message, address)
+            yield results.info("DYN482", message, address, ("apiVersion",))
 
 
 def _is_output(resource: Resource) -> bool:

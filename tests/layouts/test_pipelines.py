@@ -15,7 +15,7 @@ from tests.support import builds, golden, truth
 
 FLUX, ARGO = golden.EXAMPLES / "flux", golden.EXAMPLES / "argocd"
 PLUGIN = ARGO / "plugin"
-_NOTES = {("info", "DYN481", "apiVersion"), ("info", "DYN482", None)}
+_NOTES = {("info", "DYN481", "apiVersion"), ("info", "DYN482", "apiVersion")}
 
 
 def run(*command, folder, **variables):
