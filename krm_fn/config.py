@@ -118,7 +118,7 @@ class Config(NamedTuple):
     rbac: Rbac = Rbac()
     profiling: Profiling = Profiling()
     service_mesh: ServiceMesh = ServiceMesh()
-    dra: bool = False
+    dra: bool = True
     image_pull_secrets: tuple[PullSecret, ...] = ()
     debugger_image: str = "python:3.12-slim"
     retain_volumes: bool = True

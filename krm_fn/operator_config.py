@@ -56,7 +56,7 @@ _DETECTED: dict[_Path, str] = {
     _GROVE: "no Grove",
     ("orchestrators", "lws", "enabled"): "LeaderWorkerSets",
     ("orchestrators", "kaiScheduler", "enabled"): "no KAI scheduler",
-    ("dra", "enabled"): "no Dynamic Resource Allocation",
+    ("dra", "enabled"): "Dynamic Resource Allocation",
 }
 """For each key without which the operator looks into the cluster, what a build assumes."""
 

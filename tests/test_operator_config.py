@@ -26,7 +26,7 @@ EVERYTHING = {
         "kaiScheduler": {"enabled": True},
         "volcanoScheduler": {"enabled": True},
     },
-    "dra": {"enabled": True},
+    "dra": {"enabled": False},
     "ingress": {
         "virtualServiceGateway": "istio/gateway",
         "controllerClassName": "nginx",
@@ -60,11 +60,11 @@ READ = Config(
     ingress=config.Ingress("nginx", "tls", "example.org", "istio/gateway"),
     rbac=config.Rbac("p", "e", "d"),
     service_mesh=config.ServiceMesh(enabled=True, istio=config.Istio("MUTUAL", False, "/c.pem", "/k.pem", "/ca.pem")),
-    dra=True,
+    dra=False,
 )
 DETECTED = {
     "orchestrators": {"grove": {"enabled": False}, "lws": {"enabled": True}, "kaiScheduler": {"enabled": False}},
-    "dra": {"enabled": False},
+    "dra": {"enabled": True},
 }
 
 

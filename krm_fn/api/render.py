@@ -153,8 +153,8 @@ class RenderSpec(base.Model):
     """The profiling Jobs of requests."""
     service_mesh: ServiceMeshSettings = ServiceMeshSettings()
     """The service mesh between a gateway and an endpoint picker. Only `behaviour: v1.5` uses it."""
-    dra: bool = False
-    """True if the cluster serves Dynamic Resource Allocation, which shared GPU memory needs. Only `behaviour: v1.5` uses it."""
+    dra: bool = True
+    """True if the cluster serves Dynamic Resource Allocation, which GPU memory services need. Only `behaviour: v1.5` uses it."""
     image_pull_secrets: list[PullSecret] = Field(default_factory=list)
     """Image pull secrets in the cluster. Secrets among the input items need no entry."""
     debugger_image: str = "python:3.12-slim"

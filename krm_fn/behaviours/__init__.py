@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Ports(NamedTuple):
-    """The ports on which components listen."""
+    """The ports on which components listen. `forward_pass` is for metrics of an engine; 0 in releases without such a port."""
 
     http: int
     system: int
@@ -26,6 +26,7 @@ class Ports(NamedTuple):
     picker: int
     picker_health: int
     picker_metrics: int
+    forward_pass: int = 0
 
 
 class ProbeFigures(NamedTuple):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, GroveFigures, PodMetadata, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
-_PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
+_PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090, forward_pass=20380)
 _NIXL = 19090
-_FORWARD_PASS = 20380
 _PICKER = ProbeFigures("grpc", "inference-extension", _PORTS.picker_health, delay=5, period=10)
 
 BEHAVIOUR = Behaviour(
@@ -45,7 +44,7 @@ BEHAVIOUR = Behaviour(
                 ("DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS", '["generate"]'),
                 ("DYN_SYSTEM_PORT", f"{_PORTS.system}"),
                 ("DYN_HEALTH_CHECK_ENABLED", "false"),
-                ("DYN_FORWARDPASS_METRIC_PORT", f"{_FORWARD_PASS}"),
+                ("DYN_FORWARDPASS_METRIC_PORT", f"{_PORTS.forward_pass}"),
                 ("NIXL_TELEMETRY_ENABLE", "n"),
                 ("NIXL_TELEMETRY_EXPORTER", "prometheus"),
                 ("NIXL_TELEMETRY_PROMETHEUS_PORT", f"{_NIXL}"),

@@ -233,6 +233,9 @@ TITLES = {
     "DYN435": "Feature needs a controller of the operator",
     "DYN436": "ClusterTopologyBinding is not among the items",
     "DYN437": "Topology domain does not exist",
+    "DYN438": "GPU memory service needs Dynamic Resource Allocation",
+    "DYN439": "Number of claimed GPUs is unknown",
+    "DYN440": "Two schedulers are enabled for Grove",
     # 450-489: rules of newer releases
     "DYN450": "Component without a main container",
     "DYN451": "Version of Dynamo in the image is unknown",

@@ -167,5 +167,6 @@ class Container(TypedDict, total=False):
     startupProbe: Probe
     lifecycle: dict[str, Any]
     securityContext: dict[str, Any]
+    restartPolicy: str
     stdin: bool
     tty: bool

@@ -26,6 +26,8 @@ WORKER_HASH = "nvidia.com/dynamo-worker-hash"
 COMPONENT_CLASS = "nvidia.com/dynamo-component-class"
 WORKER_CLASS = "worker"  # its only value
 
+FAILOVER_GROUP = "nvidia.com/dynamo-failover-engine-group-member"  # on engines that a controller deletes together
+
 # annotations that an operator of 1.0 or later writes on graphs; users of such an operator have them in their exported graphs
 ORIGIN_VERSION = "nvidia.com/dynamo-operator-origin-version"
 WORKER_HASH_V1 = "nvidia.com/current-worker-hash"

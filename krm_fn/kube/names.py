@@ -188,6 +188,11 @@ def wait_for_leader(graph: str) -> str:
     return f"{graph}-wait-leader-script"
 
 
+def gpu_claim(component: str) -> str:
+    """The ResourceClaimTemplate of a component whose engines share GPUs."""
+    return f"{component}-gpu"
+
+
 def pool(graph: str) -> str:
     """The InferencePool of a graph."""
     return f"{graph}-pool"

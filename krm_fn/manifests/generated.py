@@ -23,6 +23,7 @@ _BESIDE_WORKLOADS = {
     ("networking.k8s.io", "Ingress"),
     ("rbac.authorization.k8s.io", "Role"),
     ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("resource.k8s.io", "ResourceClaimTemplate"),
     (identity.DYNAMO_GROUP, "DynamoComponentDeployment"),
     (identity.DYNAMO_GROUP, "DynamoGraphDeploymentScalingAdapter"),
 }

@@ -37,6 +37,11 @@ def render(plan: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
     for workload, carried in workloads.carried(made).items():
         yield from workload.render(plan, carried)
     for component in plan.components:
+        if component.features.gpu_memory:
+            from krm_fn.manifests import gpu_memory  # noqa: PLC0415 - few components share GPUs
+
+            yield gpu_memory.claim_template(component, component.features.gpu_memory)
+    for component in plan.components:
         yield from services.for_component(component, workloads.get(component.placement.workload).face(component))
         yield from ingress.of(component)
     yield from model_services.services(plan)

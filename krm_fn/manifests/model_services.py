@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def services(plan: GraphPlan) -> Iterator[Resource]:
     """One Service per base model. Several services of the graph can serve the same model."""
     port = plan.behaviour.ports.system
+    shared = plan.features.annotations if plan.orchestrator == "grove" else {}  # otherwise a component makes the Service
     for model in dict.fromkeys(component.edge.model for component in plan.components if component.edge.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
         yield {
@@ -27,7 +28,7 @@ def services(plan: GraphPlan) -> Iterator[Resource]:
                 "name": names.model_service(model),
                 "namespace": plan.namespace,
                 "labels": {**marks, labels.MODEL_MANAGED_BY: labels.OPERATOR},
-                "annotations": {labels.BASE_MODEL: model},
+                "annotations": {**shared, labels.BASE_MODEL: model},
             },
             "spec": {
                 "clusterIP": "None",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.config import Config
@@ -19,7 +19,11 @@ from krm_fn.resolve.v1alpha1 import base_models, output_claims
 from krm_fn.resolve.v1alpha1.base_models import BaseModels
 from krm_fn.results import Result
 
+if TYPE_CHECKING:
+    from krm_fn.resolve.devices import Devices
+
 _KINDS = ("ConfigMap", "ServiceAccount", "Secret")
+_DEVICE_KINDS = ("ResourceClaimTemplate", "ResourceClaim", "DeviceClass")
 NAMESPACE = "default"
 _DOCKER_CONFIG = ".dockerconfigjson"
 
@@ -30,7 +34,8 @@ class ClusterFacts(NamedTuple):
     `secrets` maps namespace and registry host to Secret names; `everywhere` maps a registry host to the Secrets of the configuration.
     `accounts` maps a namespace to its ServiceAccounts; `fallback` maps it to the ServiceAccount marked for pods without an account.
     `config_maps` maps namespace and name of a ConfigMap to its keys. `outputs` maps namespace and name of a claim to the requests that
-    write into it. `topologies` maps the name of a ClusterTopologyBinding to its domains.
+    write into it. `topologies` maps the name of a ClusterTopologyBinding to its domains. `devices` are the
+    claims for devices; None if the items have none.
     """
 
     secrets: dict[tuple[str, str], tuple[str, ...]] = {}
@@ -41,6 +46,7 @@ class ClusterFacts(NamedTuple):
     models: BaseModels = BaseModels()
     outputs: dict[tuple[str, str], tuple[str, ...]] = {}
     topologies: dict[str, tuple[str, ...]] = {}
+    devices: Devices | None = None
 
     def pull_secrets(self, namespace: str, image: str) -> tuple[str, ...]:
         """Returns the Secrets for an image's registry: those among the items, then those of the configuration."""
@@ -92,8 +98,8 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
         everywhere[host] = (*everywhere.get(host, ()), entry.name)
     models = base_models.read((namespace(resource, config), resource) for resource in resources if _names_models(resource))
     outputs = output_claims.read((namespace(resource, config), resource) for resource in resources if _is_request(resource))
-    levels = _topologies(resources)
-    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels), found
+    levels, devices = _topologies(resources), _devices(resources, config)
+    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels, devices), found
 
 
 def _topologies(resources: Sequence[Resource]) -> dict[str, tuple[str, ...]]:
@@ -103,6 +109,16 @@ def _topologies(resources: Sequence[Resource]) -> dict[str, tuple[str, ...]]:
     from krm_fn.resolve import topologies  # noqa: PLC0415 - few inputs hold a topology
 
     return topologies.read(bindings)
+
+
+def _devices(resources: Sequence[Resource], config: Config) -> Devices | None:
+    """The claims and device classes among the items, without those that an earlier run generated."""
+    found = [resource for resource in resources if resource.get("kind") in _DEVICE_KINDS and not generated.is_generated(resource)]
+    if not found:
+        return None
+    from krm_fn.resolve import devices  # noqa: PLC0415 - few inputs hold claims
+
+    return devices.read((namespace(resource, config), resource) for resource in found)
 
 
 def _is_request(resource: Resource) -> bool:

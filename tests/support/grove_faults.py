@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from krm_fn import config
 from krm_fn.kube.types import Resource
 from tests.support import beta, given
 from tests.support.faults import Case, fires, quiet
@@ -11,7 +12,8 @@ from tests.support.faults import Case, fires, quiet
 _GROVE: dict[str, Any] = {"orchestrator": "grove"}
 _POLICY = "spec.experimental.kvTransferPolicy"
 _GRAPH = "spec.topologyConstraint"
-_COMPONENT = "spec.components[0].topologyConstraint.packDomain"
+_AT = "spec.components[0]"
+_COMPONENT = f"{_AT}.topologyConstraint.packDomain"
 
 
 def binding(*domains: str, name: str = "racks") -> Resource:
@@ -60,4 +62,74 @@ TOPOLOGY = [
     fires("DYN437", _COMPONENT, "a component with a wider domain than its graph", _packed("rack", "zone"), _LEVELS, **_GROVE),
 ]
 
-ALL: list[Case] = [*TOPOLOGY]
+_ONE: dict[str, Any] = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+_MAIN = f"{_AT}.podTemplate.spec.containers[0]"
+
+
+def claimed(*requests: Any, kind: str = "ResourceClaimTemplate", name: str = "gpus", namespace: str = given.NAMESPACE) -> Resource:
+    """A claim with these requests, or a template of one."""
+    devices = {"devices": {"requests": list(requests)}}
+    spec = {"spec": devices} if kind == "ResourceClaimTemplate" else devices
+    return given.item(kind, name, api="resource.k8s.io/v1", namespace=namespace, spec=spec)
+
+
+def _claiming(engine: str = "vllm", nodes: int = 2, field: str = "resourceClaimTemplateName", **claim: Any) -> Resource:
+    main = {
+        "command": ["python3"],
+        "args": ["-m", f"dynamo.{engine}", "--tensor-parallel-size", "16"],
+        "resources": {"claims": [{"name": "mine", **claim}]},
+    }
+    spread: dict[str, Any] = {"multinode": {"nodeCount": nodes}} if nodes > 1 else {}
+    pod = {"resourceClaims": [{"name": "mine", field: "gpus"}]}
+    return beta.graph(beta.component("Worker", main=main, pod=pod, **spread), backendFramework=engine)
+
+
+def _request(count: Any = 8, device: str = "gpu.nvidia.com", **more: Any) -> Resource:
+    return {"name": "r", "exactly": {"deviceClassName": device, "count": count, **more}}
+
+
+_CLAIMS = f"{_MAIN}.resources.claims"
+_DIFFERENT = {
+    "name": "r",
+    "firstAvailable": [{"name": "a", "deviceClassName": "gpu.a", "count": 2}, {"name": "b", "deviceClassName": "gpu.b"}],
+}
+
+DEVICES = [
+    fires(
+        "DYN438",
+        f"{_AT}.experimental.gpuMemoryService",
+        "shared GPUs without Dynamic Resource Allocation",
+        beta.graph(beta.component("Worker", main=_ONE, experimental={"gpuMemoryService": {}}), backendFramework="vllm"),
+        dra=False,
+    ),
+    quiet("GPUs of one pod without Dynamic Resource Allocation", beta.graph(beta.component("Worker", main=_ONE)), dra=False),
+    fires("DYN435", f"{_AT}.experimental.failover", "engines that no controller deletes together", _failing("InterPod"), **_GROVE),
+    quiet("engines in one pod", _failing("IntraPod")),
+    fires("DYN439", _CLAIMS, "a claim that is not among the items", _claiming()),
+    fires("DYN439", _CLAIMS, "a claim of another namespace", _claiming(), claimed(_request(), namespace="other")),
+    fires("DYN439", _CLAIMS, "a claim in place of a template", _claiming(), claimed(_request(), kind="ResourceClaim")),
+    fires("DYN439", _CLAIMS, "all devices of a node", _claiming(), claimed(_request(allocationMode="All"))),
+    fires("DYN439", _CLAIMS, "a request that the claim lacks", _claiming(request="s"), claimed(_request())),
+    fires("DYN439", _CLAIMS, "alternatives with different numbers", _claiming(), claimed(_DIFFERENT)),
+    fires(
+        "DYN439",
+        _CLAIMS,
+        "a claim without requests that are lists",
+        _claiming(request="s"),
+        {**claimed(), "spec": {"spec": {"devices": 5}}},
+    ),
+    quiet("a template among the items", _claiming(), claimed(_request())),
+    quiet("a claim among the items", _claiming(field="resourceClaimName"), claimed(_request(), kind="ResourceClaim")),
+    quiet("an unknown claim on one node", _claiming(nodes=1)),
+    quiet("an unknown claim of an engine that does not count GPUs", _claiming("sglang")),
+    fires(
+        "DYN440",
+        "",
+        "two schedulers",
+        beta.graph(),
+        **_GROVE,
+        grove=config.Grove(kai_scheduler=config.KaiScheduler(enabled=True), volcano_scheduler=config.VolcanoScheduler(enabled=True)),
+    ),
+]
+
+ALL: list[Case] = [*TOPOLOGY, *DEVICES]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import merge
-from krm_fn.manifests import backends, components, env, strata
+from krm_fn.manifests import backends, components, env, gpu_memory, strata
 from krm_fn.manifests.assemblies import Assembly, Pod, Pods, _origins, _sidecar, _volumes
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.manifests.strata import Entry, Part
     from krm_fn.plan import ComponentPlan, RolePlan
 
-STEPS: tuple[Callable[[PodSpec, RolePlan], PodSpec], ...] = ()
+STEPS: tuple[Callable[[PodSpec, RolePlan], PodSpec], ...] = (gpu_memory.applied,)
 """The last changes to the whole pod, in order. Each gets the pod and its role, and returns a new pod."""
 
 

@@ -14,7 +14,7 @@ from krm_fn import registry
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Container, PodSpec
-    from krm_fn.plan import RolePlan
+    from krm_fn.plan import ComponentPlan, RolePlan
     from krm_fn.results import Result
 
 
@@ -38,6 +38,9 @@ class Backend:
     leader_starts_last = False
     """True if the leader must start after its followers on several nodes."""
 
+    counts_gpus = False
+    """True if the command line on several nodes depends on the number of GPUs of one node."""
+
     shares_gpu_memory = False
     """True if processes of the engine can share the memory of GPUs: for failover, and with a GPU memory service in pods of its own."""
 
@@ -48,6 +51,10 @@ class Backend:
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """The whole pod, changed for this engine."""
         return pod
+
+    def one_of_several(self, container: Container, index: int, plan: ComponentPlan) -> Container:
+        """The container of an engine that shares its pod with other engines, changed for this engine. `index` begins with 0."""
+        return container
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Reports problems that would occur at run time. `container` is the main container before this engine changes it."""

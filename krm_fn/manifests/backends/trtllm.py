@@ -41,6 +41,7 @@ class TensorRTLLM(Backend):
 
     module = "trtllm"
     leader_starts_last = True
+    counts_gpus = True
 
     def container(self, container: Container, role: RolePlan) -> Container:
         """Replaces the command on several nodes: the leader starts the MPI job, a follower starts sshd."""

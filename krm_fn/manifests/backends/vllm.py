@@ -32,6 +32,7 @@ class VLLM(Backend):
 
     module = "vllm"
     cache_dir = "/root/.cache/vllm"
+    counts_gpus = True
     shares_gpu_memory = True
 
     def container(self, container: Container, role: RolePlan) -> Container:
@@ -54,6 +55,12 @@ class VLLM(Backend):
         from krm_fn.manifests.backends import _mp  # noqa: PLC0415 - see above
 
         return _mp.waiting(pod, role)
+
+    def one_of_several(self, container: Container, index: int, plan: ComponentPlan) -> Container:
+        """Gives the engine ports of its own, and lets it wait until it works."""
+        from krm_fn.manifests.backends import _shared_gpus  # noqa: PLC0415 - few components share GPUs
+
+        return _shared_gpus.one_of_several(container, index, plan)
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the plain commands that run in a shell: those of Ray's leader and of followers with data parallelism."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from krm_fn.kube import canonical, labels, merge, quantity, version
-from krm_fn.kube.types import Container, Labels
+from krm_fn.kube.types import Labels
 from krm_fn.manifests import backends, components
-from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
+from krm_fn.plan import ComponentPlan, Identity, Mount, Placement, PodFacts
 from krm_fn.resolve import edge, engines, pathway, placement
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1beta1 import features
+from krm_fn.resolve.v1beta1 import features, gpus
 from krm_fn.resolve.v1beta1.fields import MAIN
 from krm_fn.resolve.v1beta1.templates import Template
 
@@ -36,6 +36,8 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         finds_containers=who.annotations.get(labels.DISCOVERY_MODE) == "container",
         executor=_executor(((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}),
     )
+    needed = placed.nodes > 1 and backends.get(backend).counts_gpus
+    counted = gpus.counted(facts, pods, (*address.path, *address.fields["resources"], "claims"), needed=needed)
     return ComponentPlan(
         ref=facts.ref,
         address=address,
@@ -43,7 +45,7 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         behaviour=facts.behaviour,
         who=who,
         placement=placed,
-        pod=pods._replace(cache=_cache(written.get("compilationCache"), backends.get(backend).cache_dir)),
+        pod=pods._replace(cache=_cache(written.get("compilationCache"), backends.get(backend).cache_dir), gpus=counted),
         edge=edge.edge(facts, who, {**written, "ingress": template.older.get("ingress")}),
         inventory=None,
         features=features.component(template.written),
@@ -82,7 +84,7 @@ def _pod(facts: Shared, who: Identity, template: Template) -> PodFacts:
         liveness=None,
         readiness=None,
         resources={},
-        gpus=_gpus(container),
+        gpus=gpus.requested(container),
         mounts=(),
         shared_memory=_shared_memory(written.get("sharedMemorySize"), facts.behaviour.shared_memory),
         pull_secrets=() if without_secrets else tuple(dict.fromkeys(secrets)),
@@ -100,20 +102,3 @@ def _shared_memory(written: Any, default: str) -> str:
     if written is None:
         return default
     return quantity.canonical(written) if quantity.value(written) else ""
-
-
-def _gpus(container: Container) -> GPUs:
-    """The GPUs of the main container: the first resource with a GPU's name among the limits, otherwise among the requests."""
-    sides = container.get("resources") or {}
-    for amounts in (sides.get("limits") or {}, sides.get("requests") or {}):
-        name = next((name for name in sorted(amounts) if is_gpu(name)), None)
-        if name is not None:
-            amount = f"{amounts[name]}"
-            return GPUs(quantity.value(amount) // quantity.UNIT, amount, amount)
-    return GPUs(0, "", "")
-
-
-def is_gpu(name: str) -> bool:
-    """True if a resource name stands for GPUs (reference: `internal/dra` ResolveGPUCount)."""
-    kind = name.rpartition("/")[2]
-    return name == "gpu" or name.startswith("gpu.") or ("/" in name and (kind == "gpu" or kind.startswith("mig-")))

@@ -37,6 +37,10 @@ def _check_service(graph: GraphPlan, plan: ComponentPlan, memory: GPUMemory) -> 
             "the GPU memory service needs the GPUs of the main container; set their number in its limits, for example nvidia.com/gpu: 1"
         )
         yield results.error("DYN461", message, plan.ref, plan.at("resources"))
+    if not plan.config.dra:
+        message = "the GPU memory service shares GPUs through Dynamic Resource Allocation, which the configuration switches off"
+        message = f"{message}; set dra: true if the cluster has it, or remove the service"
+        yield results.error("DYN438", message, plan.ref, plan.at("gpu_memory"))
     if memory.client_pods:
         yield sentences.error("DYN464", plan.ref, plan.at("gpu_memory.client_pods"))
     if memory.clients and memory.between_pods:

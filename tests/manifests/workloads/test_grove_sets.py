@@ -91,16 +91,17 @@ def test_the_set_has_the_labels_and_annotations_of_its_graph():
     assert given.rendered(graph, orchestrator="grove")["PodCliqueSet/chat"]["metadata"]["annotations"]["b"] == "2"
 
 
-GRAPHS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
-    ("a priority class", {"priorityClassName": "high"}, {"priorityClassName": "high"}),
-    ("a topology", {"topologyConstraint": PACK}, {"topologyConstraint": {"topologyName": "racks", "pack": {"required": "rack"}}}),
-    ("a topology whose domains components choose", {"topologyConstraint": {"clusterTopologyName": "racks"}}, {}),
+RACK = beta.component("Worker", topologyConstraint={"packDomain": "rack"})
+GRAPHS: list[tuple[str, list[Any], dict[str, Any], dict[str, Any]]] = [
+    ("a priority class", [], {"priorityClassName": "high"}, {"priorityClassName": "high"}),
+    ("a topology", [], {"topologyConstraint": PACK}, {"topologyConstraint": {"topologyName": "racks", "pack": {"required": "rack"}}}),
+    ("a topology whose domains components choose", [RACK], {"topologyConstraint": {"clusterTopologyName": "racks"}}, {}),
 ]
 
 
-@pytest.mark.parametrize(("written", "made"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
-def test_fields_of_the_graph(written, made):
-    found = template(**written)
+@pytest.mark.parametrize(("components", "written", "made"), [row[1:] for row in GRAPHS], ids=[row[0] for row in GRAPHS])
+def test_fields_of_the_graph(components, written, made):
+    found = template(*components, **written)
     assert {key: found[key] for key in ("priorityClassName", "topologyConstraint") if key in found} == made
 
 

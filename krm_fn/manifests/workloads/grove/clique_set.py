@@ -32,6 +32,7 @@ def clique_set(graph: GraphPlan, made: Sequence[Pods]) -> Resource:
         topologyConstraint=topology.of_graph(graph),
         cliques=made_cliques,
         podCliqueScalingGroups=[_scaling_group(graph, each) for each in made if roles.in_groups(each.plan)] or None,
+        resourceClaimTemplates=[claim for each in made for claim in _claims(each)] or None,
     )
     return {
         "apiVersion": "grove.io/v1alpha1",
@@ -59,4 +60,23 @@ def _scaling_group(graph: GraphPlan, made: Pods) -> dict[str, Any]:
         replicas=plan.placement.replicas,
         minAvailable=plan.features.min_available or 1,
         topologyConstraint=topology.of_component(graph, plan),
+        resourceSharing=_sharing(made) or None,
     )
+
+
+def _claims(made: Pods) -> list[dict[str, Any]]:
+    """The templates of claims for GPUs that several pods share."""
+    if not made.plan.features.memory_apart:
+        return []
+    from krm_fn.manifests.gpu_memory import between_pods  # noqa: PLC0415 - few components share GPUs
+
+    return between_pods.templates(made.plan, (each.role for each in made.roles))
+
+
+def _sharing(made: Pods) -> list[dict[str, Any]]:
+    """The cliques of a scaling group that share GPUs."""
+    if not made.plan.features.memory_apart:
+        return []
+    from krm_fn.manifests.gpu_memory import between_pods  # noqa: PLC0415 - few components share GPUs
+
+    return between_pods.sharing(made.plan, ((roles.clique(each.role), each.role) for each in made.roles))

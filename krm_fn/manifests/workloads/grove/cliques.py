@@ -32,7 +32,7 @@ def _clique(graph: GraphPlan, made: Pod, others: list[RolePlan]) -> dict[str, An
     return merge.present(
         name=name,
         labels={**_labels(role), **queue},
-        annotations={**plan.who.annotations, **pod.pod_annotations(plan)} or None,
+        annotations=_annotations(role) or None,
         topologyConstraint=None if roles.in_groups(plan) else topology.of_component(graph, plan),
         spec=merge.present(
             roleName=name,
@@ -72,6 +72,13 @@ def _after(role: RolePlan, others: list[RolePlan]) -> list[str]:
     return [*memory, *(roles.clique(other) for other in others if other.role == "worker")]
 
 
+def _annotations(role: RolePlan) -> Labels:
+    """The annotations of a clique. The GPU memory service transfers no key-value caches."""
+    plan = role.component
+    found = {**plan.who.annotations, **pod.pod_annotations(plan)}
+    return merge.without(found, labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME) if role.serves_memory else found
+
+
 def _labels(role: RolePlan) -> Labels:
     """The labels of a clique. Grove copies them to the pods."""
     plan = role.component
@@ -79,7 +86,8 @@ def _labels(role: RolePlan) -> Labels:
         marks = {labels.SELECTOR: plan.who.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
         return {**marks, **plan.who.service_labels, **plan.pod.labels}
     kind = {labels.COMPONENT_TYPE: plan.who.type} if plan.who.type else {}
-    return {**pod.kind_labels(plan), **plan.who.labels, **kind, labels.SELECTOR: plan.who.name, **_discovery(role)}
+    group = {labels.FAILOVER_GROUP: "true"} if plan.features.engine_pods > 1 and not role.serves_memory else {}
+    return {**pod.kind_labels(plan), **plan.who.labels, **kind, labels.SELECTOR: plan.who.name, **group, **_discovery(role)}
 
 
 def _discovery(role: RolePlan) -> Labels:

@@ -29,6 +29,7 @@ def check(plan: ComponentPlan) -> Iterator[Result]:
 def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
     """Findings about the components of one graph."""
     yield from _check_restart(graph)
+    yield from _check_schedulers(graph)
     whole = roles.set_name(graph)
     for plan in plans:
         yield from _check_length(plan, whole)
@@ -41,6 +42,14 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
         message = "the KAI scheduler needs a queue"
         mend = f"set grove.kaiScheduler.enabled in the configuration, or the label {labels.KAI_QUEUE} on the pods of a service"
         yield _refused(plans[0], "DYN192", f"{message}; {mend}", plans[0].at("pod", "schedulerName"))
+
+
+def _check_schedulers(graph: GraphPlan) -> Iterator[Result]:
+    """All pods of a graph have one scheduler."""
+    grove = graph.config.grove
+    if graph.behaviour.grove.volcano and grove.kai_scheduler.enabled and grove.volcano_scheduler.enabled:
+        message = "the configuration enables the KAI scheduler and the Volcano scheduler, and one of them schedules all pods"
+        yield results.error("DYN440", f"{message}; disable grove.kaiScheduler or grove.volcanoScheduler", graph.ref)
 
 
 def _refused(plan: ComponentPlan, code: str, message: str, at: Path) -> Result:
