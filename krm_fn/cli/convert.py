@@ -121,7 +121,7 @@ def _converted(resource: Resource, wanted: _Wanted) -> tuple[list[Resource], lis
         return [converted], findings.of_conversion(resource, wanted.version, converted)
     converted, missing = native.to(wanted.version, resource)
     made = _native.make(resource, wanted.config) if wanted.version == versions.V1BETA1 else _native.Made([], [])
-    return [converted, *made.objects], findings.of_native_conversion(resource, wanted.version, [*missing, *made.missing])
+    return [converted, *made.objects], findings.of_native_conversion(resource, wanted.version, converted, [*missing, *made.missing])
 
 
 def _save(texts: list[tuple[str, str, int]], *, quiet: bool) -> None:

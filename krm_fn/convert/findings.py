@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.convert import changes, lost, preserved, versions
+from krm_fn.convert._values import mapping, name_of
 from krm_fn.kube import identity
+from krm_fn.schema import check
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+    from krm_fn.results import Path, Result
+
+
+_MISSING = "DYN022"
 
 
 def of_render(resource: Resource, version: str, *, is_new: bool) -> list[Result]:
@@ -48,7 +53,7 @@ def _unreadable_if_kept(resource: Resource) -> Iterator[Result]:
 def of_conversion(resource: Resource, version: str, converted: Resource) -> list[Result]:
     """The findings about a resource that is rewritten in `version`: what is only kept, and what other pods a newer release makes."""
     address = results.ref(resource)
-    found = _of_rewrite(resource, version)
+    found = _of_rewrite(resource, version, converted)
     for path, instead in lost.fields(resource, version):
         fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
         message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, and an annotation keeps it; {fix}"
@@ -59,12 +64,33 @@ def of_conversion(resource: Resource, version: str, converted: Resource) -> list
     return found
 
 
-def of_native_conversion(resource: Resource, version: str, missing: list[lost.Lost]) -> list[Result]:
+def of_native_conversion(resource: Resource, version: str, converted: Resource, missing: list[lost.Lost]) -> list[Result]:
     """The findings about a resource that is rewritten in `version` without kept fields. `missing` are fields without another form."""
     message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, so the converted resource lacks it; keep it without --native"
     address = results.ref(resource)
-    return [*_of_rewrite(resource, version), *(results.warning("DYN412", message, address, field.path) for field in missing)]
+    about = (results.warning("DYN412", message, address, field.path) for field in missing)
+    return [*_of_rewrite(resource, version, converted), *about]
 
 
-def _of_rewrite(resource: Resource, version: str) -> list[Result]:
-    return [*preserved.findings(resource), *(changes.findings(resource) if version == "v1beta1" else ())]
+def _of_rewrite(resource: Resource, version: str, converted: Resource) -> list[Result]:
+    found = [*preserved.findings(resource), *_refused(resource, converted)]
+    return [*found, *changes.findings(resource)] if version == versions.V1BETA1 else found
+
+
+def _refused(resource: Resource, converted: Resource) -> Iterator[Result]:
+    """What the schema of the new version refuses, at the component that the author wrote. A patch may lack required fields."""
+    is_patch = any(each.code == _MISSING for each in check.resource(resource, unknown="warning"))
+    for each in check.resource(converted, unknown="warning"):
+        if each.severity == "error" and not (is_patch and each.code == _MISSING):
+            message = f"the converted resource would be wrong: {results.field(each.path)}: {each.message}"
+            yield results.error(each.code, message, results.ref(resource), _place(converted, each.path))
+
+
+def _place(converted: Resource, path: Path) -> Path:
+    """The path of the component that a path leads into, in the version from which the resource was converted."""
+    match path:
+        case ("spec", "components", int() as place, *_):
+            return ("spec", "services", name_of(mapping(converted["spec"]["components"][place])))
+        case ("spec", "services", str() as name, *_):
+            return ("spec", "components", [*converted["spec"]["services"]].index(name))
+    return path[:1]

@@ -93,10 +93,14 @@ def undeclared(component: dict[str, Any]) -> list[str]:
 
 
 def _details(component: dict[str, Any]) -> Iterator[tuple[str, Path]]:
+    """The claims that only a service can mount, without details: nothing else makes a volume for them."""
     pod = mapping(mapping(component.get("podTemplate")).get("spec"))
-    declared = {name_of(volume) for volume in objects(pod.get("volumes"))}
-    main = next(((at, each) for at, each in enumerate(objects(pod.get("containers"))) if name_of(each) == pod_templates.MAIN), (0, {}))
-    for place, mount in enumerate(objects(main[1].get("volumeMounts"))):
+    number, main = next(
+        ((at, each) for at, each in enumerate(objects(pod.get("containers"))) if name_of(each) == pod_templates.MAIN), (0, {})
+    )
+    mounts = objects(main.get("volumeMounts"))
+    _, native = pod_templates.split_mounts(component, mounts, pod)
+    for place, mount in enumerate(mounts):
         details = [field for field, value in mount.items() if field not in _PLAIN_MOUNT and not is_zero(value)]
-        if details and name_of(mount) not in declared:
-            yield name_of(mount), ("podTemplate", "spec", "containers", main[0], "volumeMounts", place, details[0])
+        if details and not any(mount is each for each in native):
+            yield name_of(mount), ("podTemplate", "spec", "containers", number, "volumeMounts", place, details[0])

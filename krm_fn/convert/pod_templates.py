@@ -146,14 +146,14 @@ def split_mounts(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Returns the mounts for the service, the compilation cache first, and those for its main container.
 
-    A service mounts claims. A mount of a volume that the template declares therefore stays in the main container: there it works with
-    Dynamo 0.9 too, which makes a claim's volume for each mount of a service.
+    A service mounts claims, each one once. A mount of a volume that the template declares therefore stays in the main container, and so
+    does a second mount of a claim: there they work with Dynamo 0.9 too, which makes a claim's volume for each mount of a service.
     """
     cache = mapping(component.get("compilationCache"))
     claim, place = text(cache.get("pvcName")), text(cache.get("mountPath"))
     flat: list[dict[str, Any]] = [{**_flat(claim, place), "useAsCompilationCache": True}] if claim else []
     known = {(claim, place)} if claim else set()
-    declared = {name_of(volume) for volume in objects(spec.get("volumes"))}
+    declared = {name_of(volume) for volume in objects(spec.get("volumes"))} | ({claim} if claim else set())
     native = []
     for mount in mounts:
         name, place = name_of(mount), text(mount.get("mountPath"))
@@ -163,6 +163,7 @@ def split_mounts(
             native.append(mount)
         else:
             known.add((name, place))
+            declared.add(name)
             flat.append(_flat(name, place))
     return flat, native
 

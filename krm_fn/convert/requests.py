@@ -56,8 +56,9 @@ def _converted(request: Resource, version: str) -> Resource:
 def _newer(spec: dict[str, Any]) -> dict[str, Any]:
     profiling, config = mapping(spec.get("profilingConfig")), mapping(mapping(spec.get("profilingConfig")).get("config"))
     targets = mapping(config.get("sla"))
-    parts = {part: _some(targets, names) for part, names in _IN_SLA.items()}
-    cache = renamed(_some(mapping(mapping(config.get("deployment")).get("modelCache")), (*_CACHE,)), _CACHE)
+    parts = {part: written(**{name: _target(name, targets.get(name)) for name in names}) for part, names in _IN_SLA.items()}
+    written_cache = mapping(mapping(config.get("deployment")).get("modelCache"))
+    cache = {_CACHE[name]: place for name, place in _some(written_cache, (*_CACHE,)).items() if isinstance(place, str)}
     mocker = {"mocker": {"enabled": True}} if spec.get("useMocker") is True else {}
     planner = {"planner": config["planner"]} if isinstance(config.get("planner"), dict) and config["planner"] else {}
     job = _job(profiling)
@@ -79,12 +80,12 @@ def _older(spec: dict[str, Any]) -> dict[str, Any]:
     pod = mapping(mapping(mapping(mapping(spec.get("overrides")).get("profilingJob")).get("template")).get("spec"))
     profiler = next((container for container in objects(pod.get("containers")) if container.get("name") == PROFILER), {})
     profiling = {
-        **written(profilerImage=spec.get("image") or None, config=config or None, resources=profiler.get("resources") or None),
+        **written(profilerImage=spec.get("image") or None, config=config, resources=profiler.get("resources") or None),
         **{field: pod[field] for field in _JOB if pod.get(field)},
     }
     return {
         **{field: value for field, value in spec.items() if field not in _OF_V1BETA1},
-        **({"profilingConfig": profiling} if profiling else {}),
+        "profilingConfig": profiling,
         **({"useMocker": True} if mapping(features.get("mocker")).get("enabled") is True else {}),
         "autoApply": spec.get("autoApply") is not False,
     }
@@ -99,6 +100,15 @@ def _job(profiling: dict[str, Any]) -> dict[str, Any]:
 def _some(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """The fields of these names that have a value."""
     return {name: fields[name] for name in names if fields.get(name) is not None}
+
+
+def _target(name: str, value: Any) -> Any:
+    """The value of a target in v1beta1, None if v1beta1 has no such values: `config` is free-form."""
+    if name == "optimizationType":
+        return value if isinstance(value, str) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return int(value) if name in _IN_SLA["workload"] else value
 
 
 def _newer_status(status: dict[str, Any]) -> dict[str, Any]:

@@ -151,3 +151,41 @@ def test_findings_of_a_render_and_of_a_conversion():
     assert [found.code for found in findings.of_render(older, "v1beta1", is_new=True)] == ["DYN413"]
     assert findings.of_render(older, "v1beta1", is_new=False) == []
     assert [found.code for found in findings.of_conversion(older, "v1beta1", {})] == ["DYN413", "DYN410"]
+
+
+def test_what_the_other_version_refuses_is_said_at_the_component():
+    """A free word as type, and a name with an underscore, are only allowed in v1alpha1."""
+    older = resource("DynamoGraphDeployment", "v1alpha1", "services: {a_b: {}, w: {componentType: main}}")
+    found = findings.of_conversion(older, "v1beta1", versions.to("v1beta1", older))
+    assert [(each.code, results.field(each.path)) for each in found] == [("DYN027", "spec.services.a_b"), ("DYN024", "spec.services.w")]
+    newer = resource("DynamoGraphDeployment", "v1beta1", "components: [{name: a}, {name: w, globalDynamoNamespace: 5}]")
+    (wrong,) = findings.of_conversion(newer, "v1alpha1", versions.to("v1alpha1", newer))
+    assert results.field(wrong.path) == "spec.components[1]"
+
+
+def test_fields_that_the_other_version_requires_are_named():
+    """v1alpha1 requires an engine and an image of a request. A patch that lacks required fields itself is a patch afterwards."""
+    newer = resource("DynamoGraphDeploymentRequest", "v1beta1", "model: m")
+    found = findings.of_conversion(newer, "v1alpha1", versions.to("v1alpha1", newer))
+    assert [each.code for each in found] == ["DYN022", "DYN022"]
+    patch = resource("DynamoGraphDeploymentRequest", "v1beta1", "image: i")
+    assert findings.of_conversion(patch, "v1alpha1", versions.to("v1alpha1", patch)) == []
+
+
+def test_a_claim_can_be_mounted_twice():
+    """A service mounts it once, and its main container again, also with details."""
+    mounts = "[{name: d, mountPath: /a}, {name: d, mountPath: /b, subPath: s}, {name: c, mountPath: /c, readOnly: true}]"
+    pod = f"{{spec: {{containers: [{{name: main, volumeMounts: {mounts}}}]}}}}"
+    text = f"components: [{{name: w, compilationCache: {{pvcName: c}}, podTemplate: {pod}}}]"
+    newer = resource("DynamoGraphDeployment", "v1beta1", text)
+    older = versions.to("v1alpha1", newer)
+    assert older["spec"]["services"]["w"] == {
+        "volumeMounts": [{"name": "c", "useAsCompilationCache": True}, {"name": "d", "mountPoint": "/a"}],
+        "extraPodSpec": {
+            "mainContainer": {
+                "volumeMounts": [{"name": "d", "mountPath": "/b", "subPath": "s"}, {"name": "c", "mountPath": "/c", "readOnly": True}]
+            }
+        },
+    }
+    assert findings.of_conversion(newer, "v1alpha1", older) == []
+    assert versions.to("v1beta1", older) == newer

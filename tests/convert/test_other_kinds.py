@@ -145,6 +145,15 @@ def test_a_v1beta1_request_becomes_a_v1alpha1_one():
     assert profiler == {"name": "profiler", "env": [{"name": "A"}], "resources": {"limits": {"cpu": 2}}}
 
 
+def test_targets_of_a_wrong_type_stay_in_the_configuration():
+    """The configuration of v1alpha1 is free-form; v1beta1 has numbers and texts."""
+    text = "{sla: {ttft: soon, isl: true, osl: 150.0, itl: 2, optimizationType: 5}, deployment: {modelCache: {pvcName: [c]}}, planner: on}"
+    other = there_and_back(
+        resource("DynamoGraphDeploymentRequest", "v1alpha1", f"spec: {{model: m, profilingConfig: {{profilerImage: i, config: {text}}}}}")
+    )
+    assert other["spec"] == {"model": "m", "image": "i", "sla": {"itl": 2}, "workload": {"osl": 150}, "autoApply": False}
+
+
 STATES = [("Pending", "Pending"), ("Profiling", "Profiling"), ("Deploying", "Deploying"), ("Failed", "Failed"), ("Ready", "Ready")]
 
 
