@@ -17,7 +17,7 @@ from krm_fn.kube.types import Labels, Resource
 from krm_fn.manifests import generated, graph
 from krm_fn.ownership import Generated
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster
+from krm_fn.resolve import cluster, kept
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity
 from krm_fn.schema import check, readable
@@ -104,10 +104,10 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     home = config.namespace or cluster.NAMESPACE
     images, unreadable_images = older_forms.images(resources, home)
     items = [_guarded(resource, _Input(config, facts, images)) for resource in resources]
-    kept = [resource for item in items for resource in item.kept]
+    stays = [resource for item in items for resource in item.kept]
     objects = [entry for item in items for entry in item.generated]
     present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in filter(identity.is_dynamo, resources)}
-    placed, misplaced = ownership.place(kept, objects, present, home, generated.is_prunable)
+    placed, misplaced = ownership.place(stays, objects, present, home, generated.is_prunable)
     found = [*unreadable_secrets, *unreadable_images, *identities.check_duplicates(resources, config), *misplaced]
     found.extend(result for item in items for result in item.results)
     return Expansion(placed, sorted(suppressed.without(_distinct(found), resources), key=results.order))
@@ -148,7 +148,7 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
     try:
         converted, findings = older_forms.convert(resource, context.images)
         read = _read(converted, kind, context, findings)
-        return kind.annotations(read.plan, converted.get("spec")), read.results
+        return kind.annotations(read.plan, kept.source(converted, config).get("spec")), read.results
     except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
         return {}, [results.internal(problem, address)]
 
@@ -172,9 +172,12 @@ def _expanded(resource: Resource, kind: _Kind, context: _Input, findings: list[R
     plan, made, checked, found = _read(resource, kind, context, findings)
     if results.failed(found):
         return _Expanded([resource], [], found)
-    source = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
-    kept = ownership.source(source, kind.annotations(plan, source.get("spec")), context.config.source)
-    return _Expanded(list(kept), [Generated(source, entry, generated.is_shared(entry)) for entry in kind.render(plan, made)], found)
+    written = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
+    source = kept.source(written, context.config)
+    stays = ownership.source(source, kind.annotations(plan, source.get("spec")), context.config.source)
+    objects = (kept.beside(source, entry) for entry in kind.render(plan, made))
+    said = [*found, *kept.check(written, context.config)]
+    return _Expanded(list(stays), [Generated(written, entry, generated.is_shared(entry)) for entry in objects], said)
 
 
 def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
@@ -184,7 +187,8 @@ def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
     if results.ref(resource).api_version in API_VERSIONS:
         usable = readable.usable(check.without_nulls(resource), checked)
         found.extend(readable.news(validation.other(usable, context.config, context.cluster), readable.broken(checked)))
-    return _Expanded([readable.without_nulls(resource, checked)], [], found)
+    stays = readable.without_nulls(resource, checked)
+    return _Expanded([stays if generated.is_generated(resource) else kept.source(stays, context.config)], [], found)
 
 
 def _in_namespace(resource: Resource, namespace: str) -> Resource:

@@ -132,15 +132,25 @@ class Engines(NamedTuple):
     mpi: MPI
 
 
+class Picker(NamedTuple):
+    """Endpoint pickers. `args` are their arguments; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace.
+
+    `chooses` says from which pods a picker chooses. `in_mesh` is true if a service mesh gets rules for the connections to a picker.
+    """
+
+    args: tuple[str, ...]
+    chooses: Literal["frontends", "workers"]
+    in_mesh: bool
+
+
 class Behaviour(NamedTuple):
     """The facts of one release. A component type without an entry in `types` has the default `TypeFigures`.
 
     `reads` is the API version whose fields decide; a resource of the other version is converted first. `assembly` names the way in which
     the parts of a pod are joined (`krm_fn.manifests.assemblies`), and `multinode_workload` the workload kind of multinode components
-    without Grove (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `picker_args` are
-    the arguments of an endpoint picker; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace. `picks` says
-    from which pods the picker chooses. `rules` names the groups of rules that only some releases have (`krm_fn.validation.rules`).
-    `successor` is the name of the next release, which graphs of this one can move to; empty for the newest.
+    without Grove (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `rules` names the
+    groups of rules that only some releases have (`krm_fn.validation.rules`). `successor` is the name of the next release, which graphs of
+    this one can move to; empty for the newest.
     """
 
     reads: str
@@ -154,8 +164,7 @@ class Behaviour(NamedTuple):
     discovery: Discovery
     engines: Engines
     debug_modes: bool
-    picker_args: tuple[str, ...]
-    picks: Literal["frontends", "workers"]
+    picker: Picker
     rules: tuple[str, ...] = ()
     successor: str = ""
     grove: GroveFigures = GroveFigures()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, PodMetadata, Ports, ProbeFigures, ServiceFacts, TypeFigures
+from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, Picker, PodMetadata, Ports, ProbeFigures, ServiceFacts, TypeFigures
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
 _PICKER = ProbeFigures("grpc", "inference-extension", _PORTS.picker_health, delay=5, period=10)
@@ -71,15 +71,18 @@ BEHAVIOUR = Behaviour(
         ),
     ),
     debug_modes=True,
-    picker_args=(
-        *("-pool-name", "{pool}"),
-        *("-pool-namespace", "{namespace}"),
-        *("-pool-group", "inference.networking.k8s.io"),
-        *("-v", "4"),
-        *("--zap-encoder", "json"),
-        *("-grpc-port", f"{_PORTS.picker}"),
-        *("-grpc-health-port", f"{_PORTS.picker_health}"),
-        *("-config-file", "/etc/epp/epp-config-dynamo.yaml"),
+    picker=Picker(
+        args=(
+            *("-pool-name", "{pool}"),
+            *("-pool-namespace", "{namespace}"),
+            *("-pool-group", "inference.networking.k8s.io"),
+            *("-v", "4"),
+            *("--zap-encoder", "json"),
+            *("-grpc-port", f"{_PORTS.picker}"),
+            *("-grpc-health-port", f"{_PORTS.picker_health}"),
+            *("-config-file", "/etc/epp/epp-config-dynamo.yaml"),
+        ),
+        chooses="frontends",
+        in_mesh=False,
     ),
-    picks="frontends",
 )

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from krm_fn.behaviours import MPI, Behaviour, Discovery, Engines, GroveFigures, PodMetadata, Ports, ProbeFigures, ServiceFacts, TypeFigures
+from krm_fn.behaviours import (
+    MPI,
+    Behaviour,
+    Discovery,
+    Engines,
+    GroveFigures,
+    Picker,
+    PodMetadata,
+    Ports,
+    ProbeFigures,
+    ServiceFacts,
+    TypeFigures,
+)
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090, forward_pass=20380)
 _NIXL = 19090
@@ -99,16 +111,19 @@ BEHAVIOUR = Behaviour(
         ),
     ),
     debug_modes=False,
-    picker_args=(
-        *("--pool-name", "{pool}"),
-        *("--pool-namespace", "{namespace}"),
-        *("--pool-group", "inference.networking.k8s.io"),
-        *("-v", "4"),
-        *("--zap-encoder", "json"),
-        *("--grpc-port", f"{_PORTS.picker}"),
-        *("--grpc-health-port", f"{_PORTS.picker_health}"),
-        *("--config-file", "/etc/epp/epp-config-dynamo.yaml"),
+    picker=Picker(
+        args=(
+            *("--pool-name", "{pool}"),
+            *("--pool-namespace", "{namespace}"),
+            *("--pool-group", "inference.networking.k8s.io"),
+            *("-v", "4"),
+            *("--zap-encoder", "json"),
+            *("--grpc-port", f"{_PORTS.picker}"),
+            *("--grpc-health-port", f"{_PORTS.picker_health}"),
+            *("--config-file", "/etc/epp/epp-config-dynamo.yaml"),
+        ),
+        chooses="workers",
+        in_mesh=True,
     ),
-    picks="workers",
     grove=GroveFigures(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
 )

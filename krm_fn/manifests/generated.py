@@ -19,6 +19,7 @@ _BESIDE_WORKLOADS = {
     ("", "ServiceAccount"),
     ("batch", "Job"),
     ("inference.networking.k8s.io", "InferencePool"),
+    ("networking.istio.io", "DestinationRule"),
     ("networking.istio.io", "VirtualService"),
     ("networking.k8s.io", "Ingress"),
     ("rbac.authorization.k8s.io", "Role"),

@@ -24,7 +24,7 @@ _CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": 
 
 def args(plan: ComponentPlan) -> list[str]:
     """The arguments of the endpoint picker."""
-    return [word.format(pool=names.pool(plan.who.graph), namespace=plan.who.namespace) for word in plan.behaviour.picker_args]
+    return [word.format(pool=names.pool(plan.who.graph), namespace=plan.who.namespace) for word in plan.behaviour.picker.args]
 
 
 def volume(plan: ComponentPlan) -> Volume:
@@ -53,9 +53,24 @@ def inference_pool(plan: ComponentPlan) -> Resource:
         "metadata": {"name": names.pool(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
         "spec": {
             "targetPorts": [{"number": plan.behaviour.ports.http}],
-            "selector": {"matchLabels": {**_PICKED[plan.behaviour.picks], labels.NAMESPACE: plan.who.dynamo_namespace}},
+            "selector": {"matchLabels": {**_PICKED[plan.behaviour.picker.chooses], labels.NAMESPACE: plan.who.dynamo_namespace}},
             "endpointPickerRef": {"kind": "Service", "name": plan.service_name, "port": {"number": plan.behaviour.ports.picker}},
         },
+    }
+
+
+def destination_rule(plan: ComponentPlan) -> Resource:
+    """How the proxies of an Istio mesh connect to the picker, which speaks TLS with a certificate of its own."""
+    wanted = plan.config.service_mesh.istio
+    tls: dict[str, Any] = {"mode": wanted.tls_mode, "insecureSkipVerify": wanted.insecure_skip_verify}
+    if wanted.tls_mode == "MUTUAL":
+        files = {"clientCertificate": wanted.client_certificate, "privateKey": wanted.private_key, "caCertificates": wanted.ca_certificates}
+        tls |= {field: path for field, path in files.items() if path}
+    return {
+        "apiVersion": "networking.istio.io/v1beta1",
+        "kind": "DestinationRule",
+        "metadata": {"name": plan.service_name, "namespace": plan.who.namespace},
+        "spec": {"host": f"{plan.service_name}.{plan.who.namespace}.svc.cluster.local", "trafficPolicy": {"tls": tls}},
     }
 
 

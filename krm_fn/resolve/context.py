@@ -35,14 +35,17 @@ _RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5"}
 
 
 def behaviour(resource: Resource, config: Config) -> Behaviour:
-    """The release of the reference that the render of a resource follows. No other function chooses it.
+    """The release of the reference that the render of a resource follows. No other function chooses it."""
+    return behaviours.get(_RELEASES[release(resource, config)])
+
+
+def release(resource: Resource, config: Config) -> str:
+    """The name of that release in the configuration.
 
     The configuration decides, otherwise the resource: its API version, or an annotation that only an operator of 1.0 or later writes.
     """
-    if config.behaviour:
-        return behaviours.get(_RELEASES[config.behaviour])
     newer = results.ref(resource).api_version != identity.V1ALPHA1 or is_from_newer(resource)
-    return behaviours.get("v1_5" if newer else "v0_9")
+    return config.behaviour or ("v1.5" if newer else "v0.9")
 
 
 def is_from_newer(resource: Resource) -> bool:

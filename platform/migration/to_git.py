@@ -15,6 +15,7 @@ MADE = (
     "services",
     "ingresses.networking.k8s.io",
     "virtualservices.networking.istio.io",
+    "destinationrules.networking.istio.io",
     "podgroups.scheduling.volcano.sh",
     "configmaps",
     "inferencepools.inference.networking.k8s.io",

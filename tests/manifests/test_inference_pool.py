@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from krm_fn.config import Istio, ServiceMesh
 from krm_fn.kube import labels
-from tests.support import given
+from tests.support import beta, given
 
 CONFIG = {
     "schedulingProfiles": [{"plugins": [{"pluginRef": "b"}, {"weight": 3, "pluginRef": "a"}], "name": "default"}],
@@ -123,3 +124,73 @@ def test_the_account_is_bound_to_the_role_that_the_platform_ships():
     found = rendered()
     assert found["RoleBinding/epp-serviceaccount-binding"]["roleRef"]["name"] == "dynamo-epp"
     assert "ServiceAccount/epp-serviceaccount" in found
+
+
+def newer(*, of_component=None, settings=None, **spec):
+    """The objects of a graph with an endpoint picker and a worker under release 1.5."""
+    picker = beta.component("Picker", "epp", metadata={"annotations": of_component or {}}, eppConfig={"config": CONFIG})
+    written = beta.graph(picker, beta.component("Worker", modelRef={"name": "m"}))
+    return given.rendered({**written, "spec": {**written["spec"], **spec}}, **(settings or {}))
+
+
+def test_release_1_5_chooses_from_the_workers():
+    found = newer()
+    selector = found["InferencePool/chat-pool"]["spec"]["selector"]["matchLabels"]
+    assert selector == {labels.COMPONENT_CLASS: "worker", labels.NAMESPACE: "team-chat"}
+    assert selector.items() <= found["Deployment/chat-worker"]["spec"]["template"]["metadata"]["labels"].items()
+
+
+def test_flags_and_probes_of_release_1_5():
+    container = newer()["Deployment/chat-picker"]["spec"]["template"]["spec"]["containers"][0]
+    assert [flag for flag in container["args"] if flag.startswith("-")] == [
+        *("--pool-name", "--pool-namespace", "--pool-group", "-v", "--zap-encoder", "--grpc-port", "--grpc-health-port", "--config-file")
+    ]
+    assert container["startupProbe"] == {
+        "grpc": {"port": 9003, "service": "inference-extension"},
+        "periodSeconds": 10,
+        "failureThreshold": 180,
+    }
+    variables = {entry["name"]: entry.get("value") for entry in container["env"]}
+    assert {"DYN_ENFORCE_DISAGG": "false", "RUST_LOG": "info", "DYN_NAMESPACE_PREFIX": "team-chat"}.items() <= variables.items()
+    assert not {"DYN_KV_BLOCK_SIZE", "DYN_DISCOVERY_TIMEOUT_SEC"} & variables.keys()
+
+
+@pytest.mark.parametrize(
+    ("reason", "of_graph", "of_component", "wanted"),
+    [
+        ("by default", {}, {}, "false"),
+        ("the graph cannot change it", {labels.MESH_SIDECAR: "true"}, {}, "false"),
+        ("the component can", {}, {labels.MESH_SIDECAR: "true"}, "true"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_mesh_leaves_the_picker_alone(reason, of_graph, of_component, wanted):
+    found = newer(of_component=of_component, annotations=of_graph)
+    assert found["Deployment/chat-picker"]["spec"]["template"]["metadata"]["annotations"][labels.MESH_SIDECAR] == wanted
+
+
+RULES = [
+    ("by default", Istio(), {"mode": "SIMPLE", "insecureSkipVerify": True}),
+    ("verified", Istio(insecure_skip_verify=False), {"mode": "SIMPLE", "insecureSkipVerify": False}),
+    (
+        "with certificates of its own",
+        Istio("MUTUAL", client_certificate="/c", private_key="/k"),
+        {"mode": "MUTUAL", "insecureSkipVerify": True, "clientCertificate": "/c", "privateKey": "/k"},
+    ),
+    ("certificates of another mode", Istio("ISTIO_MUTUAL", client_certificate="/c"), {"mode": "ISTIO_MUTUAL", "insecureSkipVerify": True}),
+]
+
+
+@pytest.mark.parametrize(("settings", "wanted"), [row[1:] for row in RULES], ids=[row[0] for row in RULES])
+def test_a_mesh_gets_a_rule_for_the_picker(settings, wanted, control_plane, crds):
+    rule = newer(settings={"service_mesh": ServiceMesh(enabled=True, istio=settings)})["DestinationRule/chat-picker"]
+    assert rule["spec"] == {"host": "chat-picker.team.svc.cluster.local", "trafficPolicy": {"tls": wanted}}
+    assert "Service/chat-picker" in newer()
+    control_plane.namespace("team")
+    assert control_plane.judge(rule).ok
+
+
+def test_without_a_mesh_there_is_no_rule():
+    assert "DestinationRule/chat-picker" not in newer()
+    older = given.rendered(given.graph({"Picker": given.picker()}), service_mesh=ServiceMesh(enabled=True))
+    assert "DestinationRule/chat-picker" not in older

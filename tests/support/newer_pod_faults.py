@@ -188,4 +188,16 @@ PLACES = [
     ),
 ]
 
-ALL: list[Case] = [*METADATA, *SHARED_MEMORY, *PLACES]
+KEPT = [
+    fires("DYN428", "apiVersion", "a graph that stays as v1beta1", given.graph(), source_version="v1beta1"),
+    fires("DYN428", "apiVersion", "a graph that stays as v1alpha1", newer(), source_version="v1alpha1"),
+    quiet("the same with a release", newer(), source_version="v1alpha1", **_NEWER),
+    quiet("a graph that stays in its version", newer(), source_version="v1beta1"),
+    quiet(
+        "a graph of a newer operator",
+        given.graph({"Worker": beta.service()}, annotations={labels.ORIGIN_VERSION: "1.5.0"}),
+        source_version="v1beta1",
+    ),
+]
+
+ALL: list[Case] = [*METADATA, *SHARED_MEMORY, *PLACES, *KEPT]

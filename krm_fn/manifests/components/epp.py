@@ -46,11 +46,13 @@ class EndpointPicker(Component):
         }
 
     def objects(self, plan: ComponentPlan) -> Iterator[Resource]:
-        """The ServiceAccount with its RoleBinding, the ConfigMap and the InferencePool."""
+        """The ServiceAccount with its RoleBinding, the ConfigMap, the InferencePool, and the rule for a service mesh."""
         yield from rbac.bound_account(names.EPP_ACCOUNT, plan.who.namespace, plan.config.rbac.epp_role)
         if plan.edge.picker.config is not None:
             yield inference_pool.config_map(plan)
         yield inference_pool.inference_pool(plan)
+        if plan.behaviour.picker.in_mesh and plan.config.service_mesh.enabled:
+            yield inference_pool.destination_rule(plan)
 
     def check(self, plan: ComponentPlan) -> Iterator[Result]:
         """The reference's rules (webhook/validation/shared.go validateEPPConfig)."""
