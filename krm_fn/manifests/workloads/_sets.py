@@ -61,9 +61,9 @@ class Sets(Workload):
         """
         for plan in plans:
             for other in graph.components:
-                index = names.instance_of(plan.who.workload_name, other.who.workload_name)
+                index = names.instance_of(plan.who.workload_name, other.service_name)
                 if index is not None and index < self.sets(plan):
-                    message = f"service {plan.who.service} and this service would both have the Service {other.who.workload_name}"
+                    message = f"service {plan.who.service} and this service would both have the Service {other.service_name}"
                     yield results.error("DYN190", f"{message}; rename one of the services", other.ref, other.at("component"))
 
     def check(self, made: Pods) -> Iterator[Result]:
@@ -76,6 +76,9 @@ class Sets(Workload):
         if over > 0:
             message = f"the LeaderWorkerSet would be named {name}, which is {over} over the limit of {len(name) - over} characters"
             yield results.error("DYN143", f"{message}; shorten the graph's or the service's name", plan.ref, plan.at("component"))
+        elif names.SERVICE.fullmatch(plan.service_name) and not names.SERVICE.fullmatch(name):
+            message = f"the LeaderWorkerSet would be named {name}, which is no valid name of a Service; use letters, digits and dashes"
+            yield results.error("DYN141", message, plan.ref, plan.at("component"))
         for field in ("command", "args"):
             if not made.main.get(field):
                 message = f"{field} is required in a multinode service, because the flags for the other nodes are added to it; set it"

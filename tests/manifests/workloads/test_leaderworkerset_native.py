@@ -112,3 +112,11 @@ def test_a_service_cannot_have_the_name_of_a_set(service, codes):
     """The LeaderWorkerSet controller creates a headless Service with the name of the set."""
     written = given.graph({"Worker": nodes.worker(**MAIN, replicas=3), service: given.service("frontend")})
     assert given.findings(given.expanded(written, **SETTINGS).results) == [(code, f"spec.services.{service}") for code in codes]
+
+
+def test_a_set_has_a_name_that_a_service_may_have():
+    """The dots in a component's name become dashes in the name of its own Service, but not in that of the set."""
+    found = given.expanded(given.graph({"Worker": nodes.worker(**MAIN)}, name="chat.v1"), **SETTINGS)
+    assert ("DYN141", "spec.services.Worker") in given.findings(found.results)
+    (message,) = [each.message for each in found.results if each.code == "DYN141"]
+    assert message.startswith("the LeaderWorkerSet would be named chat.v1-worker-0, which is no valid name of a Service")
