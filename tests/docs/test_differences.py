@@ -326,3 +326,24 @@ def test_warnings(words, fields, code):
 
 def test_without_mistakes_nothing_is_said():
     assert render(graph("agg-vllm")).results == []
+
+
+def test_the_first_rank_of_a_follower_is_written_as_the_operator_does_under_1_5():
+    says("writes the first rank of a vLLM follower on a LeaderWorkerSet as the operator does")
+    main = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--data-parallel-size", "16"], "image": "example.org/vllm:1.5.0"}
+    several = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "8"}}, "extraPodSpec": {"mainContainer": main}}
+    for release, rank, reported in (("v0.9", "$(( 8 * LWS_WORKER_INDEX ))", False), ("v1.5", "$(( 8 * $(LWS_WORKER_INDEX) ))", True)):
+        found = render(graph("agg-vllm", Worker=several), behaviour=release)
+        (group, *_) = objects(found, "LeaderWorkerSet").values()
+        assert rank in str(group["spec"]["leaderWorkerTemplate"]["workerTemplate"])
+        assert ("DYN430" in codes(found, "warning")) is reported
+
+
+def test_a_variable_for_the_leader_is_the_users_under_1_5():
+    says("keeps the variable of the user")
+    own = {"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "value": "10.0.0.1"}
+    main = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--x"], "image": "example.org/vllm:1.5.0", "env": [own]}
+    several = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "8"}}, "extraPodSpec": {"mainContainer": main}}
+    (group, *_) = objects(render(graph("agg-vllm", Worker=several), behaviour="v1.5"), "LeaderWorkerSet").values()
+    env = group["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["env"]
+    assert [each for each in env if each["name"] == own["name"]] == [own]
