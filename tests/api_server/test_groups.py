@@ -225,6 +225,8 @@ def test_examples_carry_pods_in_every_way():
 GRAPHS = [
     ("LeaderWorkerSets", "deployment", {"LeaderWorkerSet", "PodGroup"}),
     ("Grove", "grove", {"PodCliqueSet"}),
+    ("LeaderWorkerSets of 1.5", "deployment of 1.5", {"LeaderWorkerSet", "ConfigMap"}),
+    ("Grove of 1.5", "grove of 1.5", {"PodCliqueSet", "ConfigMap"}),
 ]
 
 
@@ -235,9 +237,33 @@ def test_a_change_of_image_and_replicas_passes(carrier, kinds, engine, plane):
 
     def rendered(image, replicas):
         written = nodes.worker(command=["python3", "-m", f"dynamo.{engine}"], args=["--x"], image=image, replicas=replicas)
-        graph = given.graph({"Worker": written}, name=f"{engine}-{carrier}", namespace=SPACE)
-        return [each for each in given.expanded(graph, orchestrator=carrier).resources if each["kind"] in kinds]
+        graph = given.graph({"Worker": written}, name=f"{engine}-{carrier.replace(' of 1.5', '-newer')}", namespace=SPACE)
+        found = [each for each in given.expanded(graph, **nodes.settings(carrier)).resources if each["kind"] in kinds]
+        assert {each["kind"] for each in found} == kinds
+        return found
 
-    for each in (*rendered("a:1", 1), *rendered("a:2", 2)):
+    for each in (*rendered("a:1.5.0", 1), *rendered("a:1.5.1", 2)):
         answer = plane.apply(each, dry_run=False)
         assert answer.ok, answer.message
+
+
+LINES = [
+    ("mp", "vllm", ["--tensor-parallel-size", "16"]),
+    ("data parallelism", "vllm", ["--data-parallel-size", "16"]),
+    ("elastic parallelism", "vllm", ["--enable-elastic-ep", "--data-parallel-backend", "ray"]),
+    ("an MPI job", "trtllm", ["--x"]),
+]
+
+
+@pytest.mark.parametrize("carrier", nodes.NEWER)
+@pytest.mark.parametrize(("engine", "args"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+def test_pods_of_several_nodes_of_release_1_5_are_accepted(engine, args, carrier, plane):
+    """Init containers, volumes from the ConfigMap, and variables from fields of the pod."""
+    written = nodes.worker(command=["python3", "-m", f"dynamo.{engine}"], args=args)
+    found = given.expanded(given.graph({"Worker": written}, namespace=SPACE), **nodes.settings(carrier)).resources
+    sent = [template for each in found for template in carriers.pod_templates(each)]
+    assert len(sent) == 2
+    for each in sent:
+        answer = plane.judge(each)
+        assert answer.ok, answer.message
+        assert answer.warnings == ()
