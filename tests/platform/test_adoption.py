@@ -60,12 +60,13 @@ class Cluster(NamedTuple):
         return all(_settled(each) for each in self.all("deployments"))
 
     def rolled(self, *, image: str) -> int:
-        """Wait until all workers run an image. Returns the smallest number of ready workers until then."""
+        """Wait until all workers run an image. Returns the smallest number of ready workers that their Service selected until then."""
         fewest = [REPLICAS]
 
         def done() -> bool:
-            ready = self.ready()
-            fewest.append(len(ready))
+            (service,) = (each for each in self.all("services", "api/v1") if each["metadata"]["name"].startswith("chat-worker"))
+            selector, ready = service["spec"]["selector"].items(), self.ready()
+            fewest.append(sum(selector <= each["metadata"]["labels"].items() for each in ready))
             return len(ready) == REPLICAS and {_main(each["spec"])["image"] for each in ready} == {image} and self.settled()
 
         server.eventually(done)
@@ -110,10 +111,10 @@ def cluster(slowly, request):
     return Cluster(slowly, slowly.namespace(name))
 
 
-def graph(cluster, image=IMAGE, **annotations):
+def graph(cluster, image=IMAGE, worker=None, **annotations):
     services = {
         "Frontend": given.service("frontend", main={"image": IMAGE}),
-        "Worker": given.service("worker", main={"image": image}, replicas=REPLICAS),
+        "Worker": given.service("worker", main={"image": image}, replicas=REPLICAS, **(worker or {})),
     }
     return given.graph(services, namespace=cluster.name, backendFramework="vllm", annotations=annotations)
 
@@ -147,13 +148,21 @@ def test_workers_that_the_operator_named_keep_their_pods_and_roll_in_place(clust
     assert _generations(cluster) == {(later, later)}
 
 
-def test_workers_of_release_0_9_keep_names_and_selectors_and_roll_in_place(cluster):
-    there = cluster.apply(graph(cluster), FLUX)
+KINDS = {
+    "workers": {},
+    # Release 1.5 labels these pods `decode`. The label of release 0.9 keeps the selector of their Service.
+    "decoders": {"subComponentType": "decode", "extraPodMetadata": {"labels": {labels.COMPONENT_TYPE: "worker"}}},
+}
+
+
+@pytest.mark.parametrize("worker", KINDS.values(), ids=KINDS)
+def test_workers_of_release_0_9_keep_names_and_selectors_and_roll_in_place(cluster, worker):
+    there = cluster.apply(graph(cluster, worker=worker), FLUX)
     cluster.rolled(image=IMAGE)
     objects, selectors = cluster.objects(), cluster.selectors()
 
-    assert cluster.apply(graph(cluster, LATER), FLUX, behaviour="v1.5") == there
+    assert cluster.apply(graph(cluster, LATER, worker), FLUX, behaviour="v1.5") == there
     assert cluster.rolled(image=LATER) >= FEWEST
     assert (cluster.objects(), cluster.selectors()) == (objects, selectors)
-    digits = computed(graph(cluster, LATER))
+    digits = computed(graph(cluster, LATER, worker))
     assert _generations(cluster) == {(digits, digits)}
