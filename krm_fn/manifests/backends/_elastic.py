@@ -27,13 +27,13 @@ _UNTIL_RAY_ANSWERS = (
 
 
 def alone(main: Container) -> Container:
-    """The main container of a single pod. It is unchanged without both flags that ask for Ray, or if the image chooses the command.
+    """The elastic main container of a single pod. It is unchanged without the flag that asks for Ray, or if the image chooses the command.
 
     vLLM looks for the Ray node at the address in VLLM_DP_MASTER_IP, so the head gets the same address.
     """
     words = _commands.words(main)
     backends = (_commands.has_option(words, flag, "ray") for flag in ("--data-parallel-backend", "-dpb"))
-    if "--enable-elastic-ep" not in _commands.flat(words) or not any(backends) or not main.get("command"):
+    if not any(backends) or not main.get("command"):
         return main
     line = f'ray start --head --port={_PORT} --node-ip-address="$POD_IP" --block & {_UNTIL_RAY_ANSWERS} && exec {_line(main)}'
     return env.completed(_commands.shell(main, line), _POD_IP, _MASTER_IP)

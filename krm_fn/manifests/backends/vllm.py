@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _RAY_PORT = 6379
 _DATA_PARALLEL_PORT = 13445
+_ELASTIC = "--enable-elastic-ep"
 _RAY = "--distributed-executor-backend ray"
 _REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 
@@ -41,8 +42,8 @@ class VLLM(Backend):
         container = _sharing_weights(container, plan)
         if plan.placement.nodes > 1:
             container = _multinode(container, role)
-        elif plan.behaviour.engines.elastic:
-            from krm_fn.manifests.backends import _elastic  # noqa: PLC0415 - a render under the oldest release starts without it
+        elif plan.behaviour.engines.elastic and _ELASTIC in _commands.flat(_commands.words(container)):
+            from krm_fn.manifests.backends import _elastic  # noqa: PLC0415 - few workers are elastic
 
             container = _elastic.alone(container)
         cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
@@ -110,7 +111,7 @@ def _spread(container: Container, plan: ComponentPlan) -> Literal["ray", "mp", "
     gpus, world = _gpus(plan), _world(container)
     if gpus and world > gpus:
         return plan.placement.executor
-    if plan.behaviour.engines.elastic and "--enable-elastic-ep" in _commands.flat(container.get("args") or ()):
+    if plan.behaviour.engines.elastic and _ELASTIC in _commands.flat(container.get("args") or ()):
         return "elastic"
     return "data" if gpus and world * _flag(container, "--data-parallel-size") > gpus else ""
 

@@ -6,8 +6,6 @@ the pods on it.
 
 from __future__ import annotations
 
-import struct
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, merge
@@ -84,6 +82,9 @@ def single(number: float) -> str:
     >>> single(0.85), single(1), single(0.00001), single(0.123456789)
     ('0.85', '1', '0.00001', '0.12345679')
     """
+    import struct  # noqa: PLC0415 - few graphs have a weight
+    from decimal import Decimal  # noqa: PLC0415 - as above
+
     exact = struct.pack("f", number)
     texts = (f"{number:.{digits}g}" for digits in range(1, 10))
     return format(Decimal(next(text for text in texts if struct.pack("f", float(text)) == exact)), "f")
