@@ -32,6 +32,7 @@ $ krm-fn render examples/abacus/graph.yaml
 |---|---|
 """
 DEFINITIONS = {"dynamographdeployments", "dynamocomponentdeployments", "dynamographdeploymentrequests"}
+COMPONENTS = ("dynamographdeployment", "dynamocomponentdeployment")
 
 
 class Clone:
@@ -98,6 +99,11 @@ def container(objects, name):
     return found["spec"]["template"]["spec"]["containers"][-1]
 
 
+def definitions(*names):
+    """The files with these definitions, of both versions."""
+    return {f"platform/{folder}/{name}.yaml" for folder in ("crds", "crds-v1beta1") for name in names}
+
+
 def test_nothing_changes_without_a_new_file(clone):
     clone.generate()
     assert clone.changed() == set()
@@ -114,14 +120,14 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     clone.generate()
 
     written = {"krm_fn/manifests/backends/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
-    made = {"krm_fn/schema/schema.json", "functions.yaml", "metadata.yaml", *(f"platform/crds/{name}.yaml" for name in DEFINITIONS)}
-    pages = {f"docs/reference/{name.removesuffix('s')}.md" for name in DEFINITIONS}
+    made = {"krm_fn/schema/schema.json", "functions.yaml", "metadata.yaml", *definitions(*DEFINITIONS)}
+    pages = {f"docs/reference/{name.removesuffix('s')}{version}.md" for name in DEFINITIONS for version in ("", "v1beta1")}
     assert clone.changed() == written | made | pages
 
     spec = clone.definition("dynamographdeployments")["openAPIV3Schema"]["properties"]["spec"]
     assert spec["properties"]["backendFramework"]["enum"] == ["abacus", "sglang", "trtllm", "vllm"]
     for page in pages:
-        assert "One of `abacus`, `sglang`, `trtllm`, `vllm`." in (clone.root / page).read_text()
+        assert "`abacus`, `sglang`, `trtllm`, `vllm`." in (clone.root / page).read_text()
     named = GRAPH | {"spec": GRAPH["spec"] | {"backendFramework": "abacus"}}
     variables = given.variables(container(clone.render(named), "sums-worker"))
     assert variables["ABACUS"] == "main of 1 under nobody"
@@ -135,8 +141,8 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
 def test_a_new_component_type_is_one_file(clone):
     (clone.root / "krm_fn/manifests/components/ledger.py").write_text(toys.TYPE)
     clone.generate()
-    made = {"platform/crds/dynamographdeployments.yaml", "platform/crds/dynamocomponentdeployments.yaml"}
-    pages = {"docs/reference/dynamographdeployment.md", "docs/reference/dynamocomponentdeployment.md"}
+    made = {"krm_fn/schema/schema.json", *definitions("dynamographdeployments", "dynamocomponentdeployments")}
+    pages = {f"docs/reference/{kind}{version}.md" for kind in COMPONENTS for version in ("", "v1beta1")}
     assert clone.changed() == {"krm_fn/manifests/components/ledger.py"} | made | pages
     for page in pages:
         assert "`ledger`" in (clone.root / page).read_text()

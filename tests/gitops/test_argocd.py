@@ -148,12 +148,12 @@ def test_the_example_says_who_builds_it(running):
 
 def loosened(definition):
     """The definition of graphs with `volumeMounts` as the vendor has them: one list without a key, which is applied as a whole."""
-    for version in definition["spec"]["versions"]:
-        spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-        mounts = spec["services"]["additionalProperties"]["properties"]["volumeMounts"]
-        assert mounts["items"]["properties"]["useAsCompilationCache"]["default"] is False
-        mounts["x-kubernetes-list-type"] = "atomic"
-        del mounts["x-kubernetes-list-map-keys"]
+    (served,) = [version for version in definition["spec"]["versions"] if version["served"]]
+    spec = served["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    mounts = spec["services"]["additionalProperties"]["properties"]["volumeMounts"]
+    assert mounts["items"]["properties"]["useAsCompilationCache"]["default"] is False
+    mounts["x-kubernetes-list-type"] = "atomic"
+    del mounts["x-kubernetes-list-map-keys"]
     return definition
 
 
