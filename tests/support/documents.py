@@ -189,8 +189,11 @@ def editor_fits(document: Document) -> bool:
 
 
 def server_says(plane: ControlPlane, document: Document) -> Verdict:
-    """The verdict of the API server on a strict server-side apply, as a dry run."""
-    answer = plane.apply(document)
+    """The verdict of the API server on a strict server-side apply and a strict create, as dry runs.
+
+    Server-side apply accepts fields of an object whose definition has none, and drops them.
+    """
+    answer = plane.judge(document)
     if answer.ok:
         return Verdict(accepted=True)
     causes = [cause["message"] for cause in (answer.body.get("details") or {}).get("causes", ())]
