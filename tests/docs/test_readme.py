@@ -129,5 +129,5 @@ def test_the_page_of_annotations_knows_no_other_key():
     """The page has no key that the code does not read or write."""
     page = (ROOT / "docs" / "annotations.md").read_text()
     code = (ROOT / "krm_fn" / "kube" / "labels.py").read_text().replace('PREFIX + "', f'"{labels.PREFIX}')
-    mentioned = re.findall(r"`((?:nvidia\.com|dynamo\.krm-fn\.io)/[-\w]+)", page)
+    mentioned = re.findall(r"`((?:nvidia\.com|dynamo\.krm-fn\.io)/[-\w]+\.?)", page)
     assert [key for key in mentioned if f'"{key}"' not in code] == []
