@@ -34,9 +34,8 @@ def labels_of(role: RolePlan) -> Labels:
     """The labels of a pod. The release decides if the user's labels win. `krm_fn.validation` reports those that break a selector."""
     plan, facts = role.component, role.component.behaviour.pod_metadata
     debug = {labels.TARGET_TYPE: "debug"} if role.debug else {}
-    who = {labels.SELECTOR: role.target}
-    if plan.who.graph_label or not facts.protected:
-        who[labels.GRAPH] = plan.who.graph_label
+    graph = {labels.GRAPH: plan.who.graph_label} if plan.who.graph_label or not facts.protected else {}
+    who = {**graph, labels.SELECTOR: role.target}
     found = services.discovery_labels(plan.placement.discovery, discoverable=True) if facts.discovery else {}
     own = {**services.workload_labels(plan), **debug, **kind_labels(plan), **who, **found}
     if not facts.protected:
