@@ -73,13 +73,15 @@ def claimed(*requests: Any, kind: str = "ResourceClaimTemplate", name: str = "gp
     return given.item(kind, name, api="resource.k8s.io/v1", namespace=namespace, spec=spec)
 
 
-def _claiming(engine: str = "vllm", nodes: int = 2, field: str = "resourceClaimTemplateName", **claim: Any) -> Resource:
+def _claiming(engine: str = "vllm", nodes: int = 2, field: str = "resourceClaimTemplateName", shared: Any = None, **claim: Any) -> Resource:
     main = {
         "command": ["python3"],
         "args": ["-m", f"dynamo.{engine}", "--tensor-parallel-size", "16"],
         "resources": {"claims": [{"name": "mine", **claim}]},
     }
     spread: dict[str, Any] = {"multinode": {"nodeCount": nodes}} if nodes > 1 else {}
+    if shared is not None:
+        spread["experimental"] = {"gpuMemoryService": shared}
     pod = {"resourceClaims": [{"name": "mine", field: "gpus"}]}
     return beta.graph(beta.component("Worker", main=main, pod=pod, **spread), backendFramework=engine)
 
@@ -105,6 +107,7 @@ DEVICES = [
     quiet("GPUs of one pod without Dynamic Resource Allocation", beta.graph(beta.component("Worker", main=_ONE)), dra=False),
     fires("DYN435", f"{_AT}.experimental.failover", "engines that no controller deletes together", _failing("InterPod"), **_GROVE),
     quiet("engines in one pod", _failing("IntraPod")),
+    fires("DYN461", f"{_MAIN}.resources", "shared GPUs that the engine claims", _claiming(nodes=1, shared={}), claimed(_request())),
     fires("DYN439", _CLAIMS, "a claim that is not among the items", _claiming()),
     fires("DYN439", _CLAIMS, "a claim of another namespace", _claiming(), claimed(_request(), namespace="other")),
     fires("DYN439", _CLAIMS, "a claim in place of a template", _claiming(), claimed(_request(), kind="ResourceClaim")),

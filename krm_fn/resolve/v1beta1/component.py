@@ -36,8 +36,9 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         finds_containers=who.annotations.get(labels.DISCOVERY_MODE) == "container",
         executor=_executor(((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}),
     )
-    needed = placed.nodes > 1 and backends.get(backend).counts_gpus
-    counted = gpus.counted(facts, pods, (*address.path, *address.fields["resources"], "claims"), needed=needed)
+    own, needed = features.component(template.written), placed.nodes > 1 and backends.get(backend).counts_gpus
+    claims = (*address.path, *address.fields["resources"], "claims")
+    counted = pods.gpus if own.gpu_memory else gpus.counted(facts, pods, claims, needed=needed)  # the service makes the claim itself
     return ComponentPlan(
         ref=facts.ref,
         address=address,
@@ -48,7 +49,7 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         pod=pods._replace(cache=_cache(written.get("compilationCache"), backends.get(backend).cache_dir), gpus=counted),
         edge=edge.edge(facts, who, {**written, "ingress": template.older.get("ingress")}),
         inventory=None,
-        features=features.component(template.written),
+        features=own,
     )
 
 
