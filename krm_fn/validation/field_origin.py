@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.admission import Refusal
     from krm_fn.kube.types import PodSpec
     from krm_fn.manifests.assemblies import Pods
+    from krm_fn.plan import ComponentPlan
     from krm_fn.results import Path
 
 
@@ -23,7 +24,15 @@ def path(pods: Pods, spec: PodSpec, refusal: Refusal) -> Path | None:
             return _of_main(pods, spec, index, tuple(rest), refusal) if plan.features.written_main else None
         case ("containers", int(index), *rest):
             return _of_sidecar(pods, spec, index, tuple(rest))
+        case ("initContainers", int(index), *rest) if len(spec["initContainers"]) > len(plan.pod.spec.get("initContainers") or ()):
+            return _of_init_container(plan, spec["initContainers"][index].get("name"), tuple(rest))
     return plan.at("pod", *refusal.path)
+
+
+def _of_init_container(plan: ComponentPlan, name: str | None, rest: Path) -> Path:
+    """The field for an init container among those that the engine adds. Two of the same name are at the user's one."""
+    written = [container.get("name") for container in plan.pod.spec.get("initContainers") or ()]
+    return plan.at("pod", "initContainers", *((written.index(name), *rest) if name in written else ()))
 
 
 def _of_sidecar(pods: Pods, spec: PodSpec, index: int, rest: Path) -> Path:

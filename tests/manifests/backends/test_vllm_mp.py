@@ -117,6 +117,18 @@ def test_the_script_gets_the_address_of_the_leader(carrier, tmp_path):
     assert "$(" not in waiter["command"][2]
 
 
+TAKEN = [
+    ("an init container", {"initContainers": [{"name": "a", "image": "a:1"}, {"name": WAITER, "image": "a:1"}]}, "initContainers[1].name"),
+    ("a volume", {"volumes": [{"name": "wait-leader-script", "emptyDir": {}}]}, "volumes[0].name"),
+]
+
+
+@pytest.mark.parametrize(("pod", "field"), [row[1:] for row in TAKEN], ids=[row[0] for row in TAKEN])
+def test_a_name_of_the_user_that_the_wait_needs_is_reported(pod, field):
+    found = nodes.warned(nodes.worker(command=PYTHON, args=TENSORS, pod=pod), nodes.NEWER[0])
+    assert found == [("DYN207", f"spec.services.Worker.extraPodSpec.{field}")]
+
+
 WAITS = [
     ("tensors over nodes", TENSORS, True),
     ("the flag of the user", ["--model", "m", "--distributed-executor-backend", "mp"], True),
