@@ -56,7 +56,7 @@ class ComponentPlan(NamedTuple):
     """One component.
 
     `address` is where its author wrote it in the resource `ref`. `inventory` is the spec of its DynamoComponentDeployment in the API
-    version of the graph; None if the configuration does not enable it.
+    version that its release reads; None if the configuration does not enable it.
     """
 
     ref: Ref

@@ -512,6 +512,16 @@ NEWER_FIELDS = [
     ),
 ]
 
+_UNREADABLE = {"name": "DYN_DEPLOYMENT_CONFIG", "value": "{"}
+_NO_AMOUNT = {"name": "DYN_DEPLOYMENT_CONFIG", "value": '{"Worker": {"ServiceArgs": {"Resources": {"CPU": "many"}}}}'}
+SETTINGS = [
+    fires("DYN120", f"{_POD}.containers[0].env", "settings that are no JSON", newer(main={"env": [_UNREADABLE]})),
+    fires("DYN120", f"{_POD}.containers[0].env", "settings of a graph that are no JSON", beta.graph(env=[_UNREADABLE])),
+    fires("DYN120", f"{_POD}.containers[0].env", "an amount in settings that is none", newer(main={"env": [_NO_AMOUNT]})),
+    fires("DYN120", f"{_SERVICE}.envs", "settings of a service that are no JSON", older(beta.service(envs=[_UNREADABLE])), **_NEWER),
+    quiet("settings that Grove does not read", newer(main={"env": [_UNREADABLE]}), **_GROVE),
+]
+
 ALL: list[Case] = [
     *grove_faults.ALL,
     *MAIN_CONTAINERS,
@@ -527,4 +537,5 @@ ALL: list[Case] = [
     *ENGINES,
     *OLDER_FORM,
     *NEWER_FIELDS,
+    *SETTINGS,
 ]

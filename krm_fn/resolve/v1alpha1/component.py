@@ -11,10 +11,10 @@ from krm_fn import results
 from krm_fn.kube import labels, merge
 from krm_fn.manifests import components
 from krm_fn.plan import ComponentPlan, Identity, Placement
-from krm_fn.resolve import edge, engines, pathway, placement
+from krm_fn.resolve import deployment_config, edge, engines, pathway, placement
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1alpha1 import deployment_config, ignored_fields, inventory, newer_fields, pod
-from krm_fn.resolve.v1alpha1.deployment_config import Override
+from krm_fn.resolve.deployment_config import Override
+from krm_fn.resolve.v1alpha1 import ignored_fields, inventory, newer_fields, pod
 from krm_fn.resolve.v1alpha1.pod import Variables
 from krm_fn.results import Path
 

@@ -15,7 +15,7 @@ from krm_fn.plan import GPUs, Identity, Mount, PodFacts
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import pathway, resources
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1alpha1.deployment_config import Override
+from krm_fn.resolve.deployment_config import Override
 from krm_fn.results import Path
 
 

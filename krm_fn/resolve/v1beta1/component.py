@@ -13,7 +13,7 @@ from krm_fn.manifests import backends, components
 from krm_fn.plan import ComponentPlan, Identity, Mount, Placement, PodFacts
 from krm_fn.resolve import edge, engines, pathway, placement
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1beta1 import features, gpus
+from krm_fn.resolve.v1beta1 import configured, features, gpus, inventory
 from krm_fn.resolve.v1beta1.fields import MAIN
 from krm_fn.resolve.v1beta1.templates import Template
 
@@ -25,6 +25,8 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
     written, address = template.component, facts.book.component(who.service)
     pods = _pod(facts, who, template)
     backend = engines.backend(facts, who.type, pods.container, address)
+    if not who.standalone and pathway.per_component(facts):
+        facts.found.extend(configured.check(template, address, facts.ref))
     placed = Placement(
         workload=placement.name(facts, written),
         backend=backend,
@@ -48,7 +50,7 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
         placement=placed,
         pod=pods._replace(cache=_cache(written.get("compilationCache"), backends.get(backend).cache_dir), gpus=counted),
         edge=edge.edge(facts, who, {**written, "ingress": template.older.get("ingress")}),
-        inventory=None,
+        inventory=inventory.spec(facts, who, template),
         features=own,
     )
 

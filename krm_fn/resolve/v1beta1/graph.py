@@ -48,7 +48,9 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
     )
     restart = _restart(spec.get("restart"))
     kept, separate = older.read(resource), pathway.per_component(facts)
-    source = Graph(facts.name, facts.namespace, spec, annotations, kept.services, separate, topology.domains(facts, spec))
+    source = Graph(
+        facts.name, facts.namespace, spec, annotations, kept.services, separate, topology.domains(facts, spec), release.ports.http
+    )
     current = generation_of(source, facts)
     made = templates(source, current.pods)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, merge, names
 from krm_fn.records import NamedTuple
-from krm_fn.resolve.v1beta1 import kv_transfer
+from krm_fn.resolve.v1beta1 import configured, kv_transfer
 from krm_fn.resolve.v1beta1.fields import INHERITED, MAIN
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Graph(NamedTuple):
 
     `older` holds the fields of its components in v1alpha1, by name, for fields that only v1alpha1 has; empty if the graph has none.
     `separate` is true if each component has objects of its own, other than on Grove. `domains` are those of the ClusterTopology that the
-    policy for key-value caches names.
+    policy for key-value caches names. `port` is the port of frontends.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Graph(NamedTuple):
     older: Mapping[str, dict[str, Any]]
     separate: bool
     domains: tuple[str, ...] = ()
+    port: int = 0
 
 
 class Template(NamedTuple):
@@ -83,6 +84,8 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
     policy = kv_transfer.policy(graph.spec) if written.get("type") in WORKERS else None
     with_policy = _with_policy(_with_env(written, graph.spec.get("env") or ()), policy, graph.domains)
     component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
+    if graph.separate:
+        component = _with_settings(component, graph.port)
     found = template(component, older, dynamo_namespace, _metadata(written).get("labels") or {})
     return found._replace(
         labels={**found.labels, labels.GRAPH: graph.name},
@@ -185,6 +188,15 @@ def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domai
         return kv_transfer.laid({**template, "spec": {**spec, "containers": containers}}, main, policy, domains)
 
     return with_pod(component, changed)
+
+
+def _with_settings(component: dict[str, Any], port: int) -> dict[str, Any]:
+    """The component with its settings in the variable `DYN_DEPLOYMENT_CONFIG`."""
+    spec, containers, main = _main(component["podTemplate"])
+    if configured.variable(main) is None:
+        return component
+    done = [configured.applied(container, component, port) if container is main else container for container in containers]
+    return with_pod(component, lambda template: {**template, "spec": {**spec, "containers": done}})
 
 
 def _main(template: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_fn.resolve.v1alpha1 import deployment_config
-from krm_fn.resolve.v1alpha1.deployment_config import Override
+from krm_fn.resolve import deployment_config
+from krm_fn.resolve.deployment_config import Override
 
 UNREADABLE = [
     ("nothing", ""),
