@@ -132,12 +132,18 @@ SPECS = st.fixed_dictionaries(
         "restart": JSON,
     },
 )
+COMPONENTS = st.lists(
+    st.dictionaries(st.sampled_from(sorted(table.load().definitions["ComponentV1beta1"]["properties"])), JSON), max_size=2
+)
+NEWER = st.fixed_dictionaries({}, optional={"components": COMPONENTS | JSON, "services": JSON, "experimental": JSON, "env": JSON})
 
 
 @given(
     written=st.dictionaries(st.sampled_from(["apiVersion", "kind", "metadata", "spec", "x"]), JSON)
     | SPECS.map(slips.graph)
     | JSON.map(slips.graph)
+    | NEWER.map(slips.newer)
+    | JSON.map(slips.newer)
 )
 def test_never_raises_and_never_writes(written):
     before = copy.deepcopy(written)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from krm_fn.schema import defaults
-from tests.support import slips
+from tests.support import documents, slips
 
 
 def graph(component, **spec):
@@ -68,6 +71,18 @@ def test_the_input_stays_as_it_is_and_unchanged_parts_are_shared():
     found = defaults.applied(written)
     assert written == before
     assert found["spec"]["env"] is written["spec"]["env"]
+    assert defaults.applied(found) is found
+
+
+NEWER = sorted(address for address in documents.KINDS if address[0] == "nvidia.com/v1beta1")
+
+
+@given(written=st.sampled_from(NEWER).flatmap(documents.documents))
+def test_a_second_time_changes_nothing(written):
+    """Also for resources with mistakes."""
+    before = copy.deepcopy(written)
+    found = defaults.applied(written)
+    assert written == before
     assert defaults.applied(found) is found
 
 

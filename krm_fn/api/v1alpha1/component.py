@@ -193,18 +193,18 @@ class Component(base.Model):
     extra_pod_spec: ExtraPodSpec | None = None
     """The main container with its image and command, sidecars, and every other field of a pod."""
     runtime_version_override: common.RuntimeVersion | None = None
-    """The version of Dynamo in the image. Only for operators from 1.4 on."""
+    """The version of Dynamo in the image. Only under `behaviour: v1.5`."""
     min_available: base.Int32 | None = Field(default=None, ge=1)
-    """The number of replicas that Grove starts together. Only for Grove, and for operators from 1.0 on."""
+    """The number of replicas that Grove starts together. Only for Grove, and only under `behaviour: v1.5`."""
     frontend_sidecar: FrontendSidecar | None = None
-    """A container that runs a frontend beside the component. Only for operators from 1.0 on."""
+    """A container that runs a frontend beside the component. Only under `behaviour: v1.5`."""
     topology_constraint: common.TopologyConstraint | None = None
-    """The level of the topology inside which the pods stay. Only for operators from 1.0 on."""
+    """The level of the topology inside which the pods stay. Only under `behaviour: v1.5`."""
     gpu_memory_service: gpu_memory.GPUMemoryService | None = None
-    """The service that keeps weights in the memory of GPUs. Only for operators from 1.0 on."""
+    """The service that keeps weights in the memory of GPUs. Only under `behaviour: v1.5`."""
     failover: gpu_memory.Failover | None = None
-    """A second engine that takes over when the first one fails. Only for operators from 1.0 on."""
+    """A second engine that takes over when the first one fails. Only under `behaviour: v1.5`."""
     checkpoint: common.Checkpoint | None = None
-    """A saved state from which new pods start. Only for operators from 1.0 on."""
+    """A saved state from which new pods start. Only under `behaviour: v1.5`."""
     provider_override: common.ProviderOverride | None = None
     """Fields of the object that runs the component. krm-fn refuses it: operators newer than 1.5 act on it."""

@@ -1,4 +1,4 @@
-"""Features of a service that came with operators from 1.0 on: the GPU memory service and failover.
+"""Features of a service that only `behaviour: v1.5` has: the GPU memory service and failover.
 
 Follows the reference's api/v1alpha1/common.go.
 """

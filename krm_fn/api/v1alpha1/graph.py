@@ -103,15 +103,15 @@ class GraphSpec(base.Model):
     restart: Restart | None = None
     """A request to restart all services."""
     annotations: base.Texts | None = None
-    """Annotations of generated objects and pods. Only for operators from 1.0 on."""
+    """Annotations of generated objects and pods. Only under `behaviour: v1.5`."""
     labels: base.Texts | None = None
-    """Labels of generated objects and pods. Only for operators from 1.0 on."""
+    """Labels of generated objects and pods. Only under `behaviour: v1.5`."""
     priority_class_name: str | None = None
-    """The PriorityClass of the graph. Only for Grove, and for operators from 1.0 on."""
+    """The PriorityClass of the graph. Only for Grove, and only under `behaviour: v1.5`."""
     topology_constraint: GraphTopologyConstraint | None = None
-    """The level of the topology inside which the pods stay. Only for Grove, and for operators from 1.0 on."""
+    """The level of the topology inside which the pods stay. Only for Grove, and only under `behaviour: v1.5`."""
     experimental: common.GraphExperimental | None = None
-    """Features that may change in any release. Only for operators from 1.0 on."""
+    """Features that may change in any release. Only under `behaviour: v1.5`."""
     provider_override: common.ProviderOverride | None = None
     """Fields of the object that runs the graph. krm-fn refuses it: operators newer than 1.5 act on it."""
 

@@ -36,7 +36,7 @@ class ProfilingConfig(base.Model):
     tolerations: list[native.Toleration] | None = None
     """Tolerations of the profiling job."""
     node_selector: base.Texts | None = None
-    """Labels of the nodes for the profiling job. Only for operators from 1.0 on."""
+    """Labels of the nodes for the profiling job. Only under `behaviour: v1.5`."""
 
 
 class DeploymentOverrides(base.Model):
@@ -72,7 +72,7 @@ class RequestSpec(base.Model):
     deployment_overrides: DeploymentOverrides | None = None
     """Fields of the graph that override the profiler's result."""
     runtime_version_override: common.RuntimeVersion | None = None
-    """The version of Dynamo in the images. Only for operators from 1.4 on."""
+    """The version of Dynamo in the images. Only under `behaviour: v1.5`."""
 
 
 class DeploymentStatus(base.Model):
