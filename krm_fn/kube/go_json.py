@@ -6,7 +6,6 @@ Go writes the fields of a struct in the order of their declaration. `tools/field
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ Structs = dict[str, dict[str, str]]
 """For each struct the Go types of its fields in their order, with marks: `?` omitempty, `*` pointer, `[]` list, `{}` map."""
 
 _FILE = __file__.removesuffix("json.py") + "fields.json"
-_TYPE = re.compile(r"(\??)(\*|\[\]|\{\}|)(.+)")
+_MARKS = ("*", "[]", "{}")
 _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "IntOrString": 0, "Quantity": "0"}
 _ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 
@@ -85,8 +84,9 @@ class Encoder:
 
 
 def _field(name: str, written: str) -> _Field:
-    omitted, mark, kind = _TYPE.fullmatch(written).groups()  # type: ignore[union-attr] # each type matches
-    return _Field(name, bool(omitted), mark, kind)
+    kind = written.removeprefix("?")
+    mark = next((mark for mark in _MARKS if kind.startswith(mark)), "")
+    return _Field(name, kind != written, mark, kind.removeprefix(mark))
 
 
 def _is_empty(field: _Field, value: Any) -> bool:

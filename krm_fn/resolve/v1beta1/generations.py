@@ -28,7 +28,7 @@ _UNNAMED = "legacy"
 """The hash of workers that the operator took over from a release before 1.0. Their names have no hash."""
 _HASHED_SINCE = (1, 5, 0)
 _SHOWN = 40
-_SUFFIX = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_SUFFIX = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 
 class Generation(NamedTuple):
@@ -92,7 +92,7 @@ def _main(made: Template) -> dict[str, Any]:
 def _given(graph: Graph, facts: Shared, key: str) -> str:
     """The hash in an annotation of the graph; empty if it is absent or cannot be part of a name."""
     text = graph.annotations.get(key) or ""
-    if not text or _SUFFIX.fullmatch(text):
+    if not text or re.fullmatch(_SUFFIX, text):
         return text
     message = f"{text[:_SHOWN]!r} cannot end the name of an object; write the hash that the names of the workers end with, or remove it"
     facts.found.append(results.error("DYN418", message, facts.ref, _at(key)))
