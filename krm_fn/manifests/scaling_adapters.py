@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 def adapters(plan: GraphPlan) -> Iterator[Resource]:
-    """One adapter per service with an enabled scaling adapter."""
+    """One adapter per service with an enabled scaling adapter, in the API version of the graph."""
     for component in plan.components:
         if component.placement.autoscaled:
             yield {
-                "apiVersion": "nvidia.com/v1alpha1",
+                "apiVersion": plan.ref.api_version,
                 "kind": "DynamoGraphDeploymentScalingAdapter",
                 "metadata": {
                     "name": component.who.name,
@@ -29,6 +29,6 @@ def adapters(plan: GraphPlan) -> Iterator[Resource]:
                 },
                 "spec": {
                     "replicas": component.placement.replicas_or_one,
-                    "dgdRef": {"name": plan.name, "serviceName": component.who.service},
+                    "dgdRef": {"name": plan.name, plan.word("adapter.component"): component.who.service},
                 },
             }

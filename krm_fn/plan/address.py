@@ -73,6 +73,7 @@ Field = Literal[
 ]
 Remedy = Literal["scaling_adapter.off", "scaling_adapter.on", "shared_memory.off"]
 GraphField = Literal[
+    "adapter.component",
     "annotations",
     "backend",
     "claim.access_mode",

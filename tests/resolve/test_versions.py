@@ -19,7 +19,6 @@ BELOW = [file for room in ("manifests", "validation", "kube", "behaviours", "pla
 BELOW += [PACKAGE / name for name in ("ownership.py", "workload_list.py")]
 READERS_OF_WRITTEN_RESOURCES = {
     "validation/updates.py": "compares two resources as they were written",
-    "manifests/scaling_adapters.py": "writes an adapter, which has one version",
 }
 _PLAIN = ("envs", "pvcs")
 """Fields in small letters that are no words of anything else."""

@@ -22,7 +22,7 @@ def defaulted(plan: ComponentPlan, container: Container, main: Container) -> Con
 
     It gets each mount of the main container whose volume it does not mount. Its probes merge with the default probes.
     """
-    if not plan.features.frontend_sidecar or container.get("name") != plan.features.frontend_sidecar:
+    if container.get("name") != plan.features.frontend_sidecar:
         return container
     kind = components.get(_TYPE)
     default = kind.container(plan)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn.kube import merge
 from krm_fn.manifests import backends, components, env, gpu_memory, strata
-from krm_fn.manifests.assemblies import Assembly, Pod, Pods, _origins, _sidecar, _volumes
+from krm_fn.manifests.assemblies import Assembly, Pod, Pods, _volumes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,6 +32,8 @@ class MainFirst(Assembly):
 
     def entry(self, made: Pods, pod: PodSpec, part: Part, field: str, index: int) -> Entry:
         """The origin of an entry of a list, by its name."""
+        from krm_fn.manifests.assemblies import _origins  # noqa: PLC0415 - only findings need it
+
         return _origins.entry(made.plan, pod, part, field, index)
 
 
@@ -61,12 +63,21 @@ def _pod(plan: ComponentPlan, role: RolePlan, before: Container) -> PodSpec:
         pod = _volumes.with_claim(pod, plan.pod.cache.name)
     if plan.pod.shared_memory:
         pod, main = _volumes.with_shared_memory(pod, main, plan.pod.shared_memory)
-    beside = [_sidecar.defaulted(plan, container, before) for container in plan.pod.spec.get("containers") or ()]
-    pod = backend.pod({**pod, "containers": [main, *beside]}, role)
+    pod = backend.pod({**pod, "containers": [main, *_beside(plan, before)]}, role)
     pod = _with_pull_secrets(_volumes.in_order_of_mounts(pod, pod["containers"][0]), plan)
     for step in STEPS:
         pod = step(pod, role)
     return pod
+
+
+def _beside(plan: ComponentPlan, before: Container) -> list[Container]:
+    """The containers beside the main one, of which one can be a frontend."""
+    listed = list(plan.pod.spec.get("containers") or ())
+    if not plan.features.frontend_sidecar:
+        return listed
+    from krm_fn.manifests.assemblies import _sidecar  # noqa: PLC0415 - few components have a frontend beside them
+
+    return [_sidecar.defaulted(plan, container, before) for container in listed]
 
 
 def _with_pull_secrets(pod: PodSpec, plan: ComponentPlan) -> PodSpec:

@@ -81,6 +81,7 @@ REMEDIES: Mapping[Remedy, str] = {
 }
 
 GRAPH: Mapping[GraphField, Path] = {
+    "adapter.component": ("spec", "dgdRef", "serviceName"),  # of an adapter, not of a graph
     "annotations": ("spec", "annotations"),
     "backend": ("spec", "backendFramework"),
     "claim.access_mode": ("spec", "pvcs", "*", "volumeAccessMode"),

@@ -28,6 +28,7 @@ REMEDIES: Mapping[Remedy, str] = {
 }
 
 GRAPH: Mapping[GraphField, Path] = {
+    "adapter.component": ("spec", "dgdRef", "componentName"),  # of an adapter, not of a graph
     "annotations": ("spec", "annotations"),
     "backend": ("spec", "backendFramework"),
     # Only graphs that were written as v1alpha1 have claims. Their conversion keeps them in an annotation.

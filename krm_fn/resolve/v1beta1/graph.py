@@ -17,7 +17,7 @@ from krm_fn.plan import Book, GraphPlan, Identity, Restart
 from krm_fn.resolve import cluster, engines, pathway
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1beta1 import features, older, topology, under_grove
+from krm_fn.resolve.v1beta1 import features, older, topology
 from krm_fn.resolve.v1beta1.component import component
 from krm_fn.resolve.v1beta1.generations import Generation, generation_of
 from krm_fn.resolve.v1beta1.templates import WORKERS, Graph, Template, templates
@@ -122,4 +122,8 @@ def _identity(facts: Shared, template: Template, of: Graph, current: Generation,
         generation=generation.pods,
         suffix=generation.names,
     )
-    return who if pathway.per_component(facts) else under_grove.identity(who, template, facts.discovery, stamp)
+    if pathway.per_component(facts):
+        return who
+    from krm_fn.resolve.v1beta1 import under_grove  # noqa: PLC0415 - the default pathway does not need it
+
+    return under_grove.identity(who, template, facts.discovery, stamp)
