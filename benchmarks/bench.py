@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -25,6 +26,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).
 import programs  # noqa: E402 - the two folders above
 
 from benchmarks import inputs  # noqa: E402
+from krm_fn.convert import versions  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 FUNCTION = [sys.executable, "-m", "krm_fn"]
@@ -43,6 +45,7 @@ sys.argv = ["krm-fn"]
 sys.exit(main())
 """
 GRAPHS = 1000
+VERSIONS = (versions.V1ALPHA1, versions.V1BETA1)
 MIB = 1024  # ru_maxrss counts KiB
 
 
@@ -114,11 +117,32 @@ def _kustomization(folder: Path, executable: str) -> Path:
     return folder
 
 
-def many_graphs() -> None:
-    """Measure 1, 100 and 1,000 graphs of three components. The time should be proportional to the number."""
+def both_versions(runs: int) -> None:
+    """Measure CPU time of a cold render of one graph in both versions of the API: the minimum, because other programs only add time."""
+    taken: dict[str, list[float]] = {version: [] for version in VERSIONS}
+    for _ in range(runs):
+        for version, seconds in taken.items():
+            seconds.append(_cpu(inputs.graphs(1, version)))
+    for version, seconds in taken.items():
+        print(f"{f'one graph, {version}':32} {min(seconds) * 1000:8.0f} ms of CPU")
+    older, newer = (min(taken[version]) for version in VERSIONS)
+    print(f"{'v1beta1 : v1alpha1':32} {newer / older:8.2f}      (target 1.15)\n")
+
+
+def _cpu(data: bytes) -> float:
+    """CPU seconds of one run of the function. Raises CalledProcessError if it refuses the list."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(FUNCTION, input=data, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
+
+
+def many_graphs(version: str) -> None:
+    """Measure 1, 100 and 1,000 graphs of three components in a version. The time should be proportional to the number."""
     taken: dict[int, Measured] = {}
+    print(version)
     for count, runs in ((1, 10), (100, 5), (1000, 3)):
-        data = inputs.graphs(count)
+        data = inputs.graphs(count, version)
         taken[count] = row = measure(FUNCTION, data, runs)
         objects = subprocess.run(FUNCTION, input=data, capture_output=True, check=True).stdout.count(b"\n- apiVersion:")
         print(
@@ -165,7 +189,9 @@ def main() -> None:
     expansion(runs, options.against)
     start_up(runs)
     through_kustomize(runs)
-    many_graphs()
+    both_versions(runs)
+    for version in VERSIONS:
+        many_graphs(version)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from krm_fn.convert import versions
+from krm_fn.kube import labels
 from krm_fn.yamlio import emitter, reader
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "disagg-vllm-planner" / "graph.yaml"
@@ -21,12 +23,14 @@ def untouched(size: int) -> bytes:
     return _listed(list(_fill(size)))
 
 
-def graphs(count: int) -> bytes:
-    """`count` graphs of three components each."""
+def graphs(count: int, version: str = versions.V1ALPHA1) -> bytes:
+    """`count` graphs of three components each, in a version of the API."""
     (graph,) = _graph()
     services = dict(list(graph["spec"]["services"].items())[:3])
-    spec = {**graph["spec"], "services": services}
-    return _listed([{**graph, "metadata": {**graph["metadata"], "name": f"graph-{number}"}, "spec": spec} for number in range(count)])
+    written = versions.to(version, {**graph, "spec": {**graph["spec"], "services": services}})
+    annotations = {key: value for key, value in labels.notes(written).items() if key not in labels.PRESERVED}
+    metadata = {**written["metadata"], "annotations": annotations}
+    return _listed([{**written, "metadata": {**metadata, "name": f"graph-{number}"}} for number in range(count)])
 
 
 def _graph() -> list[dict[str, Any]]:
