@@ -65,10 +65,9 @@ def _kind(name: str) -> _Kind | None:
     """How resources of a kind are expanded; None for kinds that are not."""
     if name == identity.REQUEST:
         from krm_fn.manifests import profiling  # noqa: PLC0415 - a render of graphs alone starts without these modules
-        from krm_fn.resolve.v1alpha1 import request  # noqa: PLC0415
         from krm_fn.validation import requests  # noqa: PLC0415
 
-        return _Kind(request.request, profiling.job, requests.check, profiling.render, profiling.own_annotations, keeps_nulls=True)
+        return _Kind(resolve.request, profiling.job, requests.check, profiling.render, profiling.own_annotations, keeps_nulls=True)
     return {identity.GRAPH: _GRAPH, identity.COMPONENT: _GRAPH._replace(resolve=resolve.component)}.get(name)
 
 

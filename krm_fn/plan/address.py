@@ -148,6 +148,13 @@ class Book(NamedTuple):
     graph: Mapping[GraphField, Path]
 
 
+class RequestBook(NamedTuple):
+    """The address of a request, and paths in it, in the API version in which its author wrote it."""
+
+    ref: Ref
+    fields: Mapping[RequestField, Path]
+
+
 def filled(pattern: Path, rest: tuple[str | int, ...]) -> Path:
     """A path of that map. The steps of `rest` replace its `*` in order; further steps are appended.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
+from krm_fn.plan.address import RequestBook
 from krm_fn.resolve import context
 from krm_fn.resolve.v1alpha1 import fields
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.behaviours import Behaviour
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
-    from krm_fn.plan import Book, GraphPlan
+    from krm_fn.plan import Book, GraphPlan, RequestPlan
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Result
 
@@ -33,6 +34,18 @@ def graph(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Grap
 def component(resource: Resource, config: Config, found: ClusterFacts) -> tuple[GraphPlan, list[Result]]:
     """The plan of a DynamoComponentDeployment of any version, and the findings about fields that cannot be read."""
     return _read(resource, config, found, ("standalone", "component"))
+
+
+def request(resource: Resource, config: Config, found: ClusterFacts) -> tuple[RequestPlan, list[Result]]:
+    """The plan of a DynamoGraphDeploymentRequest of any version, and the findings about the profiler's settings."""
+    from krm_fn.resolve.v1alpha1 import request as older  # noqa: PLC0415 - a render of graphs alone starts without it
+
+    address = results.ref(resource)
+    if address.api_version == identity.V1ALPHA1:
+        return older.request(resource, config, found, RequestBook(address, fields.REQUEST))
+    from krm_fn.resolve.v1beta1 import request as newer  # noqa: PLC0415
+
+    return newer.request(resource, config, found)
 
 
 def _read(resource: Resource, config: Config, found: ClusterFacts, reader: tuple[str, str]) -> tuple[GraphPlan, list[Result]]:

@@ -7,27 +7,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import canonical
 from krm_fn.kube.types import Resource
 from krm_fn.plan import BaseGraph, Overrides, RequestPlan
+from krm_fn.plan.address import RequestBook
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
-from krm_fn.resolve.v1alpha1 import fields, profiler
+from krm_fn.resolve.v1alpha1 import profiler
 from krm_fn.results import Result
 
 _BASE_KEY = "disagg.yaml"
 
 
-def request(resource: Resource, config: Config, found: ClusterFacts) -> tuple[RequestPlan, list[Result]]:
+def request(resource: Resource, config: Config, found: ClusterFacts, book: RequestBook) -> tuple[RequestPlan, list[Result]]:
     """The plan of a request, and the findings about the profiler's settings. `resource` must be well-formed, as for a graph."""
-    spec, address = resource.get("spec") or {}, results.ref(resource)
+    spec, address = resource.get("spec") or {}, book.ref
     written = spec.get("profilingConfig") or {}
     resources: Any = written.get("resources") or {}
     image, namespace = written.get("profilerImage") or "", cluster.namespace(resource, config)
-    settings, findings = profiler.settings(spec, namespace, address)
-    cache, unreadable = profiler.model_cache(settings, address)
+    settings, findings = profiler.settings(spec, namespace, book)
+    cache, unreadable = profiler.model_cache(settings, book)
     secrets = [name for each in (image, config.profiling.copier_image) for name in found.pull_secrets(namespace, each)]
     plan = RequestPlan(
         name=address.name,
@@ -44,8 +44,8 @@ def request(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Re
         base=_base(written.get("configMapRef")),
         cache=cache,
         pull_secrets=tuple(dict.fromkeys(secrets)),
-        overrides=_overrides(spec.get("deploymentOverrides") or {}),
-        fields=fields.REQUEST,
+        overrides=overrides(spec.get("deploymentOverrides") or {}),
+        fields=book.fields,
     )
     return plan, [*findings, *unreadable]
 
@@ -54,7 +54,8 @@ def _base(written: dict[str, Any] | None) -> BaseGraph | None:
     return None if written is None else BaseGraph(written.get("name") or "", written.get("key") or _BASE_KEY)
 
 
-def _overrides(written: dict[str, Any]) -> Overrides:
+def overrides(written: dict[str, Any]) -> Overrides:
+    """The metadata of a request's graph that override those of the profiler's result."""
     return Overrides(
         name=written.get("name") or "",
         namespace=written.get("namespace") or "",
