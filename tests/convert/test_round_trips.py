@@ -156,11 +156,11 @@ def test_no_wrong_value_raises(version):
 
 
 def rendered(resource: Resource, behaviour: str) -> tuple[bool, list[Resource]]:
-    """Whether a render fails, and the generated objects."""
+    """Whether a render fails, and the generated objects. Adapters and components have the version of their graph; here all have one."""
     expansion = expand.expand([resource], Config(behaviour=behaviour, source="drop"))
     failed = results.failed(expansion.results)
     assert [each for each in expansion.results if each.code == "DYN019"] == []
-    return failed, [] if failed else expansion.resources
+    return failed, [] if failed else [versions.to("v1beta1", each) for each in expansion.resources]
 
 
 RENDERED = {name: each for name, each in WRITTEN.items() if each["kind"] == identity.GRAPH}
