@@ -34,6 +34,7 @@ import sys
 import time
 import urllib.parse
 
+UNSUBSTITUTED = "kustomize.toolkit.fluxcd.io/substitute: disabled"
 ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 PAUSE = 5  # seconds between two attempts
 REPORT = 30  # seconds between two lines of the log
@@ -116,6 +117,8 @@ def main():
     """Waits. Ends at once when the pod is deleted: without a handler, the first process of a container ignores SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     host, port = os.environ["LEADER_HOST"], int(os.environ["LEADER_PORT"])
+    if not host:
+        sys.exit("LEADER_HOST is empty. If Flux substitutes variables, annotate the workload: " + UNSUBSTITUTED)
     print("Waiting for the leader at " + host + ":" + str(port) + ".", flush=True)
     start = reported = time.monotonic()
     told = []

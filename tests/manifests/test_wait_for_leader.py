@@ -123,6 +123,13 @@ def test_a_name_without_an_address_is_asked_again(tmp_path):
         says(running, "leader.invalid has no address")
 
 
+def test_an_empty_name_is_a_mistake_of_another_tool(tmp_path):
+    """Flux replaces variables in braces, such as the one in the command of the init container, by nothing."""
+    with waiting(tmp_path, "", 29500) as running:
+        assert ends(running) == 1
+    assert "annotate the workload: kustomize.toolkit.fluxcd.io/substitute: disabled" in running.log.read_text()
+
+
 def test_a_deleted_pod_ends_at_once(tmp_path):
     with waiting(tmp_path, "leader.invalid", 29500) as running:
         says(running, "Still waiting")
