@@ -1,0 +1,158 @@
+"""A graph of v1beta1 in Git, for a cluster that serves v1beta1: Argo CD and Flux report it as healthy, and changed workers leave no gap."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import pytest
+import yaml
+
+from krm_fn.kube import labels
+from tests.gitops import application, argocd, cluster, flux, kustomization
+from tests.testbed import control_plane as planes
+from tests.testbed import kubelet, programs, server
+
+NEWER, GRAPH = "nvidia.com/v1beta1", "DynamoGraphDeployment"
+IMAGE, LATER = "registry.example/dynamo:1.4.0", "registry.example/dynamo:1.4.1"
+WORKERS = 2  # with maxUnavailable at 25 %, no worker may be missing
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory):
+    """A cluster that serves v1beta1. Its pods are ready a moment after they start, so that a rolling update takes several steps."""
+    needed = planes.Programs(programs.path("etcd"), programs.path("kube-apiserver"), programs.path("kubectl"))
+    with contextlib.ExitStack() as stack:
+        running = stack.enter_context(planes.running(tmp_path_factory.mktemp("v1beta1"), needed))
+        stack.enter_context(planes.controllers(running, programs.path("kube-controller-manager")))
+        stack.enter_context(kubelet.running(running, 0.3))
+        for file in sorted((programs.ROOT / "platform" / "crds-v1beta1").glob("dynamo*.yaml")):
+            cluster.put(running, *cluster.read(file))
+        yield running
+
+
+@pytest.fixture
+def argo_app(plane, tmp_path_factory, tmp_path):
+    needed = argocd.Programs(programs.path("argocd"), programs.path("redis-server"))
+    with (
+        argocd.running(plane, needed, tmp_path_factory.mktemp("argo")) as argo,
+        application.made(argo, "newer-argocd", "llm-agg-kustomize", tmp_path) as app,
+    ):
+        yield prepared(app)
+
+
+@pytest.fixture
+def flux_app(plane, tmp_path_factory, tmp_path):
+    with (
+        flux.running(plane, programs.path("kustomize-controller"), tmp_path_factory.mktemp("flux")) as controller,
+        kustomization.made(controller, "newer-flux", tmp_path) as app,
+    ):
+        yield prepared(app)
+
+
+def prepared(app):
+    """The app with a graph of v1beta1 in place of its own."""
+    worker = container(IMAGE) | {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
+    components = [component("Frontend", "frontend", 1, container(IMAGE)), component("Worker", "worker", WORKERS, worker)]
+    graph = {"apiVersion": NEWER, "kind": GRAPH, "metadata": {"name": "llm-agg"}, "spec": {"components": components}}
+    (app.folder / "graph.yaml").write_text(yaml.safe_dump(graph))
+    return app
+
+
+def container(image):
+    return {"name": "main", "image": image}
+
+
+def component(name, kind, replicas, main):
+    return {"name": name, "type": kind, "replicas": replicas, "podTemplate": {"spec": {"containers": [main]}}}
+
+
+def change_the_workers(app):
+    app.change(lambda spec: spec["components"][1]["podTemplate"]["spec"]["containers"][0].update(image=LATER))
+
+
+def serve(app, plane):
+    """Act as status syncer; returns the graph, or None before it is applied."""
+    graph = cluster.get(plane, NEWER, GRAPH, "llm-agg", app.namespace)
+    if graph is not None:
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        ready = {"type": "Ready", "status": "True", "reason": "told_by_the_test", "message": "", "lastTransitionTime": now}
+        status = {"state": "successful", "observedGeneration": graph["metadata"]["generation"], "conditions": [ready]}
+        cluster.report(plane, {"apiVersion": NEWER, "kind": GRAPH, **graph}, status)
+    return graph
+
+
+def workers(app, plane):
+    """The ready pods that the Service of the workers selects."""
+    service = cluster.get(plane, "v1", "Service", "llm-agg-worker", app.namespace)
+    assert service is not None
+    selector = service["spec"]["selector"].items()
+    pods = plane.client.get(f"/api/v1/namespaces/{app.namespace}/pods")["items"]
+    return [each for each in pods if selector <= each["metadata"]["labels"].items() and is_ready(each)]
+
+
+def app_deployment(app, plane):
+    """The identity of the Deployment of the workers."""
+    found = cluster.get(plane, "apps/v1", "Deployment", "llm-agg-worker", app.namespace)
+    assert found is not None
+    return found["metadata"]["uid"]
+
+
+def is_ready(pod):
+    conditions = {each["type"]: each["status"] for each in pod["status"].get("conditions", ())}
+    return conditions.get("Ready") == "True" and "deletionTimestamp" not in pod["metadata"]
+
+
+def generations(pods):
+    return {each["metadata"]["labels"][labels.WORKER_HASH] for each in pods}
+
+
+def roll(app, plane):
+    """Wait until all workers run the later image. Returns the smallest number of ready workers until then."""
+    fewest = [WORKERS]
+
+    def done():
+        pods = workers(app, plane)
+        fewest.append(len(pods))
+        return len(pods) == WORKERS and {each["spec"]["containers"][0]["image"] for each in pods} == {LATER}
+
+    server.eventually(done)
+    return min(fewest)
+
+
+def assert_rolls_without_a_gap(app, plane, publish):
+    """Change the workers. They keep their Deployment, get a new generation, and are never fewer than wanted."""
+    before = app_deployment(app, plane)
+    server.eventually(lambda: len(workers(app, plane)) == WORKERS)
+    (older,) = generations(workers(app, plane))
+    change_the_workers(app)
+    published = publish()
+    assert roll(app, plane) >= WORKERS
+    assert app_deployment(app, plane) == before
+    (newer,) = generations(workers(app, plane))
+    assert newer != older
+    return published
+
+
+def test_argo_cd(argo_app, plane):
+    def healthy(status):
+        serve(argo_app, plane)
+        return status.get("health", {}).get("status") == "Healthy"
+
+    argo_app.repository.commit()
+    argo_app.deploy()
+    argo_app.wait(healthy)
+    commit = assert_rolls_without_a_gap(argo_app, plane, argo_app.push)
+    argo_app.wait(lambda status: healthy(status) and application.synced(status, commit))
+
+
+def test_flux(flux_app, plane):
+    def succeeds(revision):
+        serve(flux_app, plane)
+        return flux_app.controller.says(flux_app.namespace, "True", revision)
+
+    flux_app.deploy()
+    first = flux_app.release()
+    server.eventually(lambda: succeeds(first))
+    second = assert_rolls_without_a_gap(flux_app, plane, flux_app.release)
+    server.eventually(lambda: succeeds(second))
