@@ -271,4 +271,6 @@ TITLES = {
     "DYN480": "minAvailable is immutable",
     "DYN481": "API version v1alpha1 is deprecated",
     "DYN482": "Rendered as Dynamo 0.9 does",
+    "DYN483": "Grove cannot change the field",
+    "DYN484": "Operator refuses the change of the field",
 }

@@ -147,6 +147,10 @@ class Book(NamedTuple):
     component: Callable[[str], Address]
     graph: Mapping[GraphField, Path]
 
+    def at(self, field: GraphField, *rest: str | int) -> Path:
+        """The path of a field of a graph. The steps of `rest` are used as in `filled`."""
+        return filled(self.graph[field], rest)
+
 
 class RequestBook(NamedTuple):
     """The address of a request, and paths in it, in the API version in which its author wrote it."""

@@ -18,7 +18,11 @@ CRDS = Path(__file__).parents[1] / "crds"
 BELOW = [file for room in ("manifests", "validation", "kube", "behaviours", "plan") for file in sorted((PACKAGE / room).rglob("*.py"))]
 BELOW += [PACKAGE / name for name in ("ownership.py", "workload_list.py")]
 READERS_OF_WRITTEN_RESOURCES = {
-    "validation/updates.py": "compares two resources as they were written",
+    "validation/updates/__init__.py": "compares two resources as they were written",
+    "validation/updates/change.py": "compares two resources as they were written",
+    "validation/updates/claims.py": "compares two resources as they were written",
+    "validation/updates/graphs.py": "compares two resources as they were written",
+    "validation/updates/immutable.py": "compares two resources as they were written",
 }
 _PLAIN = ("envs", "pvcs")
 """Fields in small letters that are no words of anything else."""

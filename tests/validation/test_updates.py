@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 from hypothesis import given as over
 from hypothesis import strategies as st
 
 from krm_fn import results
-from krm_fn.kube import labels
+from krm_fn.convert import versions
+from krm_fn.kube import identity, labels
+from krm_fn.kube.types import Resource
 from krm_fn.validation import updates
-from tests.support import given, strategies
+from tests.support import beta, given, strategies
 
 HOME = "team"
 A = {"componentType": "worker"}
@@ -142,6 +145,91 @@ def test_services_that_grove_cannot_add_or_remove_are_a_warning(orchestrator, ol
     assert list(updates.check([before], [before], HOME, orchestrator)) == []
 
 
+W = beta.component("a")
+ADAPTED_W = {**W, "scalingAdapter": {}}
+GROVE = {"grove": {"forceScalingGroup": True}}
+PACKED = {"topologyConstraint": {"packDomain": "rack"}}
+POLICY = {"kvTransferPolicy": {"domain": "zone", "labelKey": "zone"}}
+AT = "spec.components[0]"
+POWER = f"{AT}.podTemplate.metadata.annotations['{labels.POWER_LIMIT}']"
+
+
+def limited(watts):
+    return beta.component("a", metadata={"annotations": {labels.POWER_LIMIT: watts}})
+
+
+NEWER: list[tuple[str, list[Resource], list[Resource], dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = [
+    # reason, components before, components after, fields of the graph before, and after, findings
+    ("nothing", [W], [W], {}, {}, []),
+    ("an engine", [W], [W], {}, {"backendFramework": "vllm"}, [("DYN400", "spec.backendFramework")]),
+    ("several nodes for one", [W], [{**W, "multinode": {}}], {}, {}, [("DYN401", f"{AT}.multinode.nodeCount")]),
+    ("a component that comes", [W], [beta.component("b"), W], {}, {}, [("DYN402", f"{AT}.name")]),
+    ("a component that goes", [W, beta.component("b")], [W], {}, {}, [("DYN402", "spec.components")]),
+    ("components in another order", [W, beta.component("b")], [beta.component("b"), W], {}, {}, []),
+    ("a number of an adapter's", [ADAPTED_W], [{**ADAPTED_W, "replicas": 2}], {}, {}, [("DYN403", f"{AT}.replicas")]),
+    ("a number without an adapter", [ADAPTED_W], [{**W, "replicas": 2}], {}, {}, []),
+    ("a number for Grove", [W], [{**W, "minAvailable": 2}], {}, {}, [("DYN480", f"{AT}.minAvailable")]),
+    ("the default in other words", [W], [{**W, "minAvailable": 1}], {}, {}, []),
+    ("a topology", [W], [{**W, **PACKED}], {}, {}, [("DYN483", f"{AT}.topologyConstraint")]),
+    ("a topology of the graph", [W], [W], PACKED, {}, [("DYN483", "spec.topologyConstraint")]),
+    ("a group", [W], [{**W, "experimental": GROVE}], {}, {}, [("DYN483", f"{AT}.experimental.grove.forceScalingGroup")]),
+    (
+        "a GPU memory service in pods of its own",
+        [{**W, "experimental": {"gpuMemoryService": {"mode": "IntraPod"}}}],
+        [{**W, "experimental": {"gpuMemoryService": {"mode": "InterPod"}}}],
+        {},
+        {},
+        [("DYN483", f"{AT}.experimental.gpuMemoryService")],
+    ),
+    ("a GPU memory service inside the pod", [W], [{**W, "experimental": {"gpuMemoryService": {}}}], {}, {}, []),
+    ("a policy", [W], [W], {}, {"experimental": POLICY}, [("DYN484", "spec.experimental.kvTransferPolicy")]),
+    ("a power limit", [limited("500")], [limited("400")], {}, {}, [("DYN484", POWER)]),
+    ("an image", [W], [beta.component("a", main={"image": "x:2.0.0"})], {}, {}, []),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "old", "new", "found"), [row[1:] for row in NEWER], ids=[row[0] for row in NEWER])
+def test_graphs_in_v1beta1(before, after, old, new, found):
+    assert given.findings(list(updates.check([beta.graph(*before, **old)], [beta.graph(*after, **new)], HOME))) == found
+
+
+def test_a_change_that_only_an_operator_refuses_is_a_warning():
+    rows = [updates.check([beta.graph(*row[1], **row[3])], [beta.graph(*row[2], **row[4])], HOME) for row in NEWER]
+    severities = {(each.code, each.severity) for found in rows for each in found}
+    assert {code for code, severity in severities if severity == "warning"} == {"DYN484"}
+    assert {"DYN480", "DYN483"} <= {code for code, severity in severities if severity == "error"}
+
+
+def test_the_provider_of_workloads_is_compared_where_an_operator_noted_it():
+    graphs = [beta.graph(annotations={labels.WORKLOAD_PROVIDER: name}) for name in ("grove", "component")]
+    at = f"metadata.annotations['{labels.WORKLOAD_PROVIDER}']"
+    assert given.findings(list(updates.check(graphs[:1], graphs[1:], HOME))) == [("DYN484", at)]
+    assert list(updates.check([beta.graph()], graphs[:1], HOME)) == []
+
+
+FULL = given.graph(
+    {"a": {**ADAPTED, "multinode": {"nodeCount": 2}, "labels": {"b": "c"}}, "b": given.service("frontend", minAvailable=2)},
+    pvcs=[CLAIM],
+    backendFramework="vllm",
+)
+
+
+def test_a_graph_that_is_rewritten_in_the_other_version_has_not_changed():
+    newer = versions.to("v1beta1", FULL)
+    assert list(updates.check([FULL], [newer], HOME)) == []
+    assert list(updates.check([newer], [FULL], HOME)) == []
+
+
+def test_a_change_across_versions_is_found_where_the_new_state_has_it():
+    changed = versions.to("v1beta1", {**FULL, "spec": {**FULL["spec"], "pvcs": [{**CLAIM, "size": "1Gi"}], "services": {"a": A}}})
+    found = given.findings(list(updates.check([FULL], [changed], HOME)))
+    kept = f"metadata.annotations['{labels.PRESERVED_GRAPH}'][0]"
+    assert found == [("DYN401", f"{AT}.multinode.nodeCount"), ("DYN402", "spec.components"), ("DYN407", kept)]
+    back = given.findings(list(updates.check([changed], [FULL], HOME)))
+    at = "spec.services.a"
+    assert back == [("DYN401", f"{at}.multinode.nodeCount"), ("DYN402", "spec.services.b")]
+
+
 OTHERS = [
     # reason, kind, spec before, spec after, findings
     ("a component's engine", "DynamoComponentDeployment", {}, {"backendFramework": "vllm"}, [("DYN400", "spec.backendFramework")]),
@@ -192,6 +280,8 @@ MET = [
 def test_what_is_compared(was, namespace, name, version, met):
     before = given.graph(namespace=was, backendFramework="vllm")
     after = {**given.graph(namespace=namespace, name=name), "apiVersion": version}
+    if version == identity.V1BETA1:
+        after = versions.to("v1beta1", {**after, "apiVersion": identity.V1ALPHA1})
     assert [found.ref for found in updates.check([before], [after], HOME)] == [results.ref(after)] * met
     assert updates.compared([before], [after], HOME) == met
 
@@ -220,7 +310,9 @@ SERVICES = st.dictionaries(
 )
 CLAIMS = st.lists(st.dictionaries(st.sampled_from(["name", "create", "size", "storageClass"]), st.just(True) | strategies.JSON, max_size=4))
 SPECS = st.dictionaries(
-    st.sampled_from(["services", "pvcs", "backendFramework", "modelType", "model"]), SERVICES | CLAIMS | strategies.JSON, max_size=3
+    st.sampled_from(["services", "components", "pvcs", "backendFramework", "topologyConstraint", "modelType", "model"]),
+    SERVICES | CLAIMS | strategies.JSON,
+    max_size=3,
 )
 
 
@@ -228,9 +320,10 @@ SPECS = st.dictionaries(
     SPECS | strategies.JSON,
     SPECS | strategies.JSON,
     st.sampled_from(["DynamoGraphDeployment", "DynamoModel", "DynamoGraphDeploymentRequest"]),
+    st.sampled_from([identity.V1ALPHA1, identity.V1BETA1]),
 )
-def test_no_shape_breaks_it(before, after, kind):
-    old, new = (given.item(kind, "chat", api="nvidia.com/v1alpha1", spec=spec) for spec in (before, after))
+def test_no_shape_breaks_it(before, after, kind, api):
+    old, new = (given.item(kind, "chat", api=api, spec=spec) for spec in (before, after))
     kept = copy.deepcopy((old, new))
     list(updates.check([old], [new], HOME))
     assert (old, new) == kept
