@@ -163,7 +163,7 @@ def rendered(resource: Resource, behaviour: str) -> tuple[bool, list[Resource]]:
     return failed, [] if failed else [versions.to("v1beta1", each) for each in expansion.resources]
 
 
-RENDERED = {name: each for name, each in WRITTEN.items() if each["kind"] == identity.GRAPH}
+RENDERED = {name: each for name, each in WRITTEN.items() if each["kind"] in (identity.GRAPH, identity.COMPONENT)}
 
 
 @pytest.mark.parametrize("behaviour", ["v0.9", "v1.5"])
