@@ -106,9 +106,10 @@ def _changed(source: Source, wanted: _Wanted) -> tuple[Change | None, list[Resul
     """The change of one resource, None if it stays as it is, and the findings about it."""
     if not isinstance(source.value, dict) or versions.to(wanted.version, source.value) is source.value:
         return None, []
-    resource, found = older_forms.convert(source.value, wanted.images)
+    resource, deprecated = older_forms.convert(source.value, wanted.images)
+    found = [each for each in deprecated if each.severity == "error"]  # the others say what the command writes anyway
     errors = [each for each in check.resource(resource, unknown="warning") if each.severity == "error" and each.code != _MISSING]
-    if errors or results.failed(found):
+    if errors or found:
         return None, [*found, *errors]
     converted, about = _converted(resource, wanted)
     return Change(source, converted), [*found, *about]

@@ -93,8 +93,8 @@ def restored(component: Fields, kept: Fields, name: str | None) -> Fields:
 
 def only_v1alpha1(service: Fields) -> list[str]:
     """The fields of a service that no component has. The sub-types `prefill` and `decode` of workers are types of components."""
-    promoted = components.is_promoted(service)
-    return [field for field in components.ONLY_V1ALPHA1 if field in service and not (promoted and field == "subComponentType")]
+    said = components.is_promoted(service) or service.get("subComponentType") == service.get("componentType")
+    return [field for field in components.ONLY_V1ALPHA1 if field in service and not (said and field == "subComponentType")]
 
 
 def _is_kept(kept: Fields, group: _Group) -> bool:

@@ -230,6 +230,7 @@ def test_an_older_form_is_converted_too():
     done = convert("--native", "-", stdin=GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      pvc: {name: w, mountPoint: /w}\n"))
     worker = yaml.safe_load(done.out)["spec"]["components"][1]
     assert worker["podTemplate"]["spec"]["containers"][0]["volumeMounts"] == [{"name": "w", "mountPath": "/w"}]
+    assert done.err == ""
 
 
 def test_with_an_error_nothing_is_written(tmp_path):

@@ -38,6 +38,7 @@ def test_fields_of_services_that_no_component_has():
         envFromSecret: s
         volumeMounts: [{name: c, useAsCompilationCache: true}, {name: d, useAsCompilationCache: true}]
       o: {componentType: planner, subComponentType: mine}
+      p: {componentType: prefill, subComponentType: prefill}
       n:
     """
     assert fields("DynamoGraphDeployment", "v1alpha1", text) == [
