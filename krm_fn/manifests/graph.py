@@ -75,8 +75,8 @@ def _summary(plan: GraphPlan) -> str:
     """The size of the graph for people: `2 services, 3 pods, 8 GPUs`."""
     pods = gpus = 0
     for component in plan.components:
-        count = component.placement.replicas_or_one * component.placement.nodes
-        pods, gpus = pods + count, gpus + count * component.pod.gpus.number
+        nodes = component.placement.replicas_or_one * component.placement.nodes
+        pods, gpus = pods + nodes * component.features.pods_per_node, gpus + nodes * component.pod.gpus.number
     return ", ".join(_counted(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
 
 

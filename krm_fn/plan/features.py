@@ -79,6 +79,11 @@ class Features(NamedTuple):
         """The number of pods with an engine on one node: more than one if a second engine in a pod of its own takes over."""
         return 1 + self.failover.shadows if self.failover and self.failover.between_pods else 1
 
+    @property
+    def pods_per_node(self) -> int:
+        """The number of pods of one replica on each of its nodes. They share the GPUs."""
+        return 1 + self.engine_pods if self.memory_apart else 1
+
 
 class GraphFeatures(NamedTuple):
     """The features of a graph. `framework` is its engine as its author wrote it.

@@ -140,3 +140,17 @@ def test_the_longest_clique_counts_for_the_name_of_the_set():
     (found,) = (each for each in given.rendered(graph, orchestrator="grove").values() if each["kind"] == "PodCliqueSet")
     longest = max(len(clique["name"]) for clique in found["spec"]["template"]["cliques"])
     assert len(found["metadata"]["name"]) + len("worker") + longest == 45
+
+
+SUMMARIES = [
+    ("beside the engine", "IntraPod", False, "1 service, 2 pods, 4 GPUs"),
+    ("in pods of its own", "InterPod", False, "1 service, 4 pods, 4 GPUs"),
+    ("in pods of its own, with failover", "InterPod", True, "1 service, 6 pods, 4 GPUs"),
+]
+
+
+@pytest.mark.parametrize(("mode", "failover", "summary"), [row[1:] for row in SUMMARIES], ids=[row[0] for row in SUMMARIES])
+def test_the_summary_counts_every_pod_and_each_gpu_once(mode, failover, summary):
+    written = shared_gpus.graph(mode, failover=failover, **SPREAD)
+    source = given.rendered(written, orchestrator="grove")["DynamoGraphDeployment/chat"]
+    assert labels.notes(source)[labels.SUMMARY] == summary
