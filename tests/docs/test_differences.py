@@ -240,10 +240,40 @@ def test_unknown_fields_are_refused():
     assert codes(render(newer("Decode", newest=True)), "error") == {"DYN023"}
 
 
-def test_what_only_the_cluster_knows_is_refused_by_name():
-    says("reads them from the configuration, or refuses the field with its name")
+def test_what_the_cluster_has_is_read_from_the_items():
+    says("reads them from the items, and [reports](errors/DYN436.md) those that it needs and does not find")
+    written = newer("Decode")
+    written["spec"]["experimental"] = {"kvTransferPolicy": {"clusterTopologyName": "racks", "domain": "rack"}}
+    levels = [{"domain": "rack", "key": "example.com/rack"}]
+    binding = {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "ClusterTopologyBinding",
+        "metadata": {"name": "racks"},
+        "spec": {"levels": levels},
+    }
+    assert codes(render(written, orchestrator="grove"), "error") == {"DYN436"}
+    assert codes(render(written, binding, orchestrator="grove"), "error") == set()
+
+
+@pytest.mark.parametrize(("settings", "refused"), [({}, set()), ({"dra": False}, {"DYN438"})], ids=["by default", "switched off"])
+def test_resource_allocation_is_there_unless_the_configuration_says_otherwise(settings, refused):
+    says("reads `dra` in the configuration, and takes it as there")
+    assert codes(render(newer("Decode", experimental={"gpuMemoryService": {}}), **settings), "error") == refused
+
+
+def test_checkpoints_are_refused():
+    says("makes and restores checkpoints | [refuses them](errors/DYN468.md)")
     found = render(newer("Decode", experimental={"checkpoint": {"enabled": True}})).results
     assert [results.field(each.path) for each in found if each.severity == "error"] == ["spec.components[2].experimental.checkpoint"]
+
+
+def test_what_grove_refuses_is_made_with_a_warning_under_1_5():
+    says("makes the same one, with a warning that says why Grove refuses it")
+    spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
+    made = render(newer("Decode", podTemplate={"spec": {"topologySpreadConstraints": spread}}), orchestrator="grove")
+    assert "DYN168" in codes(made, "warning")
+    (found,) = objects(made, "PodCliqueSet").values()
+    assert found["spec"]["template"]["cliques"][2]["spec"]["podSpec"]["topologySpreadConstraints"] == spread
 
 
 TWICE = [{"name": "a", "mountPoint": "/a"}, {"name": "a", "mountPoint": "/b"}]
