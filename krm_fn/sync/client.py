@@ -24,6 +24,7 @@ MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 """Server-side apply. JSON is YAML, so the body may be JSON."""
+_ESCAPED = re.compile("[\x7f-\uffff]")
 LONGEST_WAIT = 60.0
 """The most that Retry-After is obeyed for, in seconds."""
 LINE_LIMIT = 16 * 2**20
@@ -109,7 +110,7 @@ class Client:
 
         Raises ApiError, TransportError or ClusterError. On 401 it reads the credentials again and repeats the request once.
         """
-        data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        data = None if body is None else _encoded(body)
         headers = {} if data is None else {"Content-Type": content_type}
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout, sock_connect=10)
         session = self._open(self._requests)
@@ -222,6 +223,16 @@ def _transport(what: str) -> Iterator[None]:
     except (aiohttp.ClientError, OSError) as error:
         said = _ADDRESS.sub("", str(error)) or type(error).__name__
         raise TransportError(f"{what}: {said}") from error
+
+
+def _encoded(body: Any) -> bytes:
+    """A JSON value as JSON that is YAML too. The API server reads the body of a server-side apply as YAML.
+
+    YAML does not have JSON's pairs of escapes for characters such as emoji, so these are written as they are. All others are escaped,
+    because YAML refuses some of them.
+    """
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
 def _decoded(text: bytes) -> dict[str, Any]:

@@ -12,19 +12,26 @@ from typing import Any, NamedTuple
 import pytest
 
 from krm_fn.generate import crds
-from tests.platform import test_crds, test_crds_rules
-from tests.support import documents, slips
+from tests.platform import test_crds, test_crds_rules, test_crds_rules_v1beta1, test_crds_v1beta1
+from tests.support import definitions, documents, slips
 from tests.testbed import api, server
 
-GROUP = "stored.example.com"
 SPACE = "stored"
-DEFINITIONS = crds.definitions()
-KINDS = [definition["spec"]["names"]["kind"] for definition in DEFINITIONS]
+DEFINITIONS = {
+    "v1alpha1": crds.definitions("v1alpha1"),
+    "v1beta1": [each for each in crds.definitions("v1beta1") if each["spec"]["versions"][0]["name"] == "v1beta1"],
+}
+KINDS = [definition["spec"]["names"]["kind"] for definition in DEFINITIONS["v1alpha1"]]
 OPEN = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-STATUS = {each["kind"]: status for each, status in test_crds.STATUS}
+STATUS = {
+    (version, each["kind"]): status
+    for version, found in (("v1alpha1", test_crds.STATUS), ("v1beta1", test_crds_v1beta1.STATUS))
+    for each, status in found
+}
 
 
-LOOSE = {"state": "", "conditions": [{"type": "Ready"}], "services": {"Worker": {"componentKind": "", "replicas": -1}}}
+_REPLICAS = {"Worker": {"componentKind": "", "replicas": -1}}
+LOOSE = {"state": "", "conditions": [{"type": "Ready"}], "services": _REPLICAS, "components": _REPLICAS}
 """A status that our definitions refuse."""
 
 
@@ -39,6 +46,11 @@ def bare(kind):
     return {key: part for key, part in slips.other(kind, None).items() if key != "spec"}
 
 
+def free(document):
+    """True if a component has free fields. An API server cannot compare them, and checks the rules of the component again."""
+    return "providerOverride" in document.get("spec", {})
+
+
 TWINS: Any = [{"name": "a"}, {"name": "a"}]
 STORED = [
     *(Stored("no spec", bare(kind)) for kind in ("DynamoGraphDeployment", "DynamoGraphDeploymentRequest", "DynamoModel")),
@@ -49,24 +61,37 @@ STORED = [
     Stored("a mount twice", slips.worker(volumeMounts=[{"name": "a", "mountPoint": "/a"}] * 2)),
     Stored("more mounts than allowed", slips.worker(volumeMounts=[{"name": f"a{index}", "mountPoint": "/a"} for index in range(101)])),
     Stored("a word that Kubernetes does not have", slips.worker(extraPodSpec={"dnsPolicy": "Nowhere"})),
-    *(Stored("recorded", document) for document, verdict in documents.recorded() if verdict.rules),
+    *(Stored(case.reason, case.written) for case in test_crds_rules_v1beta1.RULES if case.code),
+    Stored("a component twice", slips.newer({"components": [{"name": "a"}, {"name": "a"}]})),
+    Stored("an unknown type", slips.component(type="main")),
+    Stored("an adapter without a component", test_crds_v1beta1.item("DynamoGraphDeploymentScalingAdapter", {"dgdRef": {"name": "a"}})),
+    *(Stored("recorded", document) for document, verdict in documents.recorded() if verdict.rules and not free(document)),
 ]
+
+
+def version(written):
+    return written["apiVersion"].rpartition("/")[2]
+
+
+def group(name):
+    """The group of the definitions of a version."""
+    return f"{name}.stored.example.com"
 
 
 def moved(definition, schema=None):
     """A definition in the group of these tests, with its own schema or another one."""
     found = copy.deepcopy(definition)
-    found["metadata"] = {"name": f"{found['spec']['names']['plural']}.{GROUP}"}
-    found["spec"]["group"] = GROUP
-    found["spec"]["names"].pop("shortNames")
-    found["spec"]["versions"][0]["schema"] = schema or found["spec"]["versions"][0]["schema"]
-    return found
+    spec = found["spec"]
+    spec["group"] = group(spec["versions"][0]["name"])
+    spec["names"].pop("shortNames")
+    spec["versions"][0]["schema"] = schema or spec["versions"][0]["schema"]
+    return {**found, "metadata": {"name": f"{spec['names']['plural']}.{spec['group']}"}}
 
 
-def resource(case, name):
+def resource(written, name):
     """What is stored: with a finalizer, as the operator leaves it."""
     metadata = {"name": name, "namespace": SPACE, "finalizers": ["nvidia.com/finalizer"]}
-    return {**copy.deepcopy(case.written), "apiVersion": f"{GROUP}/v1alpha1", "metadata": metadata}
+    return {**copy.deepcopy(written), "apiVersion": f"{group(version(written))}/{version(written)}", "metadata": metadata}
 
 
 def created(plane, resource):
@@ -77,37 +102,33 @@ def created(plane, resource):
 def stored(control_plane):
     """The control plane with the resources, stored under open definitions and now under ours."""
     control_plane.namespace(SPACE)
-    for definition in DEFINITIONS:
-        assert control_plane.apply(moved(definition, OPEN), dry_run=False).ok
-    for kind in KINDS:
-        server.eventually(lambda: control_plane.client.knows(f"{GROUP}/v1alpha1", kind))  # noqa: B023 - called before the next turn
-    written = [resource(case, f"s{index}") for index, case in enumerate(STORED)]
+    every = [(name, definition) for name, found in DEFINITIONS.items() for definition in found]
+    definitions.serve(control_plane, [moved(definition, OPEN) for _, definition in every])
+    written = [resource(case.written, f"s{index}") for index, case in enumerate(STORED)]
     for each in written:
         collection = control_plane.client.path(each).rpartition("/")[0]
         answer = control_plane.client.request("POST", collection, each)
         assert answer.ok, answer.message
-        if each["kind"] in STATUS:
+        if (version(each), each["kind"]) in STATUS:
             path = f"{control_plane.client.path(each)}/status"
             assert control_plane.client.request("PATCH", path, {"status": LOOSE}, api.MERGE).ok
-    for kind, definition in zip(KINDS, DEFINITIONS, strict=True):
-        answer = control_plane.apply(moved(definition), dry_run=False)
-        assert answer.ok, answer.message
-        probe = {**slips.other(kind, 1), "apiVersion": f"{GROUP}/v1alpha1"}
-        probe["metadata"] = {"name": "probe", "namespace": SPACE}
+    definitions.serve(control_plane, [moved(definition) for _, definition in every])
+    for name, definition in every:
+        wrong = {**slips.other(definition["spec"]["names"]["kind"], 1), "apiVersion": f"nvidia.com/{name}"}
+        probe = resource(wrong, "probe")
         server.eventually(lambda: not created(control_plane, probe).ok)  # noqa: B023 - called before the next turn
     return control_plane
 
 
 @pytest.mark.parametrize("index", range(len(STORED)), ids=[f"{case.written['kind']}: {case.reason}" for case in STORED])
 def test_what_is_stored_can_be_changed_and_deleted(index, stored):
-    case = STORED[index]
-    written = resource(case, f"s{index}")
+    written = resource(STORED[index].written, f"s{index}")
     path = stored.client.path(written)
     again = {**written, "metadata": {**written["metadata"], "name": "again"}}
     assert not created(stored, again).ok  # or nothing would be tried here
     labelled = stored.client.request("PATCH", path, {"metadata": {"labels": {"a": "b"}}}, api.MERGE)
     assert labelled.ok, labelled.message
-    if status := STATUS.get(case.written["kind"]):
+    if status := STATUS.get((version(written), written["kind"])):
         told = stored.client.request("PATCH", f"{path}/status", {"status": {**status, "observedGeneration": 1}}, api.MERGE)
         assert told.ok, told.message
     released = stored.client.request("PATCH", path, {"metadata": {"finalizers": None}}, api.MERGE)

@@ -44,6 +44,18 @@ async def test_requests_and_errors_of_the_api_server(fragile):
 
 
 @runs
+async def test_every_text_reaches_the_server(fragile):
+    """The server reads the body of a server-side apply as YAML."""
+    path = CONFIG_MAPS.format(fragile.plane.namespace("client-texts"))
+    texts = {"emoji": "\U0001f642", "letters": "äß漢", "control": "\x00\x1f\x7f\x85\u2028\ufeff\uffff", "quotes": "\"'\\u0041\n"}
+    params = {"fieldManager": "tests", "force": "true"}
+    async with Client(fragile.cluster()) as client:
+        applied = await client.request("PATCH", f"{path}/a", params, config_map("a", **texts), clients.APPLY_PATCH)
+        created = await client.request("POST", path, body=config_map("b", **texts))
+    assert applied["data"] == created["data"] == texts
+
+
+@runs
 async def test_a_stream_carries_lines_that_are_longer_than_every_buffer(fragile):
     """An object may have 1.5 MiB, and a watch sends it in one line."""
     path = CONFIG_MAPS.format(fragile.plane.namespace("client-long"))

@@ -258,7 +258,7 @@ def quiet(running):
 
 def without_generation(definition):
     copied = json.loads(json.dumps(definition))
-    for version in copied["spec"]["versions"]:
+    for version in (each for each in copied["spec"]["versions"] if each["served"]):
         del version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["observedGeneration"]
     return copied
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import ssl
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
@@ -47,7 +48,7 @@ class Client:
 
     def request(self, method: str, path: str, body: Any = None, media_type: str = "application/json") -> Answer:
         """Send one request. `body` is any JSON value. Raises OSError or http.client.HTTPException without a response."""
-        text = None if body is None else json.dumps(body).encode()
+        text = None if body is None else _text(body).encode()
         headers = self._headers if text is None else self._headers | {"Content-Type": media_type}
         try:
             response = self._send(method, path, text, headers)
@@ -119,6 +120,11 @@ class Client:
     def _send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> http.client.HTTPResponse:
         self._connection.request(method, path, body, headers)
         return self._connection.getresponse()
+
+
+def _text(body: Any) -> str:
+    """JSON that is YAML too, because the server reads the body of a server-side apply as YAML, which has no pairs of escapes."""
+    return re.sub("[\x7f-\uffff]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(body, ensure_ascii=False))
 
 
 def _root(api_version: str) -> str:
