@@ -8,22 +8,32 @@ from krm_fn.builds.mismatch import RELABELLED, RENAMED, Mismatch
 from krm_fn.kube import names, paths, templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from krm_fn.builds.index import Build, Generated
     from krm_fn.results import Path
 
 MATCH: Path = ("spec", "selector", "matchLabels")
+_PICKER: Path = ("spec", "endpointPickerRef")
+"""A picker has no Service if etcd discovers it, and so its pool refers to none."""
 _REFERENCES: tuple[tuple[Path, str, str], ...] = (
     (("subjects", "*"), "name", ""),
     (("roleRef",), "name", ""),
-    (("spec", "endpointPickerRef"), "name", ""),
+    (_PICKER, "name", ""),
     (("spec", "rules", "*", "http", "paths", "*", "backend", "service"), "name", "Service"),
     (("spec", "http", "*", "route", "*", "destination"), "host", "Service"),
     *((place.spec, "serviceAccountName", "ServiceAccount") for place in templates.ALL),
     *(((*place.spec, "volumes", "*", "configMap"), "name", "ConfigMap") for place in templates.ALL),
+    *(((*place.spec, "resourceClaims", "*"), "resourceClaimTemplateName", "ResourceClaimTemplate") for place in templates.ALL),
 )
 """References of generated objects: place, key and kind. If the kind is empty, it stands beside the key, and users cannot set the field."""
+
+
+_GIVEN: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "ServiceAccount": lambda owner: (names.discovery(owner),),
+    "ConfigMap": lambda owner: (names.epp_config(owner), names.wait_for_leader(owner)),
+}
+"""The names of the objects of a graph, by kind."""
 
 
 def missing(item: Generated, there: Build) -> Iterator[Mismatch]:
@@ -35,13 +45,16 @@ def missing(item: Generated, there: Build) -> Iterator[Mismatch]:
         for at, holder in paths.each(item.resource, [place]):
             kind, name = fixed or text(holder, "kind"), text(holder, key)
             if kind and kind != "ClusterRole" and (not fixed or _is_given(item, fixed, name)):
-                yield from absent(item, (*at, key), kind, name, there)
+                found = absent(item, (*at, key), kind, name, there)
+                yield from (each for each in found if each.truth or place != _PICKER or not _is_given(item, "Service", name))
 
 
 def _is_given(item: Generated, kind: str, name: str) -> bool:
     if kind == "Service":
         return name in {names.component(item.owner, service) for service in item.services}
-    return is_like(name, names.discovery(item.owner) if kind == "ServiceAccount" else names.epp_config(item.owner))
+    if kind == "ResourceClaimTemplate":
+        return name in {names.gpu_claim(names.component(item.owner, service)) for service in item.services}
+    return any(is_like(name, given) for given in _GIVEN[kind](item.owner))
 
 
 def unselected(item: Generated, there: Build) -> Iterator[Mismatch]:

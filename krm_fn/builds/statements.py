@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.builds import index, references
+from krm_fn.builds import index, references, written
 from krm_fn.builds.mismatch import MOVED, RELABELLED, RENAMED, Mismatch
 from krm_fn.kube import identity, labels, names, paths, templates
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krm_fn.builds.index import Build, Generated
+    from krm_fn.builds.written import Written
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
 
@@ -25,19 +26,7 @@ _LABELS: tuple[Path, ...] = (("metadata", "labels"), ("spec", "labels"), ("spec"
 _ENVS = [(*place.spec, "containers", "*", "env", "*") for place in templates.ALL]
 _JOB_ENVS: list[Path] = [("spec", "template", "spec", field, "*", "env", "*") for field in ("initContainers", "containers")]
 _ARGS = [(*place.spec, "containers", "*", "args") for place in templates.ALL]
-_SERVICES: tuple[Path, ...] = (("spec",), ("spec", "services", "*"))
-_CONTAINERS: tuple[Path, ...] = (("extraPodSpec", "mainContainer"), ("extraPodSpec", "containers", "*"))
-_WRITTEN: tuple[Path, ...] = tuple(
-    (*service, *place)
-    for service in _SERVICES
-    for place in (
-        ("envs", "*", "name"),
-        *((*main, "env", "*", "name") for main in _CONTAINERS),
-        *((*main, "args", "*") for main in _CONTAINERS),
-    )
-)
-_WRITTEN_LABELS: tuple[Path, ...] = tuple((*at, *place) for at in _SERVICES for place in (("labels",), ("extraPodMetadata", "labels")))
-"""The places of the user's own labels of pods. `_WRITTEN` holds those of variables and flags. Both are for graphs and components."""
+_POOL_FLAGS = {"-pool-namespace": "namespace", "--pool-namespace": "namespace", "-pool-name": "name", "--pool-name": "name"}
 
 
 def check_source(source: Resource, there: Build) -> Iterator[Mismatch]:
@@ -55,34 +44,28 @@ def check_source(source: Resource, there: Build) -> Iterator[Mismatch]:
 
 def check_generated(item: Generated, there: Build) -> Iterator[Mismatch]:
     """Yields each wrong name and namespace in one generated object, the clearest field first."""
-    written = _written(item.source)
-    if written is not None:
-        yield from _variables(item, written)
-        yield from _flags(item, written, there)
+    own = None if item.source is None else written.read(item.source)
+    if own is not None:
+        yield from _variables(item, own)
+        yield from _flags(item, own, there)
     if item.kind == identity.REQUEST:
         yield from _job(item)
     yield from _ends(item)
-    yield from _labels(item, written)
-    yield from _own_name(item)
+    yield from _labels(item, own)
+    if own is None or labels.COMPONENT not in own.labels:
+        yield from _own_name(item)
+    yield from _host(item, there)
     yield from references.missing(item, there)
     yield from references.unselected(item, there)
     if item.owner != item.name:
         yield Mismatch(RENAMED, ("metadata", "annotations", labels.OWNER), item.owner, item.name)
 
 
-def _written(source: Resource | None) -> set[str] | None:
-    """Variables, flags and labels that the user set by hand; None if the source is not in the build."""
-    if source is None:
-        return None
-    texts = {text for _, text in paths.each(source, _WRITTEN) if isinstance(text, str)}
-    return texts.union(*(found for _, found in paths.each(source, _WRITTEN_LABELS) if isinstance(found, dict)))
-
-
-def _variables(item: Generated, written: set[str]) -> Iterator[Mismatch]:
+def _variables(item: Generated, own: Written) -> Iterator[Mismatch]:
     judges = {"DYN_PARENT_DGD_K8S_NAMESPACE": _namespace, "DYN_NAMESPACE": _dynamo_namespace, "DYN_PARENT_DGD_K8S_NAME": _graph}
     for at, variable in paths.each(item.resource, _ENVS):
         name = references.text(variable, "name")
-        if name in judges and name not in written and references.text(variable, "value"):
+        if name in judges and name not in own.texts and references.text(variable, "value"):
             yield from judges[name](item, (*at, "value"), variable["value"])
 
 
@@ -97,14 +80,15 @@ def _job(item: Generated) -> Iterator[Mismatch]:
             yield Mismatch(RENAMED, (*at, "value"), says, own)
 
 
-def _flags(item: Generated, written: set[str], there: Build) -> Iterator[Mismatch]:
+def _flags(item: Generated, own: Written, there: Build) -> Iterator[Mismatch]:
     """Checks the pool in the flags of an endpoint picker."""
     for at, args in paths.each(item.resource, _ARGS):
         pairs = enumerate(itertools.pairwise(args), start=1) if isinstance(args, list) else ()
         for place, (flag, says) in pairs:
-            if flag == "-pool-namespace" and flag not in written:
+            part = "" if str(flag) in own.texts else _POOL_FLAGS.get(str(flag))
+            if part == "namespace":
                 yield from _namespace(item, (*at, place), says)
-            elif flag == "-pool-name" and flag not in written:
+            elif part == "name":
                 yield from references.absent(item, (*at, place), "InferencePool", says, there)
 
 
@@ -116,13 +100,22 @@ def _ends(item: Generated) -> Iterator[Mismatch]:
         yield from _graph(item, at, says)
 
 
-def _labels(item: Generated, written: set[str] | None) -> Iterator[Mismatch]:
+def _host(item: Generated, there: Build) -> Iterator[Mismatch]:
+    """Checks the host of a DestinationRule: a Service and its namespace."""
+    for at, says in paths.each(item.resource, [("spec", "host")] if results.ref(item.resource).kind == "DestinationRule" else []):
+        service, _, domain = str(says).partition(".")
+        yield from _namespace(item, at, domain.partition(".")[0])
+        yield from references.absent(item, at, "Service", service, there)
+
+
+def _labels(item: Generated, own: Written | None) -> Iterator[Mismatch]:
     judges = {labels.NAMESPACE: _dynamo_namespace, labels.GRAPH: _graph}
-    places = [*((at, set[str]()) for at in _LABELS), *((at, written) for at in index.POD_LABELS if written is not None)]
+    places = [*((at, frozenset[str]()) for at in _LABELS), *((at, own.labels) for at in index.POD_LABELS if own is not None)]
+    given = own.namespaces if own else ()
     for place, ignored in places:
         for key, judge in judges.items():
             for at, says in paths.each(item.resource, [(*place, key)]):
-                if key not in ignored:
+                if key not in ignored and not (key == labels.NAMESPACE and str(says) in given):
                     yield from judge(item, at, says)
 
 
@@ -136,8 +129,9 @@ def _own_name(item: Generated) -> Iterator[Mismatch]:
     if item.kind != index.GRAPH or not isinstance(component, str):
         return
     base = names.component(item.owner, component)
-    known = [names.epp_config(item.owner), names.pool(item.owner), names.production(base), names.debug(base), base]
-    if own not in known and not re.fullmatch(f"{re.escape(base)}(-({'|'.join(_worker_hashes(item))}))?(-[0-9]+)?", own):
+    known = [names.epp_config(item.owner), names.pool(item.owner), names.production(base), names.debug(base), names.gpu_claim(base), base]
+    start = f"({re.escape(base)}|{re.escape(names.service(base))})"
+    if own not in known and not re.fullmatch(f"{start}(-({'|'.join(_worker_hashes(item))}))?(-[0-9]+)?", own):
         says = next((name for name in known if references.is_like(own, name)), base)
         yield Mismatch(RENAMED, ("metadata", "name"), says, own)
 
@@ -162,13 +156,18 @@ def _graph(item: Generated, at: Path, says: Any) -> Iterator[Mismatch]:
 
 def _dynamo_namespace(item: Generated, at: Path, says: Any) -> Iterator[Mismatch]:
     """Checks the Dynamo namespace: it is the global one, or consists of the Kubernetes namespace and the graph's name."""
-    truth = names.dynamo_namespace(item.namespace, item.name, shared=False)
+    truth = names.dynamo_namespace(item.namespace, _undotted(item.name), shared=False)
     text = str(says)
     if item.kind != index.GRAPH or says in (names.GLOBAL_NAMESPACE, truth) or (not item.namespace and text.endswith(truth)):
         return
-    if says == names.dynamo_namespace(item.namespace, item.owner, shared=False):
+    if says == names.dynamo_namespace(item.namespace, _undotted(item.owner), shared=False):
         yield Mismatch(RENAMED, at, text, truth)
-    elif text.endswith((f"-{item.owner}", f"-{item.name}")):
+    elif text.endswith((f"-{_undotted(item.owner)}", f"-{_undotted(item.name)}")):
         yield Mismatch(MOVED, at, text, truth)
     else:
         yield Mismatch(RELABELLED, at, text, truth)
+
+
+def _undotted(graph: str) -> str:
+    """The name of a graph as a part of its Dynamo namespace."""
+    return graph.replace(".", "-")
