@@ -135,11 +135,11 @@ def test_the_output_is_fit_for_a_cluster(folder):
 
 @EACH
 def test_every_container_has_an_image_and_limits(folder):
-    """Except the container that waits for a leader: the function adds it without resources, as the operator does."""
+    """Except the containers that the function adds without resources, as the operator does: one that waits, and one that shares GPUs."""
     for template in (template for each in expected(folder) for template in carriers.templates(each)):
         for container in (*template["spec"].get("initContainers", ()), *template["spec"]["containers"]):
             assert container["image"]
-            assert container["name"] == "wait-for-leader-mp" or {"cpu", "memory"} <= container["resources"]["limits"].keys()
+            assert container["name"] in ("wait-for-leader-mp", "gms-server") or {"cpu", "memory"} <= container["resources"]["limits"].keys()
 
 
 @EACH

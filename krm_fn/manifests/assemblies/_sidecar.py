@@ -25,7 +25,7 @@ def defaulted(plan: ComponentPlan, container: Container, main: Container) -> Con
     if container.get("name") != plan.features.frontend_sidecar:
         return container
     kind = components.get(_TYPE)
-    default = kind.container(plan)
+    default: Container = {"name": plan.features.frontend_sidecar, **kind.container(plan)}
     merged = merge.overlay(default, merge.without(container, "env", *merge.PROBES))
     for name in merge.PROBES:
         written, below = container.get(name), default.get(name)

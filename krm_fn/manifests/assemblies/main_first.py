@@ -40,9 +40,8 @@ class MainFirst(Assembly):
 def _main(plan: ComponentPlan) -> Container:
     """The main container before the engine changes it. Each probe of the user replaces the whole default probe."""
     kind, user = components.get(plan.who.type), plan.pod.container
-    default: Container = kind.container(plan)
-    merged = merge.overlay(default, merge.without(user, "env", *merge.PROBES))
-    merged["name"] = strata.MAIN
+    default: Container = {"name": strata.MAIN, **kind.container(plan)}
+    merged = merge.overlay(default, merge.without(user, "name", "env", *merge.PROBES))
     for name in merge.PROBES:
         if user.get(name) is not None:
             merged[name] = user[name]
