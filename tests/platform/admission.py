@@ -39,6 +39,7 @@ class Edit(NamedTuple):
     kind: str
     before: dict[str, Any] | None
     after: dict[str, Any]
+    version: str = "v1alpha1"
 
 
 def build(kustomize: Path, folder: Path) -> list[dict[str, Any]]:
@@ -47,8 +48,8 @@ def build(kustomize: Path, folder: Path) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(built))
 
 
-def resource(kind: str, name: str, namespace: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+def resource(kind: str, name: str, namespace: str, spec: dict[str, Any], version: str = "v1alpha1") -> dict[str, Any]:
+    return {"apiVersion": f"nvidia.com/{version}", "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
 
 
 def graph(name: str, namespace: str, count: int) -> dict[str, Any]:
@@ -139,7 +140,7 @@ def attempt(plane: ControlPlane, user: api.Client, where: str, edit: Edit) -> ap
     """The answer to an edit by a user, as a dry run. The administrator creates the state before it."""
     name = f"edit-{zlib.crc32(repr(edit).encode()):08x}"
     if edit.before is not None:
-        before = resource(edit.kind, name, where, edit.before)
+        before = resource(edit.kind, name, where, edit.before, edit.version)
         if plane.client.request("GET", plane.client.path(before)).status == 404:
             keep(plane.client, before)
-    return user.apply(resource(edit.kind, name, where, edit.after))
+    return user.apply(resource(edit.kind, name, where, edit.after, edit.version))

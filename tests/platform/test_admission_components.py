@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,8 @@ FIXED = [
 @pytest.mark.parametrize(("reason", "before", "after", "said"), FIXED, ids=[row[0] for row in FIXED])
 def test_the_component_that_fixes_services(reason, before, after, said, dynamo, strict, users):
     """`test_admission` shows that without the component services can be added and removed."""
-    specs = [{"services": {name: {"replicas": count} for name, count in counts.items()}} for counts in (before, after)]
-    edit = admission.Edit("DynamoGraphDeployment", *specs)
+    was, now = ({"services": {name: {"replicas": count} for name, count in counts.items()}} for counts in (before, after))
+    edit = admission.Edit("DynamoGraphDeployment", was, now)
     if said:
         server.eventually(lambda: not admission.attempt(dynamo, users["tenant"], strict, edit).ok)
     message = admission.attempt(dynamo, users["tenant"], strict, edit).message
@@ -57,8 +58,8 @@ def test_the_component_that_forbids_gpu_discovery(reason, before, after, allowed
     assert admission.attempt(dynamo, users["tenant"], strict, edit).ok == allowed
 
 
-@pytest.fixture
-def type_checker(control_plane):
+@contextlib.contextmanager
+def type_checked(control_plane):
     """The controller that type-checks the expressions of a policy and writes warnings into its status."""
     command: list[str | Path] = [
         programs.path("kube-controller-manager"),
@@ -69,7 +70,7 @@ def type_checker(control_plane):
         "--use-service-account-credentials=false",
     ]
     with server.running(command, control_plane.folder / "type-checker.log"):
-        yield control_plane
+        yield
 
 
 def unfolded(policy):
@@ -95,11 +96,25 @@ def expressions(kustomize):
     return [each for each in found if each["kind"] == "ValidatingAdmissionPolicy"]
 
 
-def test_expressions_fit_the_types_of_the_definitions(dynamo, type_checker, expressions):
+def serves(policy, version):
+    (rule,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    return version in rule["apiVersions"]
+
+
+def test_expressions_fit_the_types_of_the_definitions(dynamo, expressions):
     """No policy names an unknown field. A misspelt one proves that the checker finds such a mistake."""
-    assert len(expressions) == 10
-    for policy in expressions:
-        assert complaints(dynamo, unfolded(policy)) == [], policy["metadata"]["name"]
-    wrong = copy.deepcopy(next(each for each in expressions if each["metadata"]["name"].startswith("graph-updates")))
-    wrong["spec"]["variables"][0]["expression"] = "oldObject.?spec.?backendFramewrok.orValue('')"
-    assert "undefined field 'backendFramewrok'" in str(complaints(dynamo, unfolded(wrong)))
+    assert len(expressions) == 14
+    with type_checked(dynamo):
+        for policy in (each for each in expressions if serves(each, "v1alpha1")):
+            assert complaints(dynamo, unfolded(policy)) == [], policy["metadata"]["name"]
+        wrong = copy.deepcopy(next(each for each in expressions if each["metadata"]["name"].startswith("graph-updates.")))
+        wrong["spec"]["variables"][0]["expression"] = "oldObject.?spec.?backendFramewrok.orValue('')"
+        assert "undefined field 'backendFramewrok'" in str(complaints(dynamo, unfolded(wrong)))
+
+
+def test_expressions_fit_the_types_of_v1beta1(dynamo_v1beta1, expressions):
+    newer = [each for each in expressions if serves(each, "v1beta1")]
+    assert len(newer) == 6
+    with type_checked(dynamo_v1beta1):
+        for policy in newer:
+            assert complaints(dynamo_v1beta1, unfolded(policy)) == [], policy["metadata"]["name"]

@@ -84,7 +84,8 @@ def test_the_page_installs_them(installed, monkeypatch):
 
 
 def refuses(plane, namespace):
-    edit = admission.Edit("DynamoModel", *({"modelName": "chat", "baseModelName": name} for name in ("one", "other")))
+    was, now = ({"modelName": "chat", "baseModelName": name} for name in ("one", "other"))
+    edit = admission.Edit("DynamoModel", was, now)
     return "spec.baseModelName" in admission.attempt(plane, plane.client, namespace, edit).message
 
 
