@@ -13,6 +13,7 @@ import to_git
 import to_operator
 
 COMMANDS = {
+    "graph": (settings.graph, "print the graph as it has to stand in Git"),
     "settings": (settings.show, "print the operator's settings as a configuration of krm-fn"),
     "compare": (comparison.compare, "change nothing; exit code 1 if take-over would be refused or would change pods"),
     "take-over": (to_git.take_over, "compare, then take the objects away from the operator"),
@@ -29,7 +30,7 @@ def main() -> None:
         each = commands.add_parser(command, help=text)
         each.add_argument("namespace", help="the namespace of the graph")
         each.add_argument("graph", help="the name of the graph")
-        if command != "settings":
+        if command not in {"graph", "settings"}:
             each.add_argument("objects", help="a file with the output of krm-fn render")
         if command in {"compare", "take-over"}:
             tool = each.add_mutually_exclusive_group()
@@ -40,7 +41,7 @@ def main() -> None:
         "argocd-controller" if getattr(options, "argocd", False) else "kustomize-controller" if getattr(options, "flux", "") else "kubectl"
     )
     try:
-        objects = cluster.read(options.objects) if options.command != "settings" else []
+        objects = cluster.read(options.objects) if "objects" in options else []
         COMMANDS[options.command][0](cluster.Move(options.namespace, options.graph, objects, manager, getattr(options, "flux", "")))
     except cluster.StopError as reason:
         sys.exit(str(reason))

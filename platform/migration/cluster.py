@@ -17,6 +17,7 @@ ADAPTER, GROUP, SET = "DynamoGraphDeploymentScalingAdapter", "LeaderWorkerSet", 
 WORKLOADS = ("deployments.apps", "leaderworkersets.leaderworkerset.x-k8s.io", "podcliquesets.grove.io")
 ADAPTERS = "dynamographdeploymentscalingadapters.nvidia.com"
 GRAPHS, COMPONENTS = "dynamographdeployments.nvidia.com", "dynamocomponentdeployments.nvidia.com"
+WEBHOOKS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
 OPERATOR = "app.kubernetes.io/name=dynamo-operator"
 
 
@@ -146,6 +147,21 @@ def flags(operator: Resource) -> Iterator[tuple[str, str]]:
         yield flag, value
 
 
+def configuration(operator: Resource) -> str:
+    """The configuration file of the operator; empty for operators before 1.0, which have flags instead. Raises StopError."""
+    path = dict(flags(operator)).get("config", "")
+    volumes = {each["name"]: each for each in operator["spec"]["template"]["spec"].get("volumes", ())}
+    for mount in manager(operator).get("volumeMounts", ()):
+        source = volumes[mount["name"]].get("configMap")
+        if source and path.startswith(mount["mountPath"]):
+            namespace = operator["metadata"]["namespace"]
+            (found,) = items(kubectl(f"--namespace={namespace}", "get", "configmap", source["name"], "-o=json"))
+            return str(found["data"][path.rpartition("/")[2]])
+    if path:
+        raise StopError(f"no ConfigMap is mounted at {path} of {name(operator)}; write the configuration as docs/operator-map.md says")
+    return ""
+
+
 def pods(workload: Resource) -> Iterator[tuple[str, Resource]]:
     """The pod specs of a workload, each with the name of its service in the graph."""
     spec = workload["spec"]
@@ -162,6 +178,6 @@ def stopped(move: Move) -> None:
     running = [f"{each['metadata']['namespace']}/{name(each)}" for each in move.operators() if each.get("status", {}).get("replicas")]
     if running:
         raise StopError(f"the operator runs: {', '.join(running)}; scale it to 0 replicas")
-    webhooks = kubectl("get", "validatingwebhookconfigurations", f"--selector={OPERATOR}", "-o=name").split()
+    webhooks = kubectl("get", WEBHOOKS, f"--selector={OPERATOR}", "-o=name").split()
     if webhooks:
         raise StopError(f"webhooks of the operator are left: {', '.join(webhooks)}; delete them")

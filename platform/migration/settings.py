@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - see __main__.py
-"""The settings of the operator, as a configuration of krm-fn."""
+"""The settings of the operator, as a configuration of krm-fn, and the graph."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ KEYS = {
     "grove-termination-delay": "grove.terminationDelay",
 }
 
+# The roles of platform/roles. Those in the file of an operator belong to its chart.
+ROLES = {"rbac.plannerRole": "dynamo-planner", "rbac.eppRole": "dynamo-epp", "rbac.profilingRole": "dynamo-profiling"}
+
 
 def show(move: cluster.Move) -> None:
     """Print the configuration. Raises StopError unless exactly one operator watches the namespace."""
@@ -32,14 +35,40 @@ def show(move: cluster.Move) -> None:
         raise cluster.StopError(
             f"{len(found)} operators watch the namespace {move.namespace}; write the configuration as docs/operator-map.md says"
         )
+    if file := cluster.configuration(found[0]):
+        sys.stdout.write(annotated(file, move))
+        return
     settings: dict[str, object] = {KEYS[flag]: value for flag, value in cluster.flags(found[0]) if value and flag in KEYS}
     for variable in cluster.manager(found[0]).get("env", ()):
         if variable["name"] == "INTERNAL_IMAGES_DEBUGGER" and variable.get("value"):
             settings["debuggerImage"] = variable["value"]
     settings |= grove(move)
-    secrets = cluster.items(move.kubectl("get", "secrets", "--field-selector=type=kubernetes.io/dockerconfigjson", "-o=json"))
-    settings["imagePullSecrets"] = [{"registry": host, "name": cluster.name(each)} for each in secrets for host in registries(each)]
+    settings["imagePullSecrets"] = pull_secrets(move)
     sys.stdout.write("apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n" + text(settings))
+
+
+def annotated(file: str, move: cluster.Move) -> str:
+    """The configuration file of an operator of 1.0 or later, with annotations for what it does not say: pull secrets, and our roles."""
+    settings = {"imagePullSecrets": json.dumps(pull_secrets(move)), **ROLES}
+    lines = [f"    config.dynamo.krm-fn.io/{key}: {json.dumps(value)}\n" for key, value in settings.items()]
+    return f"{file.rstrip()}\nmetadata:\n  name: render\n  annotations:\n{''.join(lines)}"
+
+
+def graph(move: cluster.Move) -> None:
+    """Print the graph in the version that the cluster stores, with the annotations of the operator. Raises StopError."""
+    definition = cluster.items(cluster.kubectl("get", "customresourcedefinition", cluster.GRAPHS, "-o=json"))[0]
+    (stored,) = [each["name"] for each in definition["spec"]["versions"] if each["storage"]]
+    (live,) = cluster.items(move.kubectl("get", f"dynamographdeployments.{stored}.nvidia.com", move.graph, "-o=json"))
+    notes = {key: value for key, value in cluster.annotated(live).items() if key.startswith("nvidia.com/")}
+    metadata = {"name": move.graph, "namespace": move.namespace, **({"annotations": notes} if notes else {})}
+    written = {"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": metadata, "spec": live["spec"]}
+    sys.stdout.write(f"{json.dumps(written, indent=2)}\n")
+
+
+def pull_secrets(move: cluster.Move) -> list[dict[str, str]]:
+    """The pull secrets of the namespace and their registries. The operator finds them in the cluster."""
+    secrets = cluster.items(move.kubectl("get", "secrets", "--field-selector=type=kubernetes.io/dockerconfigjson", "-o=json"))
+    return [{"registry": host, "name": cluster.name(each)} for each in secrets for host in registries(each)]
 
 
 def grove(move: cluster.Move) -> dict[str, object]:

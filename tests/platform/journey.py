@@ -112,12 +112,15 @@ class Journey(NamedTuple):
 
     def collected(self) -> None:
         """Return as soon as the garbage collector has deleted everything that was garbage at the call."""
-        collected(self.plane, {"apiVersion": "v1", "kind": "ConfigMap"}, self.namespace)
+        collected(self.plane, {"apiVersion": "v1", "kind": "ConfigMap"}, self.namespace, self.graph["apiVersion"])
 
 
-def collected(plane: ControlPlane, canary: dict[str, Any], namespace: str) -> None:
-    """Return as soon as the garbage collector has deleted an object without an existing owner; it finds new kinds every 30 seconds."""
-    gone = {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoComponentDeployment", "name": "gone", "uid": NOBODY}
+def collected(plane: ControlPlane, canary: dict[str, Any], namespace: str, owner: str = "nvidia.com/v1alpha1") -> None:
+    """Return as soon as the garbage collector has deleted an object without an existing owner; it finds new kinds every 30 seconds.
+
+    `owner` is a served version of the owner's kind.
+    """
+    gone = {"apiVersion": owner, "kind": "DynamoComponentDeployment", "name": "gone", "uid": NOBODY}
     canary = {**canary, "metadata": {"name": "canary", "namespace": namespace, "ownerReferences": [gone]}}
     admission.keep(plane.client, canary)
     server.eventually(lambda: plane.client.request("GET", plane.client.path(canary)).status == 404)
