@@ -12,12 +12,13 @@ from hypothesis import given as drawn
 from krm_fn import config, expand, results
 from krm_fn.kube import labels
 from krm_fn.resolve import cluster
-from tests.support import faults, given, strategies
+from tests.support import faults, given, newer_faults, newer_pod_faults, strategies
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
-QUIET = [case for case in faults.ALL if not case.found]
+ALL = [*faults.ALL, *newer_faults.ALL, *newer_pod_faults.ALL]
+QUIET = [case for case in ALL if not case.found]
 budget = settings(
     max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")) // 10,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
@@ -72,14 +73,12 @@ LATER = {
     "a claim with the name of the engine's volume": "an API server checks the pods of a LeaderWorkerSet when its controller creates them",
 }
 BROKEN = [
-    case
-    for case in faults.ALL
-    if {code for code, _ in case.found} & REFUSED and "orchestrator" not in case.settings and case.reason not in LATER
+    case for case in ALL if {code for code, _ in case.found} & REFUSED and "orchestrator" not in case.settings and case.reason not in LATER
 ]
 
 
 def test_the_exceptions_are_cases():
-    assert {*LATER} <= {case.reason for case in faults.ALL}
+    assert {*LATER} <= {case.reason for case in ALL}
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=[case.reason for case in BROKEN])

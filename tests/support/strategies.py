@@ -235,6 +235,10 @@ def configs() -> SearchStrategy[config.Config]:
         },
     )
     written = _some(
+        behaviour=_one_of("v0.9", "v1.5"),
+        worker_hash=_one_of("names", "none"),
+        dra=st.just(value=True),
+        service_mesh=st.just(config.ServiceMesh(enabled=True)),
         orchestrator=st.just("grove"),
         discovery_backend=st.just("etcd"),
         nats_address=st.just("nats://nats:4222"),
