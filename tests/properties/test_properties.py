@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from krm_fn import codes, expand, results
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels
-from tests.support import faults, given, strategies
+from tests.support import by_schema, faults, given, strategies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,6 +71,16 @@ def test_no_input_raises_or_is_changed_and_every_finding_has_an_address_and_a_kn
         assert found.code in codes.TITLES.keys() - {"DYN019"}
         assert found.message
         assert results.wire(found)["severity"] in ("error", "warning", "info")
+
+
+TYPED = st.builds(by_schema.resources, st.sampled_from((identity.GRAPH, identity.COMPONENT)), st.sampled_from(("v1alpha1", "v1beta1")))
+
+
+@budget
+@drawn(TYPED.flatmap(lambda drawn_later: drawn_later), strategies.configs())
+def test_every_shape_that_a_schema_allows_can_be_read_under_every_release(resource, config):
+    found = expand.expand([resource], config)
+    assert "DYN019" not in {each.code for each in found.results}
 
 
 @budget

@@ -80,10 +80,12 @@ REMEDIES: Mapping[Remedy, str] = {
     "shared_memory.off": "set sharedMemory.disabled: true",
 }
 
+STANDALONE: Mapping[GraphField, Path] = {"backend": ("spec", "backendFramework")}
+"""The fields of a graph that a standalone component has, too."""
 GRAPH: Mapping[GraphField, Path] = {
     "adapter.component": ("spec", "dgdRef", "serviceName"),  # of an adapter, not of a graph
     "annotations": ("spec", "annotations"),
-    "backend": ("spec", "backendFramework"),
+    **STANDALONE,
     "claim.access_mode": ("spec", "pvcs", "*", "volumeAccessMode"),
     "claim.create": ("spec", "pvcs", "*", "create"),
     "claim.name": ("spec", "pvcs", "*", "name"),
@@ -109,7 +111,7 @@ def book(resource: Resource) -> Book:
     """The addresses of a graph or a standalone component. A standalone component has one address, whatever its name."""
     services, address = (resource.get("spec") or {}).get("services") or {}, results.ref(resource)
     if address.kind == "DynamoComponentDeployment":
-        return Book(address, lambda _: _address(("spec",), resource.get("spec") or {}), {})
+        return Book(address, lambda _: _address(("spec",), resource.get("spec") or {}), STANDALONE)
     return Book(address, lambda name: _address(("spec", "services", name), services.get(name) or {}), GRAPH)
 
 

@@ -71,7 +71,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts, release: 
         claims=(),
         restart=None,
         standalone=True,
-        fields={},
+        fields=book.graph,
         behaviour=facts.behaviour,
     )
     return graph, facts.found

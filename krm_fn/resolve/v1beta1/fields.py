@@ -27,10 +27,12 @@ REMEDIES: Mapping[Remedy, str] = {
     "shared_memory.off": 'write sharedMemorySize: "0"',
 }
 
+STANDALONE: Mapping[GraphField, Path] = {"backend": ("spec", "backendFramework")}
+"""The fields of a graph that a standalone component has, too."""
 GRAPH: Mapping[GraphField, Path] = {
     "adapter.component": ("spec", "dgdRef", "componentName"),  # of an adapter, not of a graph
     "annotations": ("spec", "annotations"),
-    "backend": ("spec", "backendFramework"),
+    **STANDALONE,
     # Only graphs that were written as v1alpha1 have claims. Their conversion keeps them in an annotation.
     "claim.access_mode": ("metadata", "annotations", labels.PRESERVED_GRAPH),
     "claim.create": ("metadata", "annotations", labels.PRESERVED_GRAPH),
@@ -57,7 +59,7 @@ def book(resource: Resource) -> Book:
     """The addresses of a graph or a standalone component. A standalone component has one address, whatever its name."""
     spec, address = resource.get("spec") or {}, results.ref(resource)
     if address.kind == "DynamoComponentDeployment":
-        return Book(address, lambda _: _address(("spec",), spec), {})
+        return Book(address, lambda _: _address(("spec",), spec), STANDALONE)
     places = {component.get("name") or "": index for index, component in enumerate(spec.get("components") or ())}
 
     def component(name: str) -> Address:

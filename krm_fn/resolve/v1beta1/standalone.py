@@ -16,7 +16,7 @@ from krm_fn.plan import Book, GraphPlan, Identity
 from krm_fn.resolve import cluster, context
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.resolve.context import Shared
-from krm_fn.resolve.v1beta1 import older, templates
+from krm_fn.resolve.v1beta1 import features, older, templates
 from krm_fn.resolve.v1beta1.component import component as resolved
 from krm_fn.resolve.v1beta1.templates import Template
 from krm_fn.results import Result
@@ -58,6 +58,7 @@ def component(resource: Resource, config: Config, found: ClusterFacts, release: 
         standalone=True,
         fields=book.graph,
         behaviour=release,
+        features=features.graph({"backendFramework": facts.framework}),
     )
     return plan, facts.found
 
