@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+import subprocess
 
 import pytest
 
@@ -221,6 +223,43 @@ def test_workers_keep_their_names_when_they_change():
     assert versions[0].keys() == versions[1].keys() == {"writer-frontend", "writer-prefill", "writer-decode"}
     generations = [made["writer-prefill"]["spec"]["template"]["metadata"]["labels"][labels.WORKER_HASH] for made in versions]
     assert generations[0] != generations[1]
+
+
+def spread(**main):
+    """The objects of a graph whose decode workers need two nodes, with Ray."""
+    ray = {"annotations": {"nvidia.com/vllm-distributed-executor-backend": "ray"}}
+    (container,) = DISAGGREGATED["spec"]["components"][2]["podTemplate"]["spec"]["containers"]
+    pods = {"metadata": ray, "spec": {"containers": [{**container, "command": ["python3", "-m", "dynamo.vllm"], **main}]}}
+    found = newer("Decode", multinode={"nodeCount": 2}, podTemplate=pods)
+    found["spec"].pop("backendFramework")
+    for each in found["spec"]["components"][1:]:
+        each["podTemplate"]["spec"]["containers"][0]["command"] = ["python3", "-m", "dynamo.vllm"]
+    return render(found)
+
+
+def test_words_reach_the_program_of_a_leader_as_they_are_written():
+    says("quotes each word so that the program gets it as written, after Kubernetes has replaced each `$(NAME)` in it")
+    words = ["--name", "it's", "--path", "$HOME/a", "--address", "$(POD_NAME):1", "--text", "a;b"]
+    made = spread(args=["--tensor-parallel-size", "4", *words])
+    (found,) = objects(made, "LeaderWorkerSet").values()
+    (line,) = found["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
+    script = f"ray() {{ :; }}; python3() {{ printf '%s\\n' \"$@\"; }}; {line}"
+    said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True, timeout=300).stdout.splitlines()
+    assert words == [word for word in said if word in words]
+
+
+def test_followers_wait_with_our_script():
+    says("writes another script, in the same ConfigMap, with the same variables")
+    text = (golden.EXAMPLES / "v1beta1-multinode-vllm" / "expected.yaml").read_text()
+    (script,) = [each for each in truth.read(text) if each["kind"] == "ConfigMap"]
+    assert script["metadata"]["name"] == "giant-wait-leader-script"
+    assert {"LEADER_HOST", "LEADER_PORT"} <= {*re.findall(r"LEADER_\w+", script["data"]["wait-for-leader.py"])}
+
+
+def test_adapters_have_the_version_of_their_graph():
+    says("writes them in the version of their graph")
+    (version,) = {each["apiVersion"] for each in objects(render(DISAGGREGATED), "DynamoGraphDeploymentScalingAdapter").values()}
+    assert version == DISAGGREGATED["apiVersion"]
 
 
 def test_grove_tells_workers_their_generation():
