@@ -119,22 +119,22 @@ class Address(NamedTuple):
     """Where the author of a resource wrote one component.
 
     `path` is the component's path in the resource; `fields` holds the path of each fact below that. `sidecars` holds the path of each
-    container beside the main one, below the component. `moved` finds fields of the main container that the author wrote elsewhere: it takes
-    a path below that container, and returns one below the component. `inherited` holds the paths in the resource of the annotations that
-    the component has from its graph. `remedies` holds the ends of messages that say how to turn a feature on or off.
+    container beside the main one, below the component. `moved` finds fields that a conversion moved: it takes the arguments of `at`, and
+    returns the path below the component, or None for other fields. `inherited` holds the paths in the resource of the annotations that the
+    component has from its graph. `remedies` holds the ends of messages that say how to turn a feature on or off.
     """
 
     path: Path
     fields: Mapping[Field, Path]
     remedies: Mapping[Remedy, str]
     sidecars: tuple[Path, ...] = ()
-    moved: Callable[[Path], Path] | None = None
+    moved: Callable[[Field, Path], Path | None] | None = None
     inherited: Mapping[str, Path] = {}
 
     def at(self, field: Field, *rest: str | int) -> Path:
         """The path of a field in the resource. The steps of `rest` are used as in `filled`."""
-        below = self.moved(rest) if self.moved and field == "main" else filled(self.fields[field], rest)
-        return (*self.path, *below)
+        moved = self.moved(field, rest) if self.moved else None
+        return (*self.path, *(filled(self.fields[field], rest) if moved is None else moved))
 
 
 class Book(NamedTuple):

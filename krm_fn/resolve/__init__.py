@@ -51,7 +51,7 @@ def request(resource: Resource, config: Config, found: ClusterFacts) -> tuple[Re
 def _read(resource: Resource, config: Config, found: ClusterFacts, reader: tuple[str, str]) -> tuple[GraphPlan, list[Result]]:
     release = context.behaviour(resource, config)
     converted, about = _converted(resource, release)
-    plan, findings = _reader(release, *reader)(converted, config, found, release, _book(resource, release))
+    plan, findings = _reader(release, *reader)(converted, config, found, release, _book(resource, converted, release))
     if results.ref(resource).api_version != identity.V1ALPHA1 or release.reads == "v1alpha1":
         return plan, [*about, *findings]
     from krm_fn.resolve.v1alpha1 import unconverted  # noqa: PLC0415 - a render under the oldest release starts without it
@@ -76,15 +76,19 @@ def _converted(resource: Resource, release: Behaviour) -> tuple[Resource, list[R
     return versions.to(release.reads, resource), about
 
 
-def _book(resource: Resource, release: Behaviour) -> Book:
-    """The addresses in the version that the author wrote."""
-    older = results.ref(resource).api_version == identity.V1ALPHA1
-    if older and release.reads == "v1alpha1":
+def _book(resource: Resource, converted: Resource, release: Behaviour) -> Book:
+    """The addresses in the version that the author wrote. `converted` is the resource in the version that the release reads."""
+    older, reads_older = results.ref(resource).api_version == identity.V1ALPHA1, release.reads == "v1alpha1"
+    if older and reads_older:
         return fields.book(resource)
     from krm_fn.resolve.v1beta1 import fields as newer  # noqa: PLC0415 - a render of v1alpha1 starts without these modules
 
-    if not older:
-        return newer.book(resource)
-    from krm_fn.resolve.v1alpha1 import moved  # noqa: PLC0415
+    if older:
+        from krm_fn.resolve.v1alpha1 import moved as upwards  # noqa: PLC0415
 
-    return moved.book(resource, newer.inherited(resource))
+        return upwards.book(resource, newer.inherited(resource))
+    if not reads_older:
+        return newer.book(resource)
+    from krm_fn.resolve.v1beta1 import moved as downwards  # noqa: PLC0415 - only a release for the other version needs it
+
+    return downwards.book(resource, converted)

@@ -188,6 +188,44 @@ PLACES = [
     ),
 ]
 
+_OLDER = {"behaviour": "v0.9"}
+_MOUNTED = {"volumeMounts": [{"name": "a", "mountPath": "/a"}, {"name": "Not_A_Name", "mountPath": "/b"}]}
+
+UNDER_OLDER = [
+    fires("DYN206", f"{_MAIN}.volumeMounts[1].name", "a claim under the older release", newer(main=_MOUNTED), **_OLDER),
+    fires(
+        "DYN206",
+        f"{_MAIN}.volumeMounts[1].name",
+        "the same after the mount of a cache",
+        newer(main=_MOUNTED, compilationCache={"pvcName": "cache", "mountPath": "/c"}),
+        **_OLDER,
+    ),
+    fires(
+        "DYN206",
+        f"{_AT}.compilationCache.pvcName",
+        "a cache under the older release",
+        newer(compilationCache={"pvcName": "Not_A_Name", "mountPath": "/b"}),
+        **_OLDER,
+    ),
+    fires(
+        "DYN147",
+        f"{_AT}.compilationCache.mountPath",
+        "a cache without a folder under the older release",
+        newer(compilationCache={"pvcName": "cache"}),
+        **_OLDER,
+    ),
+    fires(
+        "DYN209",
+        f"{_MAIN}.volumeMounts[1].mountPath",
+        "a mount over shared memory under the older release",
+        newer(
+            main={"volumeMounts": [{"name": "claim", "mountPath": "/a"}, {"name": "mine", "mountPath": _SHM}]},
+            pod={"volumes": [{"name": "mine", "emptyDir": {}}]},
+        ),
+        **_OLDER,
+    ),
+]
+
 KEPT = [
     fires("DYN428", "apiVersion", "a graph that stays as v1beta1", given.graph(), source_version="v1beta1"),
     fires("DYN428", "apiVersion", "a graph that stays as v1alpha1", newer(), source_version="v1alpha1"),
@@ -200,4 +238,4 @@ KEPT = [
     ),
 ]
 
-ALL: list[Case] = [*METADATA, *SHARED_MEMORY, *PLACES, *KEPT]
+ALL: list[Case] = [*METADATA, *SHARED_MEMORY, *PLACES, *UNDER_OLDER, *KEPT]

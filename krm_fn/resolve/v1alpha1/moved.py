@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
     from krm_fn.plan import Address, Book
+    from krm_fn.plan.address import Field
     from krm_fn.results import Path
 
 _MAIN: Path = ("extraPodSpec", "mainContainer")
@@ -29,7 +30,7 @@ def book(resource: Resource, inherited: Mapping[str, Path]) -> Book:
     def component(name: str) -> Address:
         service = (spec.get("services") or {}).get(name) or {} if "services" in spec else spec
         address = plain.component(name)
-        return address._replace(sidecars=_sidecars(service), moved=lambda rest: _of_main(service, rest), inherited=inherited)
+        return address._replace(sidecars=_sidecars(service), moved=lambda *field: _moved(service, *field), inherited=inherited)
 
     return plain._replace(component=component)
 
@@ -41,8 +42,10 @@ def _sidecars(service: dict[str, Any]) -> tuple[Path, ...]:
     return (*own, *([("frontendSidecar",)] if service.get("frontendSidecar") is not None else ()))
 
 
-def _of_main(service: dict[str, Any], rest: Path) -> Path:
-    """The path below a service of a field of its main container."""
+def _moved(service: dict[str, Any], field: Field, rest: Path) -> Path | None:
+    """The path below a service of a field of its main container, if the field is not in `mainContainer`."""
+    if field != "main":
+        return None
     main = (service.get("extraPodSpec") or {}).get("mainContainer") or {}
     match rest:
         case ("livenessProbe" | "readinessProbe" as name, *_) if main.get(name) is None and service.get(name) is not None:
@@ -53,7 +56,7 @@ def _of_main(service: dict[str, Any], rest: Path) -> Path:
             return _of_resources(service["resources"], main.get("resources") or {}, tuple(below))
         case ("volumeMounts", int(index), *below) if index >= (first := len(main.get("volumeMounts") or ())):
             return ("volumeMounts", index - first, *(_OF_MOUNT.get(str(step), step) for step in below))
-    return (*_MAIN, *rest)
+    return None
 
 
 def _of_resources(written: dict[str, Any], main: dict[str, Any], below: Path) -> Path:
