@@ -176,7 +176,17 @@ def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
     if results.failed(found):  # the namespace stays, or DYN057 would follow from a mistake in another setting
         namespace = spec.get("namespace")
         return Config(namespace=namespace if isinstance(namespace, str) else ""), found
-    return _fill(Config, spec), found
+    config: Config = _fill(Config, spec)
+    return config, [*found, *_check_mesh(config.service_mesh, results.ref(function_config))]
+
+
+def _check_mesh(mesh: ServiceMesh, address: results.Ref) -> Iterator[Result]:
+    """Reports a TLS mode without its files: Istio refuses such a DestinationRule."""
+    files = {"clientCertificate": mesh.istio.client_certificate, "privateKey": mesh.istio.private_key}
+    for name, file in files.items() if mesh.enabled and mesh.istio.tls_mode == "MUTUAL" else ():
+        if not file:
+            message = f"{name} is required with tlsMode: MUTUAL; name a file in the proxies, or use another mode"
+            yield results.error("DYN429", message, address, ("spec", "serviceMesh", "istio", name))
 
 
 def _of_operator(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:

@@ -184,6 +184,12 @@ WRONG = [
     ),
     ("a kind that holds no settings", given.item("Service", "a"), "DYN040", ""),
     ("no kind at all", {"metadata": {"name": "a"}}, "DYN040", ""),
+    (
+        "mutual TLS with a certificate alone",
+        render({"serviceMesh": {"enabled": True, "istio": {"tlsMode": "MUTUAL", "clientCertificate": "/c"}}}),
+        "DYN429",
+        "spec.serviceMesh.istio.privateKey",
+    ),
 ]
 
 

@@ -228,6 +228,7 @@ TITLES = {
     "DYN426": "Release has no debug mode",
     "DYN427": "Shared memory replaces a volume",
     "DYN428": "Kept version selects another release",
+    "DYN429": "Mutual TLS without certificates",
     # 430-434: several nodes under newer releases
     "DYN430": "Followers of data parallelism end at once",
     # 435-444: Grove, topology and shared GPUs of newer releases
