@@ -59,6 +59,7 @@ def test_items_that_are_not_expanded_leave_as_they_came(item):
 
 REFUSED = [
     ("a version of Dynamo that is not known", {"apiVersion": "nvidia.com/v1gamma1"}, ("DYN020", "apiVersion")),
+    ("a kind of a later release", {"kind": "LPXGraphDeployment"}, ("DYN020", "kind")),
     ("a kind that is misspelt", {"kind": "DynamoGraphDeploymnt"}, ("DYN020", "kind")),
 ]
 

@@ -86,8 +86,10 @@ def _address(written: Resource, versions: dict[str, str] | None) -> Iterator[Res
         text = f"{words.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
         yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
-        from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.schema import later, suggestions  # noqa: PLC0415 - only a finding needs them
 
+        if kind in later.KINDS:
+            yield results.error("DYN020", later.KINDS[kind], results.ref(written), ("kind",), current=kind)
         meant = suggestions.nearest(kind, tuple(table.load().kinds), cutoff=0.9)
         if meant:
             text = f"{words.shown(kind)} is not a kind of Dynamo; write {meant}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from krm_fn.schema import other_version, table
+from krm_fn.schema import later, other_version, table
 
 _CONTAINER, _POD = "io.k8s.api.core.v1.Container", "io.k8s.api.core.v1.PodSpec"
 _ELSEWHERE = {
@@ -39,6 +39,7 @@ _ELSEWHERE = {
 }
 _SYNONYMS = {
     **other_version.FIXES,
+    **later.FIXES,
     ("Component", "env"): "write envs",
     ("Component", "envFrom"): "write envFromSecret: NAME, or envFrom in extraPodSpec.mainContainer",
     ("Component", "name"): "remove it, because the key in spec.services is the name",

@@ -88,9 +88,12 @@ def _named(value: Any, path: Path) -> str:
 def _string(value: str, schema: Schema, path: Path) -> Iterator[Violation]:
     allowed = schema.get("enum")
     if allowed and value not in allowed:
-        from krm_fn.schema import suggestions  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.schema import later, suggestions  # noqa: PLC0415 - only a finding needs them
 
         known = [word for word in allowed if word]
+        if value in later.VALUES:
+            yield Violation("DYN024", f"{_named(value, path)} is not one of {', '.join(known)}; {later.VALUES[value]}")
+            return
         meant = suggestions.nearest(value, tuple(known)) or (known[0] if len(known) == 1 else "")
         yield Violation("DYN024", f"{_named(value, path)} is not one of {', '.join(known)}; write {meant or 'one of them'}", meant or None)
     if len(value) < schema.get("minLength", 0):

@@ -72,6 +72,9 @@ CASES = [
     ("request: ready", REQUEST, {}, {"state": "Ready"}, HEALTHY, "Ready"),
     ("request: failed", REQUEST, {}, {"state": "Failed", "conditions": said(Validation="False")}, DEGRADED, "Validation is False"),
     ("request: its graph was deleted", REQUEST, {}, {"state": "DeploymentDeleted"}, DEGRADED, "DeploymentDeleted"),
+    ("request: ready, in v1beta1", REQUEST, {}, {"phase": "Ready"}, HEALTHY, "Ready"),
+    ("request: deployed, in v1beta1", REQUEST, {}, {"phase": "Deployed"}, HEALTHY, "Deployed"),
+    ("request: failed, in v1beta1", REQUEST, {}, {"phase": "Failed"}, DEGRADED, "Failed"),
     ("request: stale", REQUEST, {}, {"state": "Ready", "observedGeneration": 1}, PROGRESSING, "not observed yet"),
     (
         "request: a change is refused",
