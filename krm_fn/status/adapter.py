@@ -102,11 +102,14 @@ def _verdict(
     if graph.wrong:
         return Verdict(False, "InvalidWorkloads", f"the annotation {labels.WORKLOADS} of graph {adapter.graph} cannot be read", True)
     if service not in graph.services:
-        return Verdict(False, "ServiceNotFound", f"graph {adapter.graph} has no service {service}; correct spec.dgdRef.serviceName")
+        return Verdict(
+            False, "ServiceNotFound", f"graph {adapter.graph} has no service {service}; correct spec.dgdRef.{adapter.form.target}"
+        )
     if not entries or any(scaling.smallest(entry) is None for entry in entries):
         return _by_git(adapter, sum(entry.replicas or 0 for entry in entries))
     if any(entry.replicas is not None for entry in entries):
-        message = f"set scalingAdapter.enabled: true in service {service} of graph {adapter.graph}; until then its replicas change in Git"
+        until = "until then its replicas change in Git"
+        message = f"set {graph.form.adapter_on} in service {service} of graph {adapter.graph}; {until}"
         return Verdict(False, "AdapterNotEnabled", message, True)
     least = max(scaling.smallest(entry, own) or 0 for entry, own in zip(entries, found, strict=True))
     if wanted < least:

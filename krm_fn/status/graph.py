@@ -8,18 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, names
-from krm_fn.status import conditions, restart, verdicts
+from krm_fn.status import conditions, fields, replicas, restart, verdicts
 from krm_fn.status.conditions import RECONCILING, STALLED, Condition
+from krm_fn.status.replicas import NOT_READY
 from krm_fn.status.verdicts import Scope, Verdict
 from krm_fn.workload_list import Entry
 
 if TYPE_CHECKING:
     from krm_fn.status.children import Children
     from krm_fn.status.features import Features
+    from krm_fn.status.forms import Form
     from krm_fn.status.subject import Subject
 
 SUCCESSFUL, PENDING, FAILED = "successful", "pending", "failed"
-ALL_READY, NOT_READY = "all_resources_are_ready", "some_resources_are_not_ready"
+ALL_READY = "all_resources_are_ready"
 OWNED = (conditions.READY, RECONCILING, STALLED)
 
 
@@ -36,8 +38,8 @@ def status(subject: Subject, children: Children, now: str, features: Features) -
     found = judge(subject, children, now, features)
     progress = restart.progress(subject, children)
     notes = [*_shared(subject, children), *_unstamped(progress, subject, features)]
-    written = _written(subject, _state(found), _conditions(found, notes), now)
-    return present({**written, "services": _services(subject, found), "restart": progress})
+    written = _written(subject, _state(found), _conditions(found, notes, subject.form), now)
+    return present({**written, subject.form.parts: _services(subject, found, children), "restart": progress})
 
 
 def recheck(subject: Subject, children: Children, now: str, features: Features) -> float | None:
@@ -86,10 +88,10 @@ def _state(found: list[Verdict]) -> str:
     return PENDING if any(each.why for each in found) else SUCCESSFUL
 
 
-def _conditions(found: list[Verdict], notes: list[str]) -> list[Condition]:
+def _conditions(found: list[Verdict], notes: list[str], form: Form) -> list[Condition]:
     unready = verdicts.reasons(found)
     said = f"Resources not ready: {unready}" if unready else "All resources are ready"
-    ready = Condition(conditions.READY, not unready, NOT_READY if unready else ALL_READY, "; ".join([said, *notes]))
+    ready = Condition(conditions.READY, not unready, replicas.reason(found, form) if unready else ALL_READY, "; ".join([said, *notes]))
     return [ready, *conditions_of_progress(found)]
 
 
@@ -98,13 +100,14 @@ def _written(subject: Subject, state: str, wanted: list[Condition], now: str) ->
     return present({**subject.status, "observedGeneration": subject.generation or None, "state": state, "conditions": merged})
 
 
-def _services(subject: Subject, found: list[Verdict]) -> dict[str, Any] | None:
+def _services(subject: Subject, found: list[Verdict], children: Children) -> dict[str, Any] | None:
     """The counts of each service that has a workload. Services that the graph does not have are left out."""
     by_service: dict[str, list[Verdict]] = {}
     for each in found:
         by_service.setdefault(each.entry.service, []).append(each)
-    counted = {service: verdicts.counts(of) for service, of in by_service.items() if service in subject.services}
-    return present(counted) or None
+    stored, form = fields.mapping(subject.status, subject.form.parts), subject.form
+    known = {service: of for service, of in by_service.items() if service in subject.services}
+    return present({name: replicas.written(of, children, form, fields.mapping(stored, name)) for name, of in known.items()}) or None
 
 
 def _shared(subject: Subject, children: Children) -> list[str]:

@@ -97,5 +97,5 @@ def told(graph: Subject, adapters: Mapping[str, Subject]) -> dict[str, int]:
     if graph.deleted:
         return {}
     autoscaled = {entry.service for entry in graph.entries or () if entry.replicas is None}
-    scaled = ((name, written, adapters[name].replicas) for name, written in graph.planned if name in autoscaled and name in adapters)
-    return {name: replicas for name, written, replicas in scaled if replicas is not None and replicas != written}
+    scaled = ((each, adapters[each.name].replicas) for each in graph.planned if each.name in autoscaled and each.name in adapters)
+    return {each.name: replicas for each, replicas in scaled if replicas is not None and replicas != each.replicas}

@@ -8,12 +8,14 @@ from krm_fn import workload_list
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
-from krm_fn.status import fields
+from krm_fn.status import fields, forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krm_fn.kube.types import Resource
+    from krm_fn.results import Path
+    from krm_fn.status.forms import Form
     from krm_fn.workload_list import Entry
 
 GRAPH, COMPONENT, ADAPTER = identity.GRAPH, identity.COMPONENT, identity.ADAPTER
@@ -21,6 +23,14 @@ UNREADABLE, REFUSED = "InvalidWorkloads", "ValidationFailed"
 """Reasons why a resource is not judged: its annotation cannot be read, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
 _PLANNER = "planner"
+
+
+class Planned(NamedTuple):
+    """A service of a graph with a planner. `path` leads to it in the spec."""
+
+    name: str
+    replicas: int | None
+    path: Path
 
 
 class Subject(NamedTuple):
@@ -46,12 +56,14 @@ class Subject(NamedTuple):
     graph: str = ""
     service: str = ""
     replicas: int | None = None
-    planned: tuple[tuple[str, int | None], ...] = ()
+    planned: tuple[Planned, ...] = ()
     models: tuple[str, ...] = ()
     request: ObjectKey | None = None
     """The request that a graph was generated for, by its labels."""
     deleted: bool = False
     status: dict[str, Any] = {}
+    form: Form = forms.OLDER
+    """The names of the fields in the version of the resource."""
 
     @property
     def workloads(self) -> tuple[ObjectKey, ...]:
@@ -62,10 +74,11 @@ class Subject(NamedTuple):
 def read(resource: Resource, home: str = "") -> Subject:
     """Reads one Dynamo resource. `home` is the namespace of a resource without one. Never raises for what a user wrote."""
     spec, metadata = fields.mapping(resource, "spec"), fields.mapping(resource, "metadata")
-    services = {str(name): service for name, service in fields.mapping(spec, "services").items()}
+    form = forms.of(resource)
+    services = forms.components(spec, form)
     annotations = labels.notes(resource)
     entries, wrong = _entries(annotations.get(labels.WORKLOADS))
-    graph, service = _place(resource, spec)
+    graph, service = _place(resource, spec, form)
     restart = spec.get("restart")
     return Subject(
         identity.key(resource, home),
@@ -79,19 +92,21 @@ def read(resource: Resource, home: str = "") -> Subject:
         graph=graph,
         service=service,
         replicas=fields.number(spec.get("replicas")),
-        planned=_planned(services),
+        planned=_planned(services, spec, form),
         models=_models([spec, *services.values()]),
         request=_request(resource),
         deleted="deletionTimestamp" in metadata,
         status=fields.mapping(resource, "status"),
+        form=form,
     )
 
 
-def _planned(services: dict[str, Any]) -> tuple[tuple[str, int | None], ...]:
+def _planned(services: dict[str, Any], spec: dict[str, Any], form: Form) -> tuple[Planned, ...]:
     """The services with their `replicas`, if one of them is a planner."""
-    if not any(fields.mapping(service).get("componentType") == _PLANNER for service in services.values()):
+    if not any(fields.mapping(service).get(form.type) == _PLANNER for service in services.values()):
         return ()
-    return tuple((name, fields.number(fields.mapping(service).get("replicas"))) for name, service in services.items())
+    places = forms.places(spec, form)
+    return tuple(Planned(name, fields.number(fields.mapping(services[name]).get("replicas")), path) for name, path in places)
 
 
 def _request(resource: Resource) -> ObjectKey | None:
@@ -127,11 +142,11 @@ def _shared(entry: Entry) -> Entry:
     return entry._replace(api_version=fields.shared(entry.api_version), kind=fields.shared(entry.kind))
 
 
-def _place(resource: Resource, spec: dict[str, Any]) -> tuple[str, str]:
+def _place(resource: Resource, spec: dict[str, Any], form: Form) -> tuple[str, str]:
     """The graph and the service of an adapter, from its spec, or of a component, from its labels."""
     target = fields.mapping(spec, "dgdRef")
     if target:
-        return fields.text(target.get("name")), fields.text(target.get("serviceName"))
+        return fields.text(target.get("name")), fields.text(target.get(form.target))
     if resource.get("kind") == GRAPH:
         return "", ""
-    return fields.label(resource, labels.GRAPH), fields.label(resource, labels.COMPONENT) or fields.text(spec.get("serviceName"))
+    return fields.label(resource, labels.GRAPH), fields.label(resource, labels.COMPONENT) or fields.text(spec.get(form.name))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels, names
 from krm_fn.records import NamedTuple
-from krm_fn.status import fields, observe, scaling, subject, times
+from krm_fn.status import observe, scaling, subject, times
 from krm_fn.status.observe import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from krm_fn.status.children import Children
     from krm_fn.status.features import Features
@@ -60,28 +60,6 @@ def reasons(verdicts: Iterable[Verdict]) -> str:
 def failed(verdicts: Iterable[Verdict]) -> Verdict | None:
     """The first workload that failed, by name."""
     return min((each for each in verdicts if each.failure), key=lambda each: (each.resource, each.part), default=None)
-
-
-def counts(verdicts: Sequence[Verdict]) -> dict[str, Any] | None:
-    """The entry of one service in `status.services`; None if no workload of it exists.
-
-    The numbers of several workloads are added, and the first gives the name (reference: one LeaderWorkerSet for each replica).
-    """
-    living = [each for each in verdicts if each.own and each.own.counts]
-    numbers = [each.own.counts for each in living if each.own and each.own.counts and each.entry.kind == living[0].entry.kind]
-    if not numbers:
-        return None
-    found = {
-        "componentKind": living[0].entry.kind,
-        "componentName": living[0].entry.name,
-        "replicas": _sum(each.replicas for each in numbers),
-        "updatedReplicas": _sum(each.updated for each in numbers),
-    }
-    if numbers[0].ready is not None:
-        found["readyReplicas"] = _sum(each.ready for each in numbers)
-    if numbers[0].available is not None:
-        found["availableReplicas"] = _sum(each.available for each in numbers)
-    return found
 
 
 def recheck(verdicts: Iterable[Verdict], scope: Scope) -> float | None:
@@ -159,7 +137,3 @@ def _remaining(pod: Observation, now: str) -> float:
     """Seconds until a pod counts as failed; infinite if its times cannot be read."""
     begin, end = times.seconds(pod.since), times.seconds(now)
     return inf if begin is None or end is None else begin + PATIENCE - end
-
-
-def _sum(numbers: Iterable[int | None]) -> int:
-    return min(sum(each or 0 for each in numbers), fields.LIMIT)

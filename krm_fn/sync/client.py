@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 
 import krm_fn
+from krm_fn.sync.versions import Versions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -25,6 +26,8 @@ JSON_PATCH = "application/json-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 """Server-side apply. JSON is YAML, so the body may be JSON."""
 _ESCAPED = re.compile("[\x7f-\uffff]")
+_UNKNOWN_PATH = ("404 page not found", "the server could not find the requested resource")
+"""What an API server says about a path of a kind or version that it does not serve."""
 LONGEST_WAIT = 60.0
 """The most that Retry-After is obeyed for, in seconds."""
 LINE_LIMIT = 16 * 2**20
@@ -81,6 +84,7 @@ class Client:
         self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=stall)
         self._requests: aiohttp.ClientSession | None = None
         self._streams: aiohttp.ClientSession | None = None
+        self.versions = Versions(self._discovered)
 
     async def __aenter__(self) -> Self:
         self._requests, self._streams = _session(), _session()
@@ -110,6 +114,7 @@ class Client:
 
         Raises ApiError, TransportError or ClusterError. On 401 it reads the credentials again and repeats the request once.
         """
+        path = await self.versions.path(path)
         data = None if body is None else _encoded(body)
         headers = {} if data is None else {"Content-Type": content_type}
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout, sock_connect=10)
@@ -129,6 +134,7 @@ class Client:
         Raises ApiError, TransportError or ClusterError; StalledError if the server sends nothing for `stall` seconds. Close the iterator
         (`contextlib.aclosing`) if you leave it early.
         """
+        path = await self.versions.path(path)
         session = self._open(self._streams)
         with _transport(f"GET {path}"):
             response = await self._send(session, "GET", path, params=params, timeout=self._stream_timeout)
@@ -140,6 +146,15 @@ class Client:
             if response.connection is not None and response.connection.transport is not None:
                 response.connection.transport.abort()  # a silent peer would not take part in the end of TLS
             response.close()
+
+    async def _discovered(self, path: str) -> dict[str, Any] | None:
+        """The answer to a GET; None if the server does not know the path."""
+        try:
+            return await self.request("GET", path)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return None
 
     async def _reconnect(self, stalled: aiohttp.ClientSession) -> None:
         """Drops all connections of requests: a network that swallowed one request swallows the next one on the same connection too."""
@@ -157,7 +172,10 @@ class Client:
                 response = await self._once(session, newer, method, path, **options)
         if not 200 <= response.status < 300:
             async with response:
-                raise ApiError.read(_loaded(await response.read()), response.status, response.headers.get("Retry-After", ""))
+                error = ApiError.read(_loaded(await response.read()), response.status, response.headers.get("Retry-After", ""))
+            if error.status == 404 and any(text in error.message for text in _UNKNOWN_PATH):
+                self.versions.forget()
+            raise error
         return response
 
     async def _once(

@@ -140,7 +140,7 @@ class Events:
             "reportingController": CONTROLLER,
             "reportingInstance": self._instance,
             "regarding": {
-                "apiVersion": f"{told.kind.group}/{told.kind.version}",
+                "apiVersion": f"{told.kind.group}/{self._client.versions.version(told.kind)}",
                 "kind": key.kind,
                 "namespace": key.namespace,
                 "name": key.name,

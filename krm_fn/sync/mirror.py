@@ -67,6 +67,10 @@ class Mirror(Generic[V]):
             raise GarbledError(f"the resource versions of the server went back from {self._newest} to {version}")
         self._drop_all(but=seen)
 
+    def distrust(self) -> None:
+        """Lets the next reading replace all objects, also those that have not changed since."""
+        self._store.distrust()
+
     def clear(self) -> None:
         """Removes all objects."""
         self._drop_all(but=set())

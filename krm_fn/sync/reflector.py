@@ -84,6 +84,7 @@ class Reflector(Generic[V]):
         self._mirror = Mirror(kind, store, project=project, changed=changed)
         self._listener = listener or Listener()
         self._path = kind.path(namespace)
+        self._read = ""  # the path of the last request, with the version that the server serves
         self._version = ""  # the resourceVersion to resume from; empty: read all objects
         self._streams_lists = True  # False: the server cannot stream the initial objects
         self._backoff = Backoff()
@@ -115,6 +116,7 @@ class Reflector(Generic[V]):
 
     async def _follow(self) -> tuple[str, float | None]:
         try:
+            await self._locate()
             if not self._version and not self._streams_lists:
                 await self._list()
             await self._watch()
@@ -133,6 +135,13 @@ class Reflector(Generic[V]):
             return "stalled" if isinstance(error, StalledError) else "connection", None
         return "ended", None
 
+    async def _locate(self) -> None:
+        """Finds out in which API version to read. If it is another one, all objects are read again, because their fields differ."""
+        path = await self._client.versions.path(self._path)
+        if path != self._read:
+            self._read, self._version = path, ""
+            self._mirror.distrust()
+
     async def _watch(self) -> None:
         params = self.kind.selectors() | {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(290, 590))}  # noqa: S311
         if self._version:
@@ -140,7 +149,7 @@ class Reflector(Generic[V]):
         else:
             params |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
             self._mirror.begin()
-        async with contextlib.aclosing(self._client.stream(self._path, params)) as events:
+        async with contextlib.aclosing(self._client.stream(self._read, params)) as events:
             async for event in events:
                 self.heard = self.turned = monotonic()
                 self._take(event)
@@ -170,7 +179,7 @@ class Reflector(Generic[V]):
         self._mirror.begin()
         params = self.kind.selectors() | {"limit": str(PAGE)}
         while True:
-            page = await self._client.request("GET", self._path, params)
+            page = await self._client.request("GET", self._read, params)
             self.heard = self.turned = monotonic()
             metadata = _checked(page)[1]
             for item in page.get("items") or []:

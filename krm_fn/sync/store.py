@@ -91,16 +91,16 @@ class Store(Generic[V]):
         return max((_number(entry.resource_version) for entry in trusted), default=0)
 
     def distrust(self) -> None:
-        """Lets the next version of each object replace the stored one, even if its number is lower.
+        """Lets the next version of each object replace the stored one, even if its number is lower or the same.
 
-        For a server whose versions went back: somebody restored etcd from a backup.
+        For a server whose versions went back, because somebody restored etcd from a backup, or which serves another API version.
         """
         self._distrusted = set(self._entries)
 
     def _is_newer(self, key: ObjectKey, version: str, stored: str) -> bool:
-        if key in self._distrusted or not (version.isdigit() and stored.isdigit()):
-            return version != stored
-        return int(version) > int(stored)
+        if key in self._distrusted:
+            return True
+        return int(version) > int(stored) if version.isdigit() and stored.isdigit() else version != stored
 
 
 def _number(version: str) -> int:

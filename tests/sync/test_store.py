@@ -73,3 +73,11 @@ def test_distrust_lets_each_object_go_back_once(store):
     assert store.put(KEY, "u", "4", "restored") == (True, "nine")
     assert store.newest() == 4
     assert store.put(KEY, "u", "3", "older") == (False, "restored")
+
+
+def test_distrust_lets_an_object_come_again_in_another_api_version(store):
+    """The definitions were exchanged: the object is the same, and its fields are others."""
+    assert store.put(KEY, "u", "9", "again") == (False, "nine")
+    store.distrust()
+    assert store.put(KEY, "u", "9", "again") == (True, "nine")
+    assert store.put(KEY, "u", "9", "once more") == (False, "again")

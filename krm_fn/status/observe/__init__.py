@@ -32,6 +32,7 @@ class Counts(NamedTuple):
     updated: int = 0
     ready: int | None = None
     available: int | None = None
+    scheduled: int | None = None
 
 
 class Failure(NamedTuple):
@@ -52,6 +53,8 @@ class Template(NamedTuple):
     restarted: str = ""
     service: str = ""
     annotated: bool = False
+    runtime: str = ""
+    """The Dynamo namespace in which its pods register themselves: that of their label, with the worker hash of their label."""
     clique: str = ""
     """The name of the clique."""
     replicas: int | None = None

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 def read(metadata: dict[str, Any], path: Path) -> Template:
     """The template whose metadata is at a path of an object."""
-    annotations = fields.mapping(metadata, "annotations")
-    return _template(path, fields.shared(annotations.get(labels.RESTART_AT)), bool(annotations))
+    annotations, marks = fields.mapping(metadata, "annotations"), fields.mapping(metadata, "labels")
+    parts = (fields.text(marks.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
+    return _template(path, fields.shared(annotations.get(labels.RESTART_AT)), bool(annotations), "-".join(filter(None, parts)))
 
 
 @lru_cache(maxsize=4096)
-def _template(path: Path, restarted: str, annotated: bool) -> Template:
-    return Template(path, restarted, annotated=annotated)
+def _template(path: Path, restarted: str, annotated: bool, runtime: str) -> Template:
+    return Template(path, restarted, annotated=annotated, runtime=runtime)

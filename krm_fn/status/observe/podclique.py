@@ -28,7 +28,8 @@ class PodClique(Observer):
     def observe(self, resource: Resource) -> Observation:
         """Ready if all pods are ready and of the newest template."""
         status = fields.mapping(resource, "status")
-        counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas")))
+        replicas, updated, ready = (fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas"))
+        counts = Counts(replicas, updated, ready, scheduled=fields.number(status.get("scheduledReplicas")))
         own = _grove.observed(self.start(resource), resource, counts, "ready")
         return own._replace(selector=fields.text(status.get("hpaPodSelector")), member=fields.label(resource, labels.GROVE_GROUP))
 

@@ -28,7 +28,8 @@ class PodCliqueScalingGroup(Observer):
         """Ready if all replicas are available and of the newest template."""
         status = fields.mapping(resource, "status")
         replicas, updated, available = (fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "availableReplicas"))
-        own = _grove.observed(self.start(resource), resource, Counts(replicas, updated, available=available), "available")
+        counts = Counts(replicas, updated, available=available, scheduled=fields.number(status.get("scheduledReplicas")))
+        own = _grove.observed(self.start(resource), resource, counts, "available")
         return own._replace(selector=fields.text(status.get("selector")))
 
     def judge(self, own: Observation, family: Sequence[Observation]) -> Observation:

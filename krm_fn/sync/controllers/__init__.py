@@ -17,6 +17,7 @@ from krm_fn.status import changes, graph, observe, subject
 from krm_fn.sync import logs
 from krm_fn.sync.events import NORMAL, WARNING
 from krm_fn.sync.kinds import Kind
+from krm_fn.sync.versions import SERVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from krm_fn.sync.loras import Loras
     from krm_fn.sync.store import Entry
     from krm_fn.sync.writer import Outcome, Writer
-
-_VERSION = "v1alpha1"
 
 _LOG = logging.getLogger(__name__)
 
@@ -144,8 +143,8 @@ class Controller:
 
 
 def dynamo_kind(kind: str) -> Kind:
-    """One of Dynamo's kinds."""
-    return Kind(DYNAMO_GROUP, _VERSION, f"{kind.lower()}s", kind)
+    """One of Dynamo's kinds, in the version that the server serves."""
+    return Kind(DYNAMO_GROUP, SERVED, f"{kind.lower()}s", kind)
 
 
 def dynamo(kind: Kind) -> Follow:
