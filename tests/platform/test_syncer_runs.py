@@ -48,7 +48,22 @@ def default(audited, tmp_path_factory):
         place.wait("chat-worker", lambda status: status.get("replicas") == 2, ADAPTER)
         place.wait("chat-worker", lambda status: conditions(status).get("Available", {}).get("status") == "True", COMPONENT)
         swarm(place)
+        herd(place)
         yield run
+
+
+def herd(place: Place) -> None:
+    """A graph of release 1.5: one LeaderWorkerSet holds all replicas of a service, and the syncer scales it to the adapter's number."""
+    worker = given.service(
+        "worker",
+        main={"command": ["python3"], "args": ["-m", "dynamo.vllm"]},
+        multinode={"nodeCount": 2},
+        resources={"limits": {"gpu": "1"}},
+        scalingAdapter={"enabled": True},
+    )
+    place.deploy(given.graph({"Worker": worker}, name="herd", annotations={labels.ORIGIN_VERSION: "1.5.0"}))
+    place.kubectl("scale", "dgdsa/herd-worker", "--replicas=2")
+    server.eventually(lambda: place.get("LeaderWorkerSet", "herd-worker-0")["spec"].get("replicas") == 2)
 
 
 def swarm(place: Place) -> None:
