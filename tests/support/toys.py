@@ -111,7 +111,7 @@ class StatefulSet(Observer):
     def observe(self, resource):
         own, status = self.start(resource), fields.mapping(resource, "status")
         counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas")))
-        why = observe.behind(own) or ("" if counts == (own.desired,) * 3 + (None,) else f"desired={own.desired}, ready={counts.ready}")
+        why = observe.behind(own) or ("" if counts[:3] == (own.desired,) * 3 else f"desired={own.desired}, ready={counts.ready}")
         return own._replace(counts=counts, ready=not why, why=why)
 
 
