@@ -68,12 +68,14 @@ def rows(subject: Subject, verdicts: Iterable[Verdict]) -> list[Row]:
 
 def request(asked: Request, status: dict[str, Any]) -> RequestRow:
     """The row of a request. It says why the request is not ready."""
-    deployed = fields.mapping(status, "deployment") or fields.mapping(status, "generatedDeployment", "metadata")
+    after = asked._replace(status=status)
+    graph = fields.mapping(after.generated, "metadata")
+    generated = fields.text(graph.get("namespace")), fields.text(graph.get("name"))
     return RequestRow(
         _place(asked.key.namespace, asked.key.name),
-        fields.text(status.get("state")),
+        after.state,
         asked.job.name,
-        _place(fields.text(deployed.get("namespace")), fields.text(deployed.get("name"))),
+        _place(*((after.deployed.namespace, after.deployed.name) if after.deployed else generated)),
         _why(status),
     )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.status.requests import Request, Seen
 
-_API = "/apis/nvidia.com/v1alpha1/namespaces/{namespace}/dynamographdeploymentrequests/{name}"
+_API = "/apis/nvidia.com/*/namespaces/{namespace}/dynamographdeploymentrequests/{name}"
 _JOB = "/apis/batch/v1/namespaces/{namespace}/jobs/{name}"
 _CONFIG_MAP = "/api/v1/namespaces/{namespace}/configmaps/{name}"
 
@@ -58,7 +58,7 @@ def get(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Print the graph that profiling generated for the request NAME, to commit it.
 
-    The graph has the name, the namespace, the labels and the annotations that deploymentOverrides gives it. ConfigMaps that the graph needs
+    The graph has the name, the namespace, the labels and the annotations that the request gives it. ConfigMaps that the graph needs
     follow it. Commit both, and render the graph as any other.
 
     Without PATH, the request and its output are read from the cluster of the kubeconfig. PATH is a file, a folder or stdin (-) with the
@@ -77,7 +77,7 @@ def get(  # noqa: PLR0913 - one for each option
     seen = _requests.Around(given.resources, given.home).seen(asked, {})
     found = _usable(asked, seen)
     if not asked.place(asked.choose(found) or {}).name:
-        raise click.ClickException("the generated graph has no name; set spec.deploymentOverrides.name in the request")
+        raise click.ClickException(f"the generated graph has no name; set {asked.form.overrides}.name in the request")
     for note in found.notes:
         click.echo(f"note: {report.printable(note)}", err=True)
     _output.write(_output.resources([objects.graph(found, asked), *objects.config_maps(found, asked)], style))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.config import Config
+from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.kube.types import Labels, Resources, Toleration
 from krm_fn.plan.address import filled
 from krm_fn.records import NamedTuple
@@ -62,6 +63,11 @@ class RequestPlan(NamedTuple):
     pull_secrets: tuple[str, ...]
     overrides: Overrides
     fields: Mapping[RequestField, Path]
+
+    @property
+    def kept_as(self) -> str:
+        """The apiVersion in which the request is kept."""
+        return self.ref.api_version if self.config.source_version == "keep" else f"{DYNAMO_GROUP}/{self.config.source_version}"
 
     def at(self, field: RequestField, *rest: str | int) -> Path:
         """The path at which the user writes a field. The steps of `rest` follow it."""

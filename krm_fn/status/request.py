@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.records import NamedTuple
 from krm_fn.status import conditions, fields, requests
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, Condition
-from krm_fn.status.requests import deployment, generation, profiling, validation
+from krm_fn.status.requests import deployment, forms, generation, profiling, validation
+from krm_fn.status.requests.forms import Told
 
 if TYPE_CHECKING:
     from krm_fn.status.features import Features
     from krm_fn.status.requests import Request, Seen, Step
 
-OWNED = (validation.TYPE, profiling.TYPE, generation.TYPE, deployment.TYPE, READY, RECONCILING, STALLED)
+OWNED = (validation.TYPE, profiling.TYPE, generation.TYPE, deployment.TYPE, forms.SUCCEEDED, READY, RECONCILING, STALLED)
 
 
 def status(request: Request, seen: Seen, now: str, features: Features) -> dict[str, Any]:
@@ -29,18 +30,11 @@ def status(request: Request, seen: Seen, now: str, features: Features) -> dict[s
     if not request.managed or request.deleted:
         return request.status
     life = _judge(request, seen, features)
-    told = conditions.merge(request.status.get("conditions"), _conditions(life), OWNED, request.generation, now)
-    written = {
-        **request.status,
-        "observedGeneration": request.generation or None,
-        "state": life.state,
-        "backend": fields.text(request.status.get("backend")) if life.refusal else request.backend,
-        "conditions": told,
-    }
-    if life.generated.value:
-        written |= {"generatedDeployment": life.generated.value, "profilingResults": f"configmap/{request.output.name}"}
-    if life.deployed.value:
-        written |= {"deployment": life.deployed.value}
+    told = _told(request, seen, life)
+    wanted = [*_conditions(life), *forms.summary(told, request.form)]
+    merged = conditions.merge(request.status.get("conditions"), wanted, OWNED, request.generation, now)
+    written = forms.written(request.status, told, request.form)
+    written |= {"observedGeneration": request.generation or None, "conditions": merged}
     return {key: value for key, value in written.items() if value not in (None, "")}
 
 
@@ -67,10 +61,24 @@ def _judge(request: Request, seen: Seen, features: Features) -> _Life:
     return _Life(profiled, generated, deployed, last, state, refusal)
 
 
+def _told(request: Request, seen: Seen, life: _Life) -> Told:
+    job = request.job.name if seen.job and profiling.is_ours(request, seen.job) else ""
+    backend = fields.text(request.status.get("backend")) if life.refusal else request.backend
+    graph, deployed = life.generated.value or {}, life.deployed.value or {}
+    counts = seen.graph.status if seen.graph else {}
+    return Told(life.state, backend, job, request.output.name, _cause(life).message, graph, deployed, counts)
+
+
+def _cause(life: _Life) -> Condition:
+    """The condition that explains the state."""
+    steps = [each.condition for each in (life.profiled, life.generated, life.deployed) if each.condition]
+    return life.refusal or life.last.condition or steps[-1]
+
+
 def _conditions(life: _Life) -> list[Condition]:
     """The conditions of the steps, and those for kstatus."""
     steps = [each.condition for each in (life.profiled, life.generated, life.deployed) if each.condition]
-    cause = life.refusal or life.last.condition or steps[-1]
+    cause = _cause(life)
     ready = life.state == requests.READY and not life.refusal
     found = [*([life.refusal] if life.refusal else []), *steps, Condition(READY, ready, cause.reason, cause.message)]
     if not ready:

@@ -139,9 +139,9 @@ class Syncer:
 
     def _build(self) -> Iterator[Reflector[Any]]:
         """The controllers, and a reflector for each kind that they follow in each namespace."""
-        features = self._chosen.features
-        writer, events, learned = self._writer, self._events, self._engine.learned
-        world = World(self._cache, writer, events, features, learned, self._chosen.config, self._outside, self._loras)
+        features, config = self._chosen.features, self._chosen.config
+        writer, events, learned, served = self._writer, self._events, self._engine.learned, self._client.versions.version
+        world = World(self._cache, writer, events, features, learned, config, self._outside, served, self._loras)
         found = controllers.every(features)
         follows = {follow.kind: follow for each in found.values() for follow in each.follows(features)}
         self._engine.use({name: each(world) for name, each in found.items()}, follows)
@@ -159,12 +159,14 @@ class Syncer:
     def _serves(self, namespace: str) -> bool:
         return self._chosen.shard.owns(namespace) and not self._markers.excluded(namespace)
 
-    def _outside(self, home: str, namespace: str) -> str:
+    def _outside(self, home: str, namespace: str, field: str) -> str:
         """Why the graph of a request in namespace `home` may not go into `namespace`, and what to do; empty if it may.
+
+        `field` of the request names the namespace.
 
         Who may write a request may have no rights in `namespace`. Another shard may serve it.
         """
-        field, served = "spec.deploymentOverrides.namespace", self._chosen.namespaces
+        served = self._chosen.namespaces
         if namespace != home and not self._chosen.features.other_namespaces:
             ways = f"make the request in namespace {namespace}, remove {field}, or ask the administrator for the flag --other-namespaces"
             return f"the request is in namespace {home}; {ways} of krm-fn sync"

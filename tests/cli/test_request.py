@@ -207,6 +207,19 @@ def test_from_a_cluster(dynamo, namespace):
     assert dynamo.judge(data).ok
 
 
+def test_from_a_cluster_that_serves_v1beta1(dynamo_v1beta1):
+    """The command asks the server for the version. The graph stays in the version in which the profiler wrote it."""
+    space = dynamo_v1beta1.namespace("get-newer")
+    request, output = asked.newer(overrides={"dgd": {**asked.GRAPH, "metadata": {"name": "served"}}}), asked.config_map()
+    for each in (request, output):
+        each["metadata"] = {**each["metadata"], "namespace": space}
+        assert dynamo_v1beta1.client.create(each, dry_run=False).ok
+    done = from_cluster(dynamo_v1beta1, "-n", space)
+    assert done.code == 0, done.err
+    graph = yaml.safe_load(done.out)
+    assert (graph["apiVersion"], graph["metadata"]["name"], graph["spec"]) == ("nvidia.com/v1alpha1", "served", asked.GRAPH["spec"])
+
+
 def test_a_cluster_that_refuses_says_so(dynamo, namespace, tmp_path):
     config = json.loads(dynamo.kubeconfig.read_text())
     config["users"][0]["user"] = {"token": "wrong"}

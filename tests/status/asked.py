@@ -47,6 +47,12 @@ def resource(status: Any = None, *, hash_: str | None = HASH, generation: int = 
     return found if status is None else {**found, "status": status}
 
 
+def newer(status: Any = None, **spec: Any) -> dict[str, Any]:
+    """The same request in v1beta1, with these fields in its spec."""
+    written = {"model": "Qwen/Qwen3-0.6B", "backend": "vllm", "image": "p:1", **spec}
+    return {**resource(status), "apiVersion": "nvidia.com/v1beta1", "spec": written}
+
+
 def read(status: Any = None, **more: Any) -> Request:
     """The same request as the status logic sees it."""
     return requests.read(resource(status, **more))

@@ -55,9 +55,10 @@ class Asked(NamedTuple):
         return self.place.wait(self.name, holds, REQUEST)
 
     def state(self, wanted: str) -> Object:
-        """The status as soon as it has that state, and the generation of the request."""
+        """The status as soon as it has that state, or that phase, and the generation of the request."""
         generation = self.place.get(REQUEST, self.name)["metadata"]["generation"]
-        return self.wait(lambda status: status.get("state") == wanted and status.get("observedGeneration") == generation)
+        field = "phase" if self.place.dynamo == "nvidia.com/v1beta1" else "state"
+        return self.wait(lambda status: status.get(field) == wanted and status.get("observedGeneration") == generation)
 
     def told(self, kind: str, *parts: str, reason: str = "") -> str:
         """The message of a condition as soon as it has the reason and all these parts."""
@@ -74,7 +75,7 @@ class Asked(NamedTuple):
         data = {key: each for key, each in texts.items() if each is not None}
         marks = {labels.PROFILE_HASH: self.profile_hash, labels.OUTPUT_HASH: hashlib.sha256("".join(data.values()).encode()).hexdigest()}
         own = self.place.get(REQUEST, self.name)["metadata"]["uid"]
-        owner = {"apiVersion": "nvidia.com/v1alpha1", "kind": REQUEST, "name": self.name, "uid": own, "controller": False}
+        owner = {"apiVersion": self.place.dynamo, "kind": REQUEST, "name": self.name, "uid": own, "controller": False}
         metadata = {
             "name": names.profiling_output(self.name),
             "labels": {labels.REQUEST_NAME: self.name, labels.MODEL_MANAGED_BY: labels.OPERATOR},

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
-DYNAMO = "nvidia.com/v1alpha1"
 VERSIONS = {
-    "DynamoGraphDeployment": DYNAMO,
-    "DynamoComponentDeployment": DYNAMO,
-    "DynamoGraphDeploymentScalingAdapter": DYNAMO,
-    "DynamoGraphDeploymentRequest": DYNAMO,
     "Job": "batch/v1",
     "ConfigMap": "v1",
     "Deployment": "apps/v1",
@@ -29,17 +24,18 @@ VERSIONS = {
     "PodClique": "grove.io/v1alpha1",
     "PodCliqueScalingGroup": "grove.io/v1alpha1",
     "PodCliqueSet": "grove.io/v1alpha1",
-    "DynamoModel": DYNAMO,
+    "DynamoModel": "nvidia.com/v1alpha1",
     "Pod": "v1",
 }
 GRAPH = "DynamoGraphDeployment"
 
 
 class Place(NamedTuple):
-    """A namespace of a control plane."""
+    """A namespace of a control plane, which serves Dynamo's kinds in the version `dynamo`. Models have one version only."""
 
     plane: ControlPlane
     namespace: str
+    dynamo: str = "nvidia.com/v1alpha1"
 
     def deploy(self, *resources: Object, **settings: Any) -> None:
         """`krm-fn render … | kubectl apply --server-side -f -` with these settings of a DynamoRender."""
@@ -62,10 +58,14 @@ class Place(NamedTuple):
         except subprocess.CalledProcessError as failed:
             raise AssertionError(failed.stderr) from None
 
+    def version(self, kind: str) -> str:
+        """The apiVersion of a kind."""
+        return VERSIONS.get(kind, self.dynamo)
+
     def path(self, kind: str, name: str = "") -> str:
         """The API path of an object, or of the list of its kind."""
         whole = self.plane.client.path(
-            {"apiVersion": VERSIONS[kind], "kind": kind, "metadata": {"name": name, "namespace": self.namespace}}
+            {"apiVersion": self.version(kind), "kind": kind, "metadata": {"name": name, "namespace": self.namespace}}
         )
         return whole.rstrip("/")
 
@@ -76,7 +76,7 @@ class Place(NamedTuple):
 
     def listed(self, kind: str) -> list[Object]:
         """All objects of a kind."""
-        return [{"apiVersion": VERSIONS[kind], "kind": kind, **each} for each in self.plane.client.get(self.path(kind))["items"]]
+        return [{"apiVersion": self.version(kind), "kind": kind, **each} for each in self.plane.client.get(self.path(kind))["items"]]
 
     def status(self, name: str, kind: str = GRAPH) -> Object:
         """The status of an object; empty if it has none."""

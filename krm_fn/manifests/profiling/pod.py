@@ -39,7 +39,7 @@ def template(plan: RequestPlan, profile_hash: str) -> PodTemplate:
         "restartPolicy": "Never",
         "securityContext": {"runAsNonRoot": True, "runAsUser": _USER, "runAsGroup": _USER, "fsGroup": _USER},
         "initContainers": [_framing(plan, profile_hash, CHECK, script.CHECK), profiler(plan)],
-        "containers": [_framing(plan, profile_hash, COPIER, script.COPY)],
+        "containers": [_framing(plan, profile_hash, COPIER, script.copy(plan.kept_as))],
         "volumes": volumes(plan),
     }
     if plan.tolerations:

@@ -1,7 +1,7 @@
 """The scripts of the two containers beside the profiler, for a POSIX shell with kubectl and the tools of busybox.
 
-`CHECK` runs before the profiler, `COPY` after it. Both get their parameters as environment variables, so their text is the same in every
-Job. No dollar sign stands before a brace, because Flux would replace such text.
+`CHECK` runs before the profiler, `copy` after it. Both get their parameters as environment variables, so their text is the same in every
+Job for requests of one version. No dollar sign stands before a brace, because Flux would replace such text.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ echo "The profiler starts. ConfigMap $OUTPUT_CONFIG_MAP does not hold the output
 """
 )
 
-COPY = (
+_COPY = (
     _COMMON
     + r"""[ -e "$output" ] || fail $missing "The profiler ended without an error, but it wrote no $output. Its log may say why."
 set -- "$output"
@@ -145,7 +145,7 @@ uid=$(try kubectl get dynamographdeploymentrequests.nvidia.com "$DGDR_NAME" --na
   --output 'jsonpath={.metadata.uid}') || echo "Request $DGDR_NAME cannot be read. Its deletion will not delete the ConfigMap." >&2
 if [ -n "$uid" ]; then
   owners=$(printf '[{"apiVersion":"%s","kind":"%s","name":"%s","uid":"%s","controller":false}]' \
-    nvidia.com/v1alpha1 DynamoGraphDeploymentRequest "$DGDR_NAME" "$uid")
+    @api_version@ DynamoGraphDeploymentRequest "$DGDR_NAME" "$uid")
 fi
 metadata=$(printf '{"labels":{"%s":"%s","%s":"%s"},"annotations":{"%s":"%s","%s":"%s"},"ownerReferences":%s}' \
   $name_label "$DGDR_NAME" $manager_label $manager $profile_hash "$PROFILE_HASH" $output_hash "$hash" "$owners")
@@ -162,3 +162,8 @@ try kubectl apply --server-side --force-conflicts --field-manager krm-fn-profili
 echo "ConfigMap $OUTPUT_CONFIG_MAP holds the output of the profiler: $size bytes."
 """
 )
+
+
+def copy(api_version: str) -> str:
+    """The script after the profiler. `api_version` is that of the request in the cluster: Kubernetes follows no reference of another."""
+    return _COPY.replace("@api_version@", api_version)

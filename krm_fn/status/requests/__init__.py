@@ -11,16 +11,18 @@ from krm_fn.kube import identity, labels, names
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
+from krm_fn.status.requests import forms
+from krm_fn.status.requests.forms import DELETED, DEPLOYING, FAILED, PENDING, PROFILING, READY
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.profiling.output import Output
     from krm_fn.status.conditions import Condition
     from krm_fn.status.job import Job
+    from krm_fn.status.requests.forms import Form
     from krm_fn.status.subject import Subject
 
-PENDING, PROFILING, DEPLOYING, READY, DELETED, FAILED = "Pending", "Profiling", "Deploying", "Ready", "DeploymentDeleted", "Failed"
-"""The states of a request (`status.state`)."""
+__all__ = ("DELETED", "DEPLOYING", "FAILED", "PENDING", "PROFILING", "READY", "Request", "Seen", "Step", "read")
 
 
 class Step(NamedTuple):
@@ -40,8 +42,8 @@ class Step(NamedTuple):
 class Request(NamedTuple):
     """One request. `managed` is true if a render wrote the annotation `profile-hash`: nobody else judges the request then.
 
-    `profile_hash` is the value of that annotation. `overrides` is `spec.deploymentOverrides`. `wrong` says why its spec is refused.
-    `status` is the status as it is stored now.
+    `profile_hash` is the value of that annotation. `overrides` has the name, namespace, labels and annotations of the graph. `wrong` says
+    why its spec is refused. `status` is the status as it is stored now.
     """
 
     key: ObjectKey
@@ -55,6 +57,12 @@ class Request(NamedTuple):
     deleted: bool = False
     wrong: str = ""
     status: dict[str, Any] = {}
+    form: Form = forms.OLDER
+
+    @property
+    def state(self) -> str:
+        """The state in the stored status; empty before the first. In v1beta1 it is the phase."""
+        return fields.text(self.status.get(self.form.state))
 
     @property
     def job(self) -> ObjectKey:
@@ -69,15 +77,15 @@ class Request(NamedTuple):
     @property
     def generated(self) -> Resource:
         """The generated graph in the stored status; empty if there is none."""
-        return fields.mapping(self.status, "generatedDeployment")
+        return forms.generated(self.status, self.form)
 
     @property
     def deployed(self) -> ObjectKey | None:
         """The key of the graph that was deployed, by the stored status; None if none was."""
-        found = fields.mapping(self.status, "deployment")
-        if found.get("created") is not True or not fields.text(found.get("name")):
-            return None
-        return ObjectKey(DYNAMO_GROUP, identity.GRAPH, fields.text(found.get("namespace")), fields.text(found.get("name")))
+        namespace, name = forms.deployed(self.status, self.form)
+        if self.form is forms.NEWER:
+            namespace = fields.text(self.overrides.get("namespace")) or self.key.namespace
+        return ObjectKey(DYNAMO_GROUP, identity.GRAPH, namespace, name) if name else None
 
     def choose(self, output: Output | None) -> Resource | None:
         """The generated graph: that of the output if it can be used, else the one in the stored status; None if there is none."""
@@ -107,16 +115,14 @@ class Seen(NamedTuple):
 
 def read(resource: Resource, home: str = "") -> Request:
     """Reads one request. `home` is the namespace of a resource without one. Never raises for what a user wrote."""
-    spec, metadata, annotations = fields.mapping(resource, "spec"), fields.mapping(resource, "metadata"), labels.notes(resource)
+    metadata, annotations, form = fields.mapping(resource, "metadata"), labels.notes(resource), forms.of(resource)
     return Request(
         identity.key(resource, home),
         fields.number(metadata.get("generation")) or 0,
         labels.PROFILE_HASH in annotations,
         fields.text(annotations.get(labels.PROFILE_HASH)),
-        fields.text(spec.get("backend")),
-        spec.get("useMocker") is True,
-        spec.get("autoApply") is True,
-        fields.mapping(spec, "deploymentOverrides"),
+        *forms.wanted(resource, form),
         "deletionTimestamp" in metadata,
         status=fields.mapping(resource, "status"),
+        form=form,
     )

@@ -50,7 +50,7 @@ def step(request: Request, seen: Seen, features: Features, *, due: bool) -> Step
 
 
 def _undeployed(request: Request, key: ObjectKey | None, seen: Seen, features: Features) -> Step:
-    refused = seen.refused if key else "the generated graph has no name; set spec.deploymentOverrides.name"
+    refused = seen.refused if key else f"the generated graph has no name; set {request.form.overrides}.name"
     if refused:
         return Step(FAILED, Condition(TYPE, False, REFUSED, refused), stalled=True)
     if not features.auto_apply:

@@ -37,7 +37,7 @@ def step(request: Request, seen: Seen, profiled: Step) -> Step:
 
 
 def _generated(request: Request, graph: Resource, notes: list[str]) -> Step:
-    here = "Generated spec is available in status.generatedDeployment"
+    here = f"Generated spec is available in {request.form.place}"
     said = "DynamoGraphDeployment spec generated successfully" if request.auto_apply else here
     return Step(READY, Condition(TYPE, True, GENERATED, "; ".join([said, *notes])), done=True, value=graph)
 
@@ -82,5 +82,5 @@ def _place(request: Request, graph: Resource) -> list[str]:
     if written and written != target.namespace:
         found.append(f"the namespace {written} of the generated graph is not used; the graph goes to {target.namespace}")
     if not target.name:
-        found.append("the generated graph has no name; set spec.deploymentOverrides.name")
+        found.append(f"the generated graph has no name; set {request.form.overrides}.name")
     return found

@@ -68,7 +68,7 @@ def _without_job(request: Request) -> Step:
         return _completed()
     name = request.job.name
     stored = fields.condition(request.status, TYPE)
-    if stored.get("reason") in (RUNNING, COMPLETED, UNSUCCESSFUL) or request.status.get("state") == PROFILING:
+    if stored.get("reason") in (RUNNING, COMPLETED, UNSUCCESSFUL) or request.state == PROFILING:
         return _failed(f'jobs.batch "{name}" not found', "; apply the rendered Job again, and profiling starts from the beginning")
     return Step(PENDING, Condition(TYPE, False, WAITING, f"the Job {name} does not exist yet; apply it together with the request"))
 

@@ -45,7 +45,7 @@ class Transition(NamedTuple):
 
 def between(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Transition]:
     """The events of a change from one status to the next. A first status tells that the request was seen."""
-    if not before.get("state"):
+    if not before.get("state") and not before.get("phase"):
         yield Transition(INITIALIZED, "DGDR initialized successfully")
     for type_ in _TYPES:
         was, now = (fields.condition(each, type_) for each in (before, after))

@@ -60,8 +60,8 @@ class World(NamedTuple):
     """What controllers work with.
 
     `learned(kind, resource, by)` puts the answer to a write into the cache; `by` is not called for it. `config` is the configuration of
-    graphs that are rendered here. `outside(home, namespace)` says why the graph of a request in namespace `home` may not go into a
-    namespace, and what to do; empty if it may.
+    graphs that are rendered here. `outside(home, namespace, field)` says why the graph of a request in namespace `home` may not go into a
+    namespace, which `field` of the request names, and what to do; empty if it may. `served(kind)` is the version of a kind on the server.
     """
 
     cache: Cache
@@ -70,7 +70,8 @@ class World(NamedTuple):
     features: Features
     learned: Callable[[Kind, Resource, Controller], None]
     config: Config
-    outside: Callable[[str, str], str]
+    outside: Callable[[str, str, str], str]
+    served: Callable[[Kind], str]
     loras: Loras | None = None
     """None without the feature `loras`."""
 
@@ -82,8 +83,6 @@ class Controller:
     """The kind of the resources that it works on."""
     counted: ClassVar[bool] = False
     """True for the one controller of a kind that tells the states of its resources to the metrics."""
-    expendable: ClassVar[tuple[str, ...]] = ()
-    """The fields of the status that are left out if the server finds it too large."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -102,6 +101,10 @@ class Controller:
         """The resources to work on after a change. By default: those of its own kind that the change concerns."""
         return (key for key in change.concerned if (key.group, key.kind) == (self.kind.group, self.kind.kind))
 
+    def expendable(self, value: Any) -> tuple[str, ...]:
+        """The fields of the status of a resource that are left out if the server finds it too large."""
+        return ()
+
     def state(self, value: Any) -> str:
         """The state of a resource in the metrics."""
         return ""
@@ -119,7 +122,7 @@ class Controller:
         if patch is None:
             self.world.writer.unchanged(self.kind)
             return None
-        outcome = await self.world.writer.status(self.kind, key, entry, patch, self.expendable)
+        outcome = await self.world.writer.status(self.kind, key, entry, patch, self.expendable(entry.value))
         if outcome.resource is not None:
             self.world.learned(self.kind, outcome.resource, self)
         return outcome

@@ -53,7 +53,6 @@ class Requests(Controller):
 
     kind = REQUESTS
     counted = True
-    expendable = ("generatedDeployment",)
 
     def __init__(self, world: World) -> None:
         from krm_fn.sync.requests.deployer import Deployer  # noqa: PLC0415 - the core needs neither the expansion nor the output
@@ -61,7 +60,7 @@ class Requests(Controller):
 
         super().__init__(world)
         self._outputs = Outputs()
-        self._deployer = Deployer(world.writer, world.config, world.outside)
+        self._deployer = Deployer(world.writer, world.config, world.outside, lambda: world.served(GRAPHS))
         self._targets: dict[ObjectKey, ObjectKey] = {}
         """The graph of each request."""
         self._made: dict[ObjectKey, tuple[Subject, float]] = {}
@@ -98,9 +97,13 @@ class Requests(Controller):
             self._made.pop(key, None)
             yield from (each for each, graph in self._targets.items() if graph == key)
 
+    def expendable(self, value: Request) -> tuple[str, ...]:
+        """The generated graph."""
+        return value.form.result[:1]
+
     def state(self, value: Request) -> str:
         """The state in the status, `unknown` before the first, and `unmanaged` for a request that no render wrote."""
-        return (fields.text(value.status.get("state")) or _UNKNOWN) if value.managed else UNMANAGED
+        return (value.state or _UNKNOWN) if value.managed else UNMANAGED
 
     async def reconcile(self, key: ObjectKey) -> float | None:
         """Deploys the graph of one request if it is due, and writes the status."""
@@ -113,7 +116,8 @@ class Requests(Controller):
             return wait
         desired = request.status(entry.value, found.seen, times.now(), self.world.features)
         if _due(desired):
-            if desired.get("generatedDeployment") != entry.value.generated:  # the graph is created only if the status can tell it
+            told = entry.value._replace(status=desired).generated
+            if told != entry.value.generated:  # the graph is created only if the status can tell it
                 pause = await self._publish(entry, desired)
                 entry = self.world.cache.entry(key)
                 if pause is not None or entry is None:

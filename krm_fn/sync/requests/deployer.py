@@ -38,17 +38,27 @@ class Attempt(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+class _Made(NamedTuple):
+    """What a rendered graph was made of."""
+
+    generation: int
+    served: str
+    output: Output
+
+
 class Deployer:
     """Renders and applies graphs.
 
-    `outside(home, namespace)` says why the graph of a request in namespace `home` may not go into a namespace; empty if it may.
+    `outside(home, namespace, field)` says why the graph of a request in namespace `home` may not go into a namespace, which `field` names;
+    empty if it may. `served()` is the version in which the server serves graphs.
     """
 
-    def __init__(self, writer: Writer, config: Config, outside: Callable[[str, str], str]) -> None:
+    def __init__(self, writer: Writer, config: Config, outside: Callable[[str, str, str], str], served: Callable[[], str]) -> None:
         self._applier = Applier(writer, retain_volumes=config.retain_volumes)
         self._config = config
         self._outside = outside
-        self._rendered: dict[ObjectKey, tuple[int, Output, Rendered]] = {}
+        self._served = served
+        self._rendered: dict[ObjectKey, tuple[_Made, Rendered]] = {}
         self._failures: dict[ObjectKey, int] = {}
 
     def forget(self, request: ObjectKey) -> None:
@@ -73,11 +83,11 @@ class Deployer:
         return Attempt(subject.read(applied.graph), warnings=rendered.warnings)
 
     def _refusal(self, request: Request, graph: Subject) -> str:
-        if why := self._outside(request.key.namespace, graph.key.namespace):
+        if why := self._outside(request.key.namespace, graph.key.namespace, f"{request.form.overrides}.namespace"):
             return f"the graph belongs into namespace {graph.key.namespace}, but {why}"
         if graph.request != request.key:
             marks = f"{labels.REQUEST_NAME} and {labels.REQUEST_NAMESPACE}"
-            return f"spec.deploymentOverrides.labels changes the labels {marks}, by which krm-fn sync finds the graph; remove them there"
+            return f"{request.form.overrides}.labels changes the labels {marks}, by which krm-fn sync finds the graph; remove them there"
         return ""
 
     def _pause(self, request: ObjectKey, longest: float) -> float:
@@ -87,10 +97,11 @@ class Deployer:
 
     async def _render(self, request: Request, output: Output) -> Rendered:
         """The rendered graph. The same generation of a request and the same output are rendered once."""
-        generation, before, rendered = self._rendered.get(request.key, (0, None, None))
-        if rendered is None or generation != request.generation or before is not output:
+        made = _Made(request.generation, self._served(), output)
+        before, rendered = self._rendered.get(request.key, (None, None))
+        if rendered is None or before is None or before[:2] != made[:2] or before.output is not output:
             graph, others = objects.graph(output, request), objects.config_maps(output, request)
             check = f"krm-fn request get {request.key.name} -n {request.key.namespace} | krm-fn check -"
-            rendered = await asyncio.to_thread(rendering.render, graph, others, self._config, check)
-            self._rendered[request.key] = request.generation, output, rendered
+            rendered = await asyncio.to_thread(rendering.render, graph, others, self._config._replace(source_version=made.served), check)
+            self._rendered[request.key] = made, rendered
         return rendered

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
 
+_SOURCE = "DYN428"
+"""Warns about a render of the graph in the cluster. Nobody renders that one: `krm-fn request get` prints the graph of the profiler."""
+
+
 class Rendered(NamedTuple):
     """A graph with the annotations of a render, and the objects to create with it. `refused` says why it cannot be applied."""
 
@@ -36,4 +40,5 @@ def render(graph: Resource, config_maps: Sequence[Resource], config: Config, che
     key = identity.key(graph)
     (kept,) = [each for each in expansion.resources if identity.key(each) == key]
     others = tuple(each for each in expansion.resources if each is not kept)
-    return Rendered(kept, others, warnings=tuple(results.line(each) for each in expansion.results if each.severity == "warning"))
+    told = [each for each in expansion.results if each.severity == "warning" and each.code != _SOURCE]
+    return Rendered(kept, others, warnings=tuple(results.line(each) for each in told))
