@@ -274,4 +274,16 @@ TITLES = {
     "DYN482": "Rendered as Dynamo 0.9 does",
     "DYN483": "Grove cannot change the field",
     "DYN484": "Operator refuses the change of the field",
+    # 530-549: forecasts of changed objects
+    "DYN530": "API server refuses a change of the field",
+    "DYN531": "Grove refuses a change of the PodCliqueSet",
+    "DYN532": "Rollout is stuck without free GPUs",
+    "DYN533": "All replicas restart at the same time",
+    "DYN534": "Grove does not apply new numbers of replicas",
+    "DYN535": "Replicas become 1",
+    "DYN536": "Changed data restarts no pod",
+    "DYN537": "New workload runs beside a removed one",
+    "DYN538": "Nodes have no GPUs",
+    "DYN539": "Changed pods wait",
+    "DYN540": "Older LeaderWorkerSet refuses another size",
 }

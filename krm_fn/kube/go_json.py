@@ -24,7 +24,7 @@ _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "IntOrString": 0,
 _ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 
 
-class _Field(NamedTuple):
+class Field(NamedTuple):
     """A field of a struct: its name, True if omitempty leaves it out, its mark (see `Structs`), and the type behind the mark."""
 
     name: str
@@ -47,7 +47,7 @@ class Encoder:
     def __init__(self, structs: Structs) -> None:
         """Each struct that `structs` refers to must be in it."""
         self._structs = structs
-        self._fields: dict[str, tuple[_Field, ...]] = {}
+        self._fields: dict[str, tuple[Field, ...]] = {}
 
     def text(self, value: Mapping[str, Any], struct: str) -> str:
         """The JSON text of a value, without blanks. The value must be valid by its schema."""
@@ -55,7 +55,7 @@ class Encoder:
 
     def _struct(self, value: Mapping[str, Any], struct: str) -> dict[str, Any]:
         if struct not in self._fields:
-            self._fields[struct] = tuple(_field(name, written) for name, written in self._structs[struct].items())
+            self._fields[struct] = tuple(read(name, written) for name, written in self._structs[struct].items())
         made = {}
         for field in self._fields[struct]:
             written = self._field(field, value.get(field.name))
@@ -63,7 +63,7 @@ class Encoder:
                 made[field.name] = written
         return made
 
-    def _field(self, field: _Field, value: Any) -> Any:
+    def _field(self, field: Field, value: Any) -> Any:
         """The value as Go holds it: None for a nil pointer, list or map; the zero of its type for a missing value."""
         if value is None and (field.mark or field.kind == "Time"):
             return None
@@ -83,12 +83,13 @@ class Encoder:
         return int(value) if isinstance(value, float) else value
 
 
-def _field(name: str, written: str) -> _Field:
+def read(name: str, written: str) -> Field:
+    """Reads the type of one field of `Structs`."""
     kind = written.removeprefix("?")
     mark = next((mark for mark in _MARKS if kind.startswith(mark)), "")
-    return _Field(name, kind != written, mark, kind.removeprefix(mark))
+    return Field(name, kind != written, mark, kind.removeprefix(mark))
 
 
-def _is_empty(field: _Field, value: Any) -> bool:
+def _is_empty(field: Field, value: Any) -> bool:
     """True if omitempty leaves the value out: behind a pointer only nil is empty."""
     return value is None if field.mark == "*" else not value

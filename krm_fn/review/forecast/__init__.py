@@ -1,65 +1,70 @@
 """What a cluster does with changed objects: which pods restart, which GPUs that takes, and whether the rollouts can end.
 
-Each file of this folder with a `KIND` forecasts the objects of one kind. The other kinds have the rules of `others`.
+`kinds` has one file for each kind of object with pods; `kinds.others` has the rules of all other kinds.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from krm_fn.records import NamedTuple
+from krm_fn.review.forecast import findings, kinds, placing, rollout, world
+from krm_fn.review.forecast.outcome import Forecast, Gpus, Outcome
 
 if TYPE_CHECKING:
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.results import Path, Result
+    from collections.abc import Iterator, Sequence
 
-Effect = Literal["same", "updated", "restarts", "created", "deleted", "refused"]
-"""What happens to one object.
+    from krm_fn.kube.types import Resource
+    from krm_fn.review.changes import Change
+    from krm_fn.review.forecast.kinds import Part, World
+    from krm_fn.review.forecast.outcome import Service
+    from krm_fn.review.forecast.rollout import Rollout
 
-`same`: nothing. `updated`: the object changes, and its pods stay. `restarts`: the pods are replaced. `created` and `deleted`: the object
-is in one state only. `refused`: the cluster refuses the change, so the object must be deleted and made again.
-"""
+__all__ = ["forecast"]
 
 
-class Gpus(NamedTuple):
-    """Numbers of GPUs. `peak` is the largest number at one time, and `interrupted` the number held by old pods that are replaced.
+def forecast(changes: Sequence[Change], nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Forecast:
+    """Forecasts changes that are applied together.
 
-    `needed` is the smallest number of free GPUs with which all rollouts end.
+    `changes` has all objects of both states, also those that are the same: they hold GPUs. `nodes` and `pods` are those of the cluster;
+    None means that nothing is known about the nodes. The function never raises for what the resources contain.
     """
-
-    before: int = 0
-    peak: int = 0
-    after: int = 0
-    interrupted: int = 0
-    needed: int = 0
-
-
-class Outcome(NamedTuple):
-    """The forecast for one object. `service` is the name of its service, empty if the object belongs to none.
-
-    `causes` are the fields of the new object, or of the old one, that replace the pods or that the cluster refuses. `stuck` is None if
-    nothing is known about the nodes, and otherwise True if the rollout waits for GPUs for ever.
-    """
-
-    key: ObjectKey
-    effect: Effect
-    service: str = ""
-    causes: tuple[Path, ...] = ()
-    gpus: Gpus = Gpus()
-    stuck: bool | None = None
-    findings: tuple[Result, ...] = ()
+    around = world.read(changes)
+    parts = [kinds.get(change.key)(change, around) for change in changes]
+    rollouts = [each for part in parts for each in part.rollouts]
+    free = waits = None
+    if nodes is not None:
+        room, placed = placing.place(rollouts, nodes, pods)
+        free = room.free()
+        waits = iter(rollout.run(placed, room).stuck)
+    outcomes = tuple(_outcome(change, part, around, waits, free) for change, part in zip(changes, parts, strict=True))
+    total = _gpus(rollouts)
+    services = tuple(dict.fromkeys(each for change, part in zip(changes, parts, strict=True) if change.new for each in part.services))
+    found = (*findings.together(changes, parts), *findings.about_nodes(nodes, total.peak))
+    return Forecast(outcomes, total, services, _restarting(changes, parts), rollout.needed(rollouts), free, found)
 
 
-class Forecast(NamedTuple):
-    """The outcomes in the order of the changes, the GPUs of all of them together, and the number of GPUs of all nodes.
+def _outcome(change: Change, part: Part, around: World, waits: Iterator[bool] | None, free: int | None) -> Outcome:
+    """The outcome for one object. `waits` has the next rollouts in the order of the objects."""
+    stuck = None if waits is None else True in [next(waits) for _ in part.rollouts]
+    found = [*findings.of_change(change, part, around)]
+    if stuck and free is not None:
+        found.append(findings.stuck(change, part.rollouts, free))
+    return Outcome(change.key, part.effect, part.services, part.restarting, part.causes, _gpus(part.rollouts), stuck, tuple(found))
 
-    `restarting` are the services with pods that are replaced, `services` all services of the new state. `available` is None if nothing is
-    known about the nodes; otherwise it is the number of GPUs that the nodes offer to the forecast's own pods.
-    """
 
-    outcomes: tuple[Outcome, ...]
-    gpus: Gpus
-    restarting: tuple[str, ...]
-    services: tuple[str, ...]
-    available: int | None = None
-    findings: tuple[Result, ...] = ()
+def _gpus(rollouts: Sequence[Rollout]) -> Gpus:
+    """The GPUs of rollouts that begin at the same time, if there are enough."""
+    before = sum(rollout.gpus(each.old) * each.before for each in rollouts)
+    after = sum(rollout.gpus(each.new if each.replaces else each.old) * each.after for each in rollouts)
+    interrupted = sum(rollout.gpus(each.old) * each.before for each in rollouts if each.replaces)
+    return Gpus(before, rollout.peak(rollouts), after, interrupted)
+
+
+def _restarting(changes: Sequence[Change], parts: Sequence[Part]) -> tuple[Service, ...]:
+    """The services with pods that are replaced: by their own object, or because another object takes the place of a removed one."""
+    come, go = (
+        {each for change, part in zip(changes, parts, strict=True) if part.rollouts and part.effect == effect for each in part.services}
+        for effect in ("created", "deleted")
+    )
+    found = dict.fromkeys(each for part in parts for each in (*part.restarting, *(one for one in part.services if one in come & go)))
+    return tuple(found)

@@ -1,0 +1,193 @@
+"""The GPUs of pods and of nodes: what a pod asks for, what a node offers, and what other pods hold.
+
+A scheduler of Kubernetes reads the same numbers: requests, which are the limits of extended resources, and `status.allocatable` of nodes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import gpus as gpu_names
+from krm_fn.kube import quantity
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from krm_fn.kube.types import Resource
+
+Amounts = tuple[tuple[str, int], ...]
+"""Numbers of GPUs by the name of their resource, sorted by name."""
+
+_ENDED = ("Succeeded", "Failed")
+_KEEPS_AWAY = ("NoSchedule", "NoExecute")
+
+
+class Demand(NamedTuple):
+    """What one pod asks of a node: GPUs, and the labels and taints that decide which nodes it may use."""
+
+    amounts: Amounts = ()
+    selector: tuple[tuple[str, str], ...] = ()
+    tolerated: tuple[str, ...] = ()
+
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs."""
+        return sum(count for _, count in self.amounts)
+
+
+def demand(pod: Any) -> Demand:
+    """The demand of a pod spec: the larger of its containers together and each init container alone, as a scheduler counts.
+
+    An init container with `restartPolicy: Always` runs beside the containers and is counted with them.
+    """
+    spec = pod if isinstance(pod, dict) else {}
+    containers, first = _listed(spec.get("containers")), _listed(spec.get("initContainers"))
+    beside = [each for each in first if each.get("restartPolicy") == "Always"]
+    total = _sum(_asked(each) for each in (*containers, *beside))
+    for each in first:
+        for name, count in _asked(each).items():
+            total[name] = max(total.get(name, 0), count)
+    selector = {key: value for key, value in _mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
+    tolerated = (_tolerated(each) for each in _listed(spec.get("tolerations")))
+    return Demand(tuple(sorted((name, count) for name, count in total.items() if count)), tuple(sorted(selector.items())), tuple(tolerated))
+
+
+class _Node:
+    """A node with its free GPUs by resource."""
+
+    def __init__(self, name: str, free: dict[str, int], labels: Mapping[str, Any], taints: Sequence[str]) -> None:
+        self.name, self.free = name, free
+        self._labels, self._taints = labels, taints
+
+    def fits(self, wanted: Demand) -> bool:
+        """True if a pod with this demand may run on the node."""
+        if any(self.free.get(name, 0) < count for name, count in wanted.amounts):
+            return False
+        if any(self._labels.get(key) != value for key, value in wanted.selector):
+            return False
+        return "" in wanted.tolerated or all(taint in wanted.tolerated for taint in self._taints)
+
+
+class Nodes:
+    """Nodes on which units are placed. Each pod goes to the node with the fewest free GPUs that has enough."""
+
+    def __init__(self, nodes: Iterable[_Node]) -> None:
+        """Each node has a name of its own."""
+        self._nodes = {node.name: node for node in nodes}
+
+    def take(self, size: tuple[Demand, ...], *, unbounded: bool = False) -> tuple[str, ...] | None:
+        """Places the pods of one unit, and returns their nodes; None if one of them does not fit.
+
+        If `unbounded`, a pod that fits nowhere goes to the first node, because it runs there although the nodes do not say so.
+        """
+        taken: list[str] = []
+        for wanted in size:
+            if not wanted.amounts:
+                taken.append("")
+                continue
+            found = min(
+                (node for node in self._nodes.values() if node.fits(wanted)), key=lambda node: sum(node.free.values()), default=None
+            )
+            if found is None and unbounded:
+                found = next(iter(self._nodes.values()), None)
+            if found is None:
+                self.give(size[: len(taken)], tuple(taken))
+                return None
+            self._change(found.name, wanted, -1)
+            taken.append(found.name)
+        return tuple(taken)
+
+    def give(self, size: tuple[Demand, ...], placed: tuple[str, ...]) -> None:
+        """Frees what the pods of one unit hold."""
+        for wanted, name in zip(size, placed, strict=False):
+            self._change(name, wanted, 1)
+
+    def hold(self, size: tuple[Demand, ...], placed: tuple[str, ...]) -> None:
+        """Takes the GPUs of pods that run on known nodes."""
+        for wanted, name in zip(size, placed, strict=False):
+            self._change(name, wanted, -1)
+
+    def free(self) -> int:
+        """The number of free GPUs of all nodes."""
+        return sum(max(count, 0) for node in self._nodes.values() for count in node.free.values())
+
+    def _change(self, name: str, wanted: Demand, sign: int) -> None:
+        if name in self._nodes:
+            free = self._nodes[name].free
+            for resource, count in wanted.amounts:
+                free[resource] = free.get(resource, 0) + sign * count
+
+
+def pool(amounts: Mapping[str, int]) -> Nodes:
+    """One node with this many GPUs, for forecasts without nodes."""
+    return Nodes([_AnyNode(dict(amounts))])
+
+
+class _AnyNode(_Node):
+    """The only node of a forecast without nodes: labels and taints do not matter."""
+
+    def __init__(self, free: dict[str, int]) -> None:
+        super().__init__("any", free, {}, ())
+
+    def fits(self, wanted: Demand) -> bool:
+        """True if enough GPUs are free."""
+        return all(self.free.get(name, 0) >= count for name, count in wanted.amounts)
+
+
+def nodes(found: Iterable[Resource], pods: Iterable[Resource]) -> Nodes:
+    """The nodes with what they offer, less the GPUs of the pods that run on them. Cordoned nodes offer nothing."""
+    made = Nodes(_node(resource) for resource in found)
+    for pod in pods:
+        if runs(pod):
+            made.hold((demand(pod.get("spec")),), (f"{_mapping(pod.get('spec'))['nodeName']}",))
+    return made
+
+
+def runs(pod: Resource) -> bool:
+    """True if a pod holds the resources of a node: it has a node, and has not ended."""
+    return bool(_mapping(pod.get("spec")).get("nodeName")) and _mapping(pod.get("status")).get("phase") not in _ENDED
+
+
+def offered(resource: Resource) -> dict[str, int]:
+    """The GPUs that a node offers, by the name of their resource. A node without `allocatable` offers its `capacity`."""
+    status = _mapping(resource.get("status"))
+    return _gpus(status.get("allocatable") or status.get("capacity"))
+
+
+def _node(resource: Resource) -> _Node:
+    metadata, spec = _mapping(resource.get("metadata")), _mapping(resource.get("spec"))
+    taints = [f"{each.get('key')}" for each in _listed(spec.get("taints")) if each.get("effect") in _KEEPS_AWAY]
+    free = {} if spec.get("unschedulable") else offered(resource)
+    return _Node(f"{metadata.get('name')}", free, _mapping(metadata.get("labels")), taints)
+
+
+def _tolerated(toleration: Mapping[str, Any]) -> str:
+    """The key of the tolerated taints; empty for all taints."""
+    return f"{toleration.get('key') or ''}"
+
+
+def _asked(container: Mapping[str, Any]) -> dict[str, int]:
+    resources = _mapping(container.get("resources"))
+    return {**_gpus(resources.get("limits")), **_gpus(resources.get("requests"))}
+
+
+def _gpus(amounts: Any) -> dict[str, int]:
+    names = (name for name in _mapping(amounts) if gpu_names.is_resource(f"{name}"))
+    return {name: quantity.value(amounts[name]) // quantity.UNIT for name in names}
+
+
+def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for part in parts:
+        for name, count in part.items():
+            total[name] = total.get(name, 0) + count
+    return total
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

@@ -1,0 +1,119 @@
+"""The findings of a forecast: what a reviewer should know before the change is applied, and what helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import labels
+from krm_fn.review.forecast import capacity, kinds, rollout
+from krm_fn.review.forecast.rollout import Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+    from krm_fn.review.changes import Change
+    from krm_fn.review.forecast.kinds import Part, World
+    from krm_fn.review.forecast.outcome import Service
+    from krm_fn.review.forecast.rollout import Rollout
+
+_SET = ("grove.io", "PodCliqueSet")
+_GROUPS = "LeaderWorkerSet"
+_REPLICAS = ("spec", "replicas")
+
+
+def of_change(change: Change, part: Part, world: World) -> Iterator[Result]:
+    """The findings about one object that do not depend on GPUs."""
+    yield from part.findings
+    ref = results.ref(change.new or change.old or {})
+    if part.effect == "refused":
+        field = results.field(part.causes[0])
+        if (change.key.group, change.key.kind) == _SET:
+            message = f"Grove refuses a change of {field}; delete the PodCliqueSet and apply it again, which stops all its pods"
+            yield results.error("DYN531", message, ref, part.causes[0])
+        else:
+            message = f"an API server refuses a change of {field}; set it back, or delete the {ref.kind} {ref.name} and apply it again"
+            yield results.error("DYN530", message, ref, part.causes[0])
+    elif part.causes and part.effect == "updated":
+        message = "the changed pods wait: no old pod is replaced while the object is paused or replaces pods only after their deletion"
+        yield results.warning("DYN539", f"{message}; resume it, or delete the old pods", ref, part.causes[0])
+    yield from _falls_to_one(change, part, world)
+
+
+def _falls_to_one(change: Change, part: Part, world: World) -> Iterator[Result]:
+    """Warns of replicas that leave the file: with both ways of applying, the API server writes the default, which is 1."""
+    if not part.rollouts or change.old is None or change.new is None or change.key in world.managed:
+        return
+    before, after = (kinds.spec(each).get("replicas") for each in (change.old, change.new))
+    if isinstance(before, int) and before > 1 and after is None:
+        message = f"replicas leaves the file, so that {before} replicas become 1 until something scales them"
+        mend = "keep the number until the new owner of replicas has written it"
+        yield results.warning("DYN535", f"{message}; {mend}", results.ref(change.new), _REPLICAS)
+
+
+def together(changes: Sequence[Change], parts: Sequence[Part]) -> Iterator[Result]:
+    """The findings about several objects."""
+    both = tuple(zip(changes, parts, strict=True))
+    yield from _at_once(both)
+    yield from _side_by_side(both)
+
+
+def _at_once(both: Sequence[tuple[Change, Part]]) -> Iterator[Result]:
+    """Warns of services with several LeaderWorkerSets: their groups do not wait for each other."""
+    sets: dict[Service, list[Change]] = {}
+    for change, part in both:
+        for service in part.restarting if change.key.kind == _GROUPS else ():
+            sets.setdefault(service, []).append(change)
+    for service, found in sets.items():
+        if len(found) > 1:
+            message = f"all {len(found)} replicas of {service.name} restart at the same time, because each is a LeaderWorkerSet of its own"
+            yield results.warning("DYN533", f"{message}; apply the change when the service may stop", results.ref(found[0].new or {}))
+
+
+def _side_by_side(both: Sequence[tuple[Change, Part]]) -> Iterator[Result]:
+    """Notes new workloads that run beside removed ones of the same graph."""
+    gone: dict[tuple[str, str], list[str]] = {}
+    for change, part in both:
+        for service in part.services if part.rollouts and change.new is None else ():
+            gone.setdefault(service[:2], []).append(change.key.name)
+    for change, part in both:
+        for service in part.services if part.rollouts and change.old is None else ():
+            if names := gone.get(service[:2]):
+                message = f"it runs beside {', '.join(names)} until that is pruned, and both hold GPUs until then"
+                yield results.info("DYN537", f"{message}; prune soon, or make room for both", results.ref(change.new or {}))
+
+
+def stuck(change: Change, rollouts: Sequence[Rollout], free: int) -> Result:
+    """The finding about a rollout that waits for GPUs for ever, with what would let it end."""
+    new = sum(rollout.gpus(each.new) for each in rollouts if each.replaces)
+    deadline = kinds.spec(change.new).get("progressDeadlineSeconds")
+    waits = f" until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""
+    message = f"the rollout is stuck: a new pod needs {new} GPUs, and the nodes have {free} free while the old pods run; it waits{waits}"
+    return results.warning("DYN532", f"{message}; {_advice(change, rollouts)}", results.ref(change.new or {}))
+
+
+def _advice(change: Change, rollouts: Sequence[Rollout]) -> str:
+    """The annotation that lets the rollout of a Deployment end with fewer GPUs, and what it costs."""
+    least = rollout.needed(rollouts)
+    one = f'annotate the service with {labels.MAX_SURGE}: "0" and {labels.MAX_UNAVAILABLE}: "1"'
+    recreate = f"annotate the service with {labels.STRATEGY}: Recreate"
+    choices = (
+        (Steps(0, 1), one, "one replica stops at a time"),
+        (Steps(0, rollouts[0].after, at_once=True), recreate, "all replicas stop at once"),
+    )
+    if change.key.kind == "Deployment":
+        for steps, words, cost in choices:
+            fewer = rollout.needed([each._replace(steps=steps) for each in rollouts])
+            if fewer < least:
+                return f"{words} ({cost}, and {fewer} free GPUs are enough), or make {least} GPUs free"
+    return f"make {least} GPUs free"
+
+
+def about_nodes(nodes: Sequence[Resource] | None, peak: int) -> Iterator[Result]:
+    """Warns of nodes of which none offers GPUs, for objects that need some."""
+    if nodes is not None and peak and not any(capacity.offered(node) for node in nodes):
+        shown = ", ".join(results.ref(node).name for node in nodes[:3]) or "no node at all"
+        message = f"the list of nodes has no GPUs ({shown}), so every rollout with GPUs would wait"
+        yield results.warning("DYN538", f"{message}; export the nodes while their device plugin runs: kubectl get nodes -o json")

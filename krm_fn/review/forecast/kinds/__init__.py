@@ -1,0 +1,112 @@
+"""The kinds of objects with a forecast of their own: each file is a kind in lower case, and its `forecast` makes the forecast.
+
+`others` has the rules of all other kinds.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import registry
+from krm_fn.kube import labels
+from krm_fn.records import NamedTuple
+from krm_fn.review.forecast.outcome import Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Result
+    from krm_fn.review.changes import Change
+    from krm_fn.review.forecast.outcome import Effect
+    from krm_fn.review.forecast.rollout import Rollout
+
+_OTHERS = "others"
+
+
+class World(NamedTuple):
+    """What the other objects say. `old` and `new` are the replicas that scaling adapters have for services in both states.
+
+    `readers` are the services whose pods read a ConfigMap or a Secret, by the key of the object. `managed` are the objects whose
+    replicas something in the cluster owns.
+    """
+
+    old: Mapping[Service, int]
+    new: Mapping[Service, int]
+    readers: Mapping[ObjectKey, tuple[Service, ...]]
+    managed: frozenset[ObjectKey] = frozenset()
+
+
+class Part(NamedTuple):
+    """The forecast for one object without its GPUs, and its rollouts, each with the service whose pods it has."""
+
+    effect: Effect
+    services: tuple[Service, ...] = ()
+    restarting: tuple[Service, ...] = ()
+    causes: tuple[Path, ...] = ()
+    rollouts: tuple[Rollout, ...] = ()
+    findings: tuple[Result, ...] = ()
+
+
+def get(key: ObjectKey) -> Callable[[Change, World], Part]:
+    """The function that forecasts a change of an object."""
+    package = sys.modules[__name__]
+    name = key.kind.lower()
+    known = name != _OTHERS and name in registry.entries(package)
+    entry = registry.get(package, name if known else _OTHERS)
+    if known and key.group != entry.GROUP:
+        entry = registry.get(package, _OTHERS)
+    found: Callable[[Change, World], Part] = entry.forecast
+    return found
+
+
+def service(metadata: Any, namespace: str) -> Service | None:
+    """The service that the labels of an object or a pod name; None if they name none."""
+    marks = metadata.get("labels") if isinstance(metadata, dict) else None
+    name = marks.get(labels.COMPONENT) if isinstance(marks, dict) else None
+    return Service(namespace, f"{marks.get(labels.GRAPH) or ''}", name) if isinstance(marks, dict) and isinstance(name, str) else None
+
+
+def spec(resource: Resource | None) -> dict[str, Any]:
+    """The spec of a resource; an empty object if there is none."""
+    found = (resource or {}).get("spec")
+    return found if isinstance(found, dict) else {}
+
+
+def simple(change: Change) -> Effect:
+    """The effect of a change that needs no rule of its kind: the object is new, was removed, or is the same in both states."""
+    return "created" if change.old is None else "deleted" if change.new is None else "same"
+
+
+def differing(change: Change) -> tuple[Resource, Resource] | None:
+    """Both states of an object that differ; None if `simple` has the effect."""
+    return (change.old, change.new) if change.fields and change.old is not None and change.new is not None else None
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value if it is an object, otherwise an empty object."""
+    return value if isinstance(value, dict) else {}
+
+
+def entries(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; an empty list for any other value."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def present(value: Any) -> dict[str, Any]:
+    """The fields of an object that are not null."""
+    return {name: entry for name, entry in mapping(value).items() if entry is not None}
+
+
+def replicas(resource: Resource | None, adapters: Mapping[Service, int], found: Service | None) -> int:
+    """The replicas of an object: as written, else those of the scaling adapter of its service, else one. No object has none."""
+    if resource is None:
+        return 0
+    return number(spec(resource).get("replicas"), adapters.get(found, 1) if found else 1)
+
+
+def number(value: Any, default: int) -> int:
+    """A number of replicas, or the default if the field is missing."""
+    return value if isinstance(value, int) else default

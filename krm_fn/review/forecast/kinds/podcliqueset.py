@@ -1,0 +1,229 @@
+"""PodCliqueSets: a clique's labels, annotations and pod spec replace its pods, one at a time, each deleted before it is made again.
+
+Follows Grove: `computeGenerationHash`, `ComputePCLQPodTemplateHash`, the defaults of `admission/pcs/defaulting`, and the refused changes
+of `admission/pcs/validation` (validatePodCliqueSetTemplateSpecUpdate). Cliques and scaling groups are replaced side by side.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kube import labels
+from krm_fn.records import NamedTuple
+from krm_fn.review.forecast import capacity, kinds, stored
+from krm_fn.review.forecast.kinds import Part
+from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Result
+    from krm_fn.review.changes import Change
+    from krm_fn.review.forecast.kinds import World
+    from krm_fn.review.forecast.outcome import Service
+
+GROUP = "grove.io"
+_CLIQUE, _INDEX = "grove.io/podclique", "grove.io/podcliquescalinggroup-replica-index"  # labels of pods
+_TEMPLATE: Path = ("spec", "template")
+_CLIQUES: Path = (*_TEMPLATE, "cliques")
+_GROUPS: Path = (*_TEMPLATE, "podCliqueScalingGroups")
+_ORDERED = ("CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit")
+_ANY_ORDER = "CliqueStartupTypeAnyOrder"
+_OF_SETS = ("resourceClaimTemplates", "resourceSharing", "topologyConstraint")
+_OF_CLIQUES = ("roleName", "startsAfter")
+_OF_GROUPS = ("cliqueNames", "resourceSharing", "topologyConstraint")
+
+
+class _Unit(NamedTuple):
+    """What Grove replaces at once: a pod of a single clique, or a replica of a scaling group with all its cliques.
+
+    `cliques` are the indexes of its cliques in the set. `copies` is the number of units.
+    """
+
+    name: str
+    cliques: tuple[int, ...]
+    copies: int
+
+
+def forecast(change: Change, _: World) -> Part:
+    """A PodCliqueSet. If the change is refused, the set must be replaced, and all its pods restart."""
+    namespace = change.key.namespace
+    services = tuple(dict.fromkeys(_services(change.new or change.old or {}, namespace)))
+    both = kinds.differing(change)
+    if both is None:
+        return Part(kinds.simple(change), services, rollouts=tuple(_rollouts(change, frozenset())))
+    if refused := tuple(dict.fromkeys(_refused(*map(_template, both)))):
+        return Part("refused", services, services, refused, tuple(_rollouts(change, None)))
+    changed, counts = _changed(*both), tuple(_counts(change))
+    causes = tuple(path for paths in changed.values() for path in paths)
+    waits = kinds.mapping(kinds.spec(both[1]).get("updateStrategy")).get("type") == "OnDelete"
+    if waits or not changed:
+        return Part("updated", services, (), causes, tuple(_rollouts(change, frozenset())), counts)
+    replaced = frozenset(changed)
+    touched = {index for unit in _units(both[1]) if replaced.intersection(unit.cliques) for index in unit.cliques}
+    restarting = tuple(dict.fromkeys(_services(both[1], namespace, touched)))
+    return Part("restarts", services, restarting, causes, tuple(_rollouts(change, replaced)), counts)
+
+
+def _template(resource: Resource | None) -> dict[str, Any]:
+    return kinds.mapping(kinds.spec(resource).get("template"))
+
+
+def _cliques(resource: Resource | None) -> list[dict[str, Any]]:
+    return kinds.entries(_template(resource).get("cliques"))
+
+
+def _changed(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
+    """The changed fields of each clique that is replaced, by its index in the new set.
+
+    The priority class of the set takes the place of that of every clique.
+    """
+    before = {clique.get("name"): clique for clique in _cliques(old)}
+    found = {}
+    for index, clique in enumerate(_cliques(new)):
+        was, now = _pods(before.get(clique.get("name"), {}), old), _pods(clique, new)
+        paths = tuple(_in_clique(path, index) for path in stored.differences(was, now))
+        if paths:
+            found[index] = paths
+    return found
+
+
+def _pods(clique: Mapping[str, Any], resource: Resource) -> Any:
+    """The pod template of a clique in the form that Grove hashes."""
+    metadata = {name: clique[name] for name in ("labels", "annotations") if clique.get(name)}
+    pod = {**_pod(clique), "priorityClassName": _template(resource).get("priorityClassName")}
+    return stored.clique({"metadata": metadata, "spec": pod})
+
+
+def _pod(clique: Mapping[str, Any]) -> dict[str, Any]:
+    return kinds.mapping(kinds.mapping(clique.get("spec")).get("podSpec"))
+
+
+def _in_clique(path: Path, index: int) -> Path:
+    """The path in the set of a path in the pod template of one clique."""
+    if path == ("spec", "priorityClassName"):
+        return (*_TEMPLATE, "priorityClassName")
+    return (*_CLIQUES, index, *(path[1:] if path[0] == "metadata" else ("spec", "podSpec", *path[1:])))
+
+
+def _refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
+    """The fields whose change Grove's admission refuses."""
+    if (old.get("cliqueStartupType") or _ANY_ORDER) != (new.get("cliqueStartupType") or _ANY_ORDER):
+        yield (*_TEMPLATE, "cliqueStartupType")
+    yield from ((*_TEMPLATE, name) for name in _OF_SETS if (old.get(name) or None) != (new.get(name) or None))
+    ordered = new.get("cliqueStartupType") in _ORDERED
+    before, after = (_named(each.get("cliques")) for each in (old, new))
+    if before.keys() != after.keys() or (ordered and list(before) != list(after)):
+        yield _CLIQUES
+    for name in after.keys() & before.keys():
+        at = (*_CLIQUES, list(after).index(name))
+        yield from ((*at, *path) for path in _refused_in_clique(before[name], after[name]))
+    groups, now = (_named(each.get("podCliqueScalingGroups")) for each in (old, new))
+    if groups.keys() != now.keys():
+        yield _GROUPS
+    for name in now.keys() & groups.keys():
+        at = (*_GROUPS, list(now).index(name))
+        yield from ((*at, field) for field in _OF_GROUPS if (groups[name].get(field) or None) != (now[name].get(field) or None))
+        if kinds.number(groups[name].get("minAvailable"), 1) != kinds.number(now[name].get("minAvailable"), 1):
+            yield (*at, "minAvailable")
+
+
+def _refused_in_clique(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
+    before, after = (kinds.mapping(each.get("spec")) for each in (old, new))
+    yield from (("spec", name) for name in _OF_CLIQUES if (before.get(name) or None) != (after.get(name) or None))
+    if _least(before) != _least(after):
+        yield ("spec", "minAvailable")
+    if (_pod(old).get("schedulerName") or "") != (_pod(new).get("schedulerName") or ""):
+        yield ("spec", "podSpec", "schedulerName")
+    yield from ((name,) for name in ("resourceSharing", "topologyConstraint") if (old.get(name) or None) != (new.get(name) or None))
+
+
+def _least(spec: Mapping[str, Any]) -> int:
+    """`minAvailable`, which is the number of replicas if it is missing (defaultPodCliqueTemplateSpecs)."""
+    return kinds.number(spec.get("minAvailable"), kinds.number(spec.get("replicas"), 0))
+
+
+def _named(value: Any) -> dict[str, dict[str, Any]]:
+    return {f"{entry.get('name')}": entry for entry in kinds.entries(value)}
+
+
+def _units(resource: Resource | None) -> Iterator[_Unit]:
+    """The units of one replica of a set."""
+    cliques = _cliques(resource)
+    indexes = {clique.get("name"): index for index, clique in enumerate(cliques)}
+    grouped: set[int] = set()
+    for group in kinds.entries(_template(resource).get("podCliqueScalingGroups")):
+        names = group.get("cliqueNames")
+        own = tuple(indexes[name] for name in names if name in indexes) if isinstance(names, list) else ()
+        grouped.update(own)
+        yield _Unit(f"{group.get('name')}", own, kinds.number(group.get("replicas"), 1))
+    for index, clique in enumerate(cliques):
+        if index not in grouped:
+            yield _Unit(f"{clique.get('name')}", (index,), _copies(clique))
+
+
+def _copies(clique: Mapping[str, Any]) -> int:
+    """The number of pods of a clique; 0 means 1 (defaultPodCliqueTemplateSpecs)."""
+    return kinds.number(kinds.mapping(clique.get("spec")).get("replicas"), 1) or 1
+
+
+def _rollouts(change: Change, replaced: frozenset[int] | None) -> Iterator[Rollout]:
+    """One rollout for each unit. `replaced` are the indexes of changed cliques of the new set; None replaces all units at once."""
+    before = {unit.name: unit for unit in _units(change.old)}
+    after = {unit.name: unit for unit in _units(change.new)}
+    sets = kinds.number(kinds.spec(change.new or change.old).get("replicas"), 1)
+    for name in dict.fromkeys((*after, *before)):
+        was, now = before.get(name), after.get(name)
+        old, new = (_size(resource, unit) for resource, unit in ((change.old, was), (change.new, now)))
+        counts = [sets * unit.copies if unit else 0 for unit in (was, now)]
+        replaces = replaced is None or bool(now and replaced.intersection(now.cliques))
+        steps = Steps(0, counts[1], at_once=True) if replaced is None else Steps(0, 1)
+        yield Rollout(
+            counts[0], counts[1], old or new, new or old, steps, replaces and bool(was), change.new is None, _selector(change, was)
+        )
+
+
+def _size(resource: Resource | None, unit: _Unit | None) -> tuple[capacity.Demand, ...]:
+    """The demands of the pods of one unit."""
+    if unit is None:
+        return ()
+    cliques = [_cliques(resource)[index] for index in unit.cliques]
+    grouped = _is_group(resource, unit)
+    return tuple(capacity.demand(_pod(clique)) for clique in cliques for _ in range(_copies(clique) if grouped else 1))
+
+
+def _selector(change: Change, unit: _Unit | None) -> Selector | None:
+    """Finds the pods of the first replica of the set; a render writes one."""
+    if unit is None:
+        return None
+    name = f"{change.key.name}-0-{unit.name}"
+    if _is_group(change.old, unit):
+        return Selector(change.key.namespace, ((labels.GROVE_GROUP, name),), _INDEX)
+    return Selector(change.key.namespace, ((_CLIQUE, name),))
+
+
+def _is_group(resource: Resource | None, unit: _Unit) -> bool:
+    """True for a scaling group, False for a single clique."""
+    return any(group.get("name") == unit.name for group in kinds.entries(_template(resource).get("podCliqueScalingGroups")))
+
+
+def _services(resource: Resource, namespace: str, indexes: set[int] | None = None) -> Iterator[Service]:
+    """The services of the cliques with these indexes, or of all cliques."""
+    for index, clique in enumerate(_cliques(resource)):
+        found = kinds.service(clique, namespace)
+        if found and (indexes is None or index in indexes):
+            yield found
+
+
+def _counts(change: Change) -> Iterator[Result]:
+    """Warns of changed numbers: Grove reads them only when it makes a clique or a scaling group."""
+    before = {unit.name: unit.copies for unit in _units(change.old)}
+    changed = [unit for unit in _units(change.new) if before.get(unit.name, unit.copies) != unit.copies]
+    if changed:
+        shown = ", ".join(f"{unit.name} from {before[unit.name]} to {unit.copies}" for unit in changed)
+        message = f"Grove does not apply new numbers of replicas to what already runs ({shown})"
+        yield results.warning(
+            "DYN534", f"{message}; run krm-fn sync, which does, or scale them by hand", results.ref(change.new or {}), _TEMPLATE
+        )

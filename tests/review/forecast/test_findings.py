@@ -1,0 +1,93 @@
+"""The findings of a forecast, each with a change that has it and a similar one that has not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from krm_fn.review.forecast import forecast
+from tests.review.forecast import given
+from tests.review.forecast.edits import deployment, written
+from tests.review.forecast.refusals import json_copy
+from tests.review.forecast.test_groups import clique_set, leader_worker_set
+
+GPU = "nvidia.com/gpu"
+MARKS = {"nvidia.com/dynamo-graph-deployment-name": "chat", "nvidia.com/dynamo-component": "Worker"}
+
+
+def labelled(name: str = "chat-worker", **spec: Any) -> dict[str, Any]:
+    """A Deployment of a service whose pods have one GPU each."""
+    made = deployment()
+    made["metadata"] = {"name": name, "labels": MARKS}
+    made["spec"]["template"]["metadata"]["labels"] |= MARKS
+    made["spec"] |= {"replicas": 2, **spec}
+    return made
+
+
+def data(value: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"a": value}}
+
+
+def without(resource: dict[str, Any], field: str) -> dict[str, Any]:
+    copied: dict[str, Any] = json_copy(resource)
+    del copied["spec"][field]
+    return copied
+
+
+def scaled(resource: dict[str, Any]) -> dict[str, Any]:
+    """A live Deployment whose replicas an autoscaler has set."""
+    owner = {"manager": "kube-controller-manager", "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    return written(json_copy(resource), ("metadata", "managedFields"), [owner])
+
+
+IMAGE = ("spec", "template", "spec", "containers", 0, "image")
+FRONTEND = ("spec", "template", "cliques", 0, "spec", "replicas")
+SIZE = ("spec", "leaderWorkerTemplate", "size")
+LEADER_IMAGE = ("spec", "leaderWorkerTemplate", "leaderTemplate", "spec", "containers", 0, "image")
+SECOND_SET = written(leader_worker_set(), ("metadata", "name"), "large-worker-1")
+NODES = [{"kind": "Node", "metadata": {"name": "one"}, "status": {"allocatable": {GPU: "3", "cpu": "8"}}}]
+NO_GPUS = [{"kind": "Node", "metadata": {"name": "one"}, "status": {"allocatable": {"cpu": "8"}}}]
+
+
+def changed(old: dict[str, Any], path: tuple[str | int, ...], value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    return old, written(json_copy(old), path, value)
+
+
+NEW_IMAGE = changed(labelled(), IMAGE, "worker:2")
+ROWS = [
+    ("a selector is immutable", [changed(labelled(), ("spec", "selector", "matchLabels", "a"), "b")], None, ["DYN530"]),
+    ("an image is not", [NEW_IMAGE], None, []),
+    ("Grove fixes the cliques", [changed(clique_set(), ("spec", "template", "cliques"), [])], None, ["DYN531"]),
+    ("one free GPU is enough for a surge of one pod with one GPU", [NEW_IMAGE], NODES, []),
+    ("no free GPU", [changed(labelled(replicas=3), IMAGE, "worker:2")], NODES, ["DYN532"]),
+    ("two sets of one service", [changed(each, LEADER_IMAGE, "a:2") for each in (leader_worker_set(), SECOND_SET)], None, ["DYN533"]),
+    ("one set of a service", [changed(leader_worker_set(), LEADER_IMAGE, "a:2")], None, []),
+    ("Grove reads counts once", [changed(clique_set(), FRONTEND, 3)], None, ["DYN534"]),
+    ("replicas leave the file", [(labelled(), without(labelled(), "replicas"))], None, ["DYN535"]),
+    ("one replica leaves the file", [(labelled(replicas=1), without(labelled(), "replicas"))], None, []),
+    ("an autoscaler owns the replicas", [(scaled(labelled()), without(labelled(), "replicas"))], None, []),
+    ("pods read the data", [(labelled(), labelled()), (data("1"), data("2"))], None, ["DYN536"]),
+    ("no pod reads the data", [(data("1"), data("2"))], None, []),
+    ("a renamed service", [(labelled(), None), (None, labelled("chat-other"))], None, ["DYN537"]),
+    ("a new service", [(labelled(), labelled()), (None, labelled("chat-other"))], None, []),
+    ("nodes without GPUs", [(labelled(), labelled())], NO_GPUS, ["DYN538"]),
+    ("a paused Deployment", [changed(labelled(paused=True), IMAGE, "worker:2")], None, ["DYN539"]),
+    ("older releases refuse another size", [changed(leader_worker_set(), SIZE, 3)], None, ["DYN540"]),
+]
+
+
+@pytest.mark.parametrize(("reason", "states", "nodes", "codes"), ROWS, ids=[row[0] for row in ROWS])
+def test_findings(reason, states, nodes, codes):
+    found = forecast([given.change(old, new) for old, new in states], nodes)
+    told = [*found.findings, *(each for outcome in found.outcomes for each in outcome.findings)]
+    assert [each.code for each in told] == codes
+
+
+def test_a_stuck_rollout_says_what_helps_and_what_it_costs():
+    (outcome,) = forecast([given.change(*changed(labelled(replicas=3), IMAGE, "worker:2"))], NODES).outcomes
+    (finding,) = outcome.findings
+    assert outcome.stuck
+    assert "a new pod needs 1 GPUs, and the nodes have 0 free" in finding.message
+    assert 'max-surge: "0"' in finding.message
+    assert "one replica stops at a time, and 0 free GPUs are enough" in finding.message

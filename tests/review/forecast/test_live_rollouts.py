@@ -1,0 +1,147 @@
+"""A real Deployment on few GPUs: its rollout waits for ever exactly where the forecast says so."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Any, NamedTuple
+
+from krm_fn.review.forecast import capacity, rollout
+from tests.testbed import api, server
+
+STRIDE = int(os.environ.get("KRM_FN_ROLLOUT_STRIDE", "11"))  # every eleventh case; `make forecast` takes all
+GPU = "nvidia.com/gpu"
+DEADLINE = 6  # seconds without progress after which Kubernetes calls a rollout stuck
+STILL = 3  # looks at the cluster in which nothing has changed
+
+
+class Case(NamedTuple):
+    """A rollout of `replicas` pods from `old` to `new` GPUs each, with `free` GPUs besides those of the old pods."""
+
+    replicas: int
+    steps: dict[str, Any]
+    old: int
+    new: int
+    free: int
+
+    def rollout(self):
+        taken = rollout.steps({"rollingUpdate": self.steps}, self.replicas)
+        return rollout.Rollout(self.replicas, self.replicas, demand(self.old), demand(self.new), taken)
+
+    @property
+    def pool(self):
+        return self.replicas * self.old + self.free
+
+    def is_stuck(self):
+        return rollout.run([self.rollout()], capacity.pool({GPU: self.pool})).stuck == (True,)
+
+
+def demand(gpus):
+    return (capacity.Demand(((GPU, gpus),)),)
+
+
+def cases():
+    """All cases around the number of free GPUs from which on a rollout ends."""
+    numbers = (0, 1, "25%")
+    for replicas, surge, unavailable, sizes in itertools.product(range(1, 9), numbers, numbers, ((1, 2), (2, 1), (2, 2))):
+        if surge == unavailable == 0:
+            continue  # an API server refuses it
+        case = Case(replicas, {"maxSurge": surge, "maxUnavailable": unavailable}, *sizes, 0)
+        least = rollout.needed([case.rollout()])
+        yield from (case._replace(free=free) for free in sorted({max(least - 1, 0), least}))
+
+
+def deployment(namespace, case, state):
+    """The Deployment in one state: `old` or `new`."""
+    labels = {"app": "rolled"}
+    container = {"name": "main", "image": "worker:1", "resources": {"limits": {GPU: f"{getattr(case, state)}"}}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "rolled", "namespace": namespace},
+        "spec": {
+            "replicas": case.replicas,
+            "progressDeadlineSeconds": DEADLINE,
+            "strategy": {"rollingUpdate": case.steps},
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels, "annotations": {"state": state}}, "spec": {"containers": [container]}},
+        },
+    }
+
+
+class Cluster:
+    """A scheduler and a kubelet for GPUs: a pod is ready as soon as its namespace has enough free GPUs; the oldest pod is first."""
+
+    def __init__(self, plane, pools):
+        self.client, self.pools = plane.client, pools
+
+    def start(self):
+        """Start all pods that fit; returns the number of pods that were started, and the names of all pods."""
+        started, names = 0, []
+        held = dict.fromkeys(self.pools, 0)
+        waiting = []
+        for pod in self.client.get("/api/v1/pods?labelSelector=app%3Drolled")["items"]:
+            names.append(pod["metadata"]["uid"])
+            if pod["status"].get("conditions"):
+                held[pod["metadata"]["namespace"]] += size(pod)
+            else:
+                waiting.append(pod)
+        for pod in sorted(waiting, key=lambda each: (each["metadata"]["creationTimestamp"], each["metadata"]["name"])):
+            namespace = pod["metadata"]["namespace"]
+            if held[namespace] + size(pod) <= self.pools[namespace]:
+                held[namespace] += size(pod)
+                path = f"/api/v1/namespaces/{namespace}/pods/{pod['metadata']['name']}/status"
+                ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+                started += self.client.request("PATCH", path, {"status": ready}, api.MERGE).ok
+        return started, sorted(names)
+
+    def verdicts(self):
+        """For each namespace True if its rollout is stuck, False if it is complete, None otherwise."""
+        return {each["metadata"]["namespace"]: verdict(each) for each in self.client.get("/apis/apps/v1/deployments")["items"]}
+
+
+def size(pod):
+    return int(pod["spec"]["containers"][0]["resources"]["limits"][GPU])
+
+
+def verdict(resource):
+    status, replicas = resource["status"], resource["spec"]["replicas"]
+    if status.get("observedGeneration") != resource["metadata"]["generation"]:
+        return None
+    if all(status.get(name) == replicas for name in ("replicas", "updatedReplicas", "availableReplicas")):
+        return False
+    reasons = {each["type"]: each.get("reason") for each in status.get("conditions", ())}
+    return True if reasons.get("Progressing") == "ProgressDeadlineExceeded" else None
+
+
+def settled(cluster):
+    """Run the pods until no rollout moves any more; returns the verdicts."""
+    seen: list[Any] = []
+
+    def holds():
+        started, names = cluster.start()
+        verdicts = cluster.verdicts()
+        found = {namespace: verdicts[namespace] for namespace in cluster.pools}
+        moves = started > 0 or None in found.values() or (seen and seen[-1] != (names, found))
+        if moves:
+            seen.clear()
+        seen.append((names, found))
+        return len(seen) > STILL
+
+    server.eventually(holds, 600)
+    return seen[-1][1]
+
+
+def test_a_rollout_is_stuck_where_the_forecast_says_so(control_plane, controllers):
+    known = {control_plane.namespace(f"rollout-{index}"): case for index, case in enumerate(list(cases())[::STRIDE])}
+    stuck = [case.is_stuck() for case in known.values()]
+    assert min(stuck.count(True), stuck.count(False)) >= len(stuck) // 4
+    cluster = Cluster(control_plane, {namespace: case.pool for namespace, case in known.items()})
+    for namespace, case in known.items():
+        assert control_plane.apply(deployment(namespace, case, "old"), dry_run=False).ok
+    assert not any(settled(cluster).values())
+    for namespace, case in known.items():
+        assert control_plane.apply(deployment(namespace, case, "new"), dry_run=False).ok
+
+    found = settled(cluster)
+    assert [(case, found[namespace]) for namespace, case in known.items() if found[namespace] != case.is_stuck()] == []
