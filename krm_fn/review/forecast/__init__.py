@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.review.forecast import findings, kinds, placing, rollout, world
+from krm_fn.review.forecast import findings, kinds, placing, rollout, simulation, world
 from krm_fn.review.forecast.outcome import Forecast, Gpus, Outcome
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ def forecast(changes: Sequence[Change], nodes: Sequence[Resource] | None = None,
     if nodes is not None:
         room, placed = placing.place(rollouts, nodes, pods)
         free = room.free()
-        waits = iter(rollout.run(placed, room).stuck)
+        waits = iter(simulation.run(placed, room).stuck)
     outcomes = tuple(_outcome(change, part, around, waits, free) for change, part in zip(changes, parts, strict=True))
     total = _gpus(rollouts)
     services = tuple(dict.fromkeys(each for change, part in zip(changes, parts, strict=True) if change.new for each in part.services))
     found = (*findings.together(changes, parts), *findings.about_nodes(nodes, total.peak))
-    return Forecast(outcomes, total, services, _restarting(changes, parts), rollout.needed(rollouts), free, found)
+    return Forecast(outcomes, total, services, _restarting(changes, parts), simulation.needed(rollouts), free, found)
 
 
 def _outcome(change: Change, part: Part, around: World, waits: Iterator[bool] | None, free: int | None) -> Outcome:
@@ -57,7 +57,7 @@ def _gpus(rollouts: Sequence[Rollout]) -> Gpus:
     before = sum(rollout.gpus(each.old) * each.before for each in rollouts)
     after = sum(rollout.gpus(each.new if each.replaces else each.old) * each.after for each in rollouts)
     interrupted = sum(rollout.gpus(each.old) * each.before for each in rollouts if each.replaces)
-    return Gpus(before, rollout.peak(rollouts), after, interrupted)
+    return Gpus(before, simulation.peak(rollouts), after, interrupted)
 
 
 def _restarting(changes: Sequence[Change], parts: Sequence[Part]) -> tuple[Service, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import labels
-from krm_fn.review.forecast import capacity, kinds, rollout
+from krm_fn.review.forecast import capacity, kinds, rollout, simulation
 from krm_fn.review.forecast.rollout import Steps
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def stuck(change: Change, rollouts: Sequence[Rollout], free: int) -> Result:
 
 def _advice(change: Change, rollouts: Sequence[Rollout]) -> str:
     """The annotation that lets the rollout of a Deployment end with fewer GPUs, and what it costs."""
-    least = rollout.needed(rollouts)
+    least = simulation.needed(rollouts)
     one = f'annotate the service with {labels.MAX_SURGE}: "0" and {labels.MAX_UNAVAILABLE}: "1"'
     recreate = f"annotate the service with {labels.STRATEGY}: Recreate"
     choices = (
@@ -105,7 +105,7 @@ def _advice(change: Change, rollouts: Sequence[Rollout]) -> str:
     )
     if change.key.kind == "Deployment":
         for steps, words, cost in choices:
-            fewer = rollout.needed([each._replace(steps=steps) for each in rollouts])
+            fewer = simulation.needed([each._replace(steps=steps) for each in rollouts])
             if fewer < least:
                 return f"{words} ({cost}, and {fewer} free GPUs are enough), or make {least} GPUs free"
     return f"make {least} GPUs free"

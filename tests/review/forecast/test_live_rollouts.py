@@ -6,7 +6,7 @@ import itertools
 import os
 from typing import Any, NamedTuple
 
-from krm_fn.review.forecast import capacity, rollout
+from krm_fn.review.forecast import capacity, rollout, simulation
 from tests.testbed import api, server
 
 STRIDE = int(os.environ.get("KRM_FN_ROLLOUT_STRIDE", "11"))  # every eleventh case; `make forecast` takes all
@@ -33,7 +33,7 @@ class Case(NamedTuple):
         return self.replicas * self.old + self.free
 
     def is_stuck(self):
-        return rollout.run([self.rollout()], capacity.pool({GPU: self.pool})).stuck == (True,)
+        return simulation.run([self.rollout()], capacity.pool({GPU: self.pool})).stuck == (True,)
 
 
 def demand(gpus):
@@ -47,7 +47,7 @@ def cases():
         if surge == unavailable == 0:
             continue  # an API server refuses it
         case = Case(replicas, {"maxSurge": surge, "maxUnavailable": unavailable}, *sizes, 0)
-        least = rollout.needed([case.rollout()])
+        least = simulation.needed([case.rollout()])
         yield from (case._replace(free=free) for free in sorted({max(least - 1, 0), least}))
 
 

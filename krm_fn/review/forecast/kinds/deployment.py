@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.review.forecast import capacity, kinds, rollout, stored
+from krm_fn.review.forecast import capacity, differences, kinds, rollout, stored
 from krm_fn.review.forecast.kinds import Part
 from krm_fn.review.forecast.rollout import Rollout, Selector
 
@@ -26,7 +26,7 @@ _SELECTOR: Path = ("spec", "selector")
 def causes(old: Resource, new: Resource) -> tuple[Path, ...]:
     """The paths of the fields of the pod template that replace the pods."""
     before, after = (stored.native(kinds.spec(each).get("template")) for each in (old, new))
-    return tuple(stored.differences(before, after, _TEMPLATE))
+    return tuple(differences.between(before, after, _TEMPLATE))
 
 
 def forecast(change: Change, world: World) -> Part:
@@ -38,7 +38,7 @@ def forecast(change: Change, world: World) -> Part:
         return Part(kinds.simple(change), services, rollouts=(_rollout(change, world, found, replaces=False),))
     old, new = (kinds.spec(each) for each in both)
     if old.get("selector") != new.get("selector"):
-        return Part("refused", services, services, (_SELECTOR,), (_rollout(change, world, found, replaces=True),))
+        return Part("refused", services, services, (_SELECTOR,), (rollout.again(_rollout(change, world, found, replaces=True)),))
     changed = causes(*both)
     replaces = bool(changed) and not new.get("paused")
     moved = _rollout(change, world, found, replaces=replaces)

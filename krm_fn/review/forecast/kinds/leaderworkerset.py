@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.review.forecast import capacity, kinds, rollout, stored
+from krm_fn.review.forecast import capacity, differences, kinds, rollout, stored
 from krm_fn.review.forecast.kinds import Part
 from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
 
@@ -33,7 +33,7 @@ _OLD_NAMES = {"": _RESTART_POLICY, "Default": "None"}
 
 def causes(old: Resource, new: Resource) -> tuple[Path, ...]:
     """The paths of the fields that recreate the groups."""
-    return tuple(stored.differences(_revision(old), _revision(new), ("spec",)))
+    return tuple(differences.between(_revision(old), _revision(new), ("spec",)))
 
 
 def forecast(change: Change, world: World) -> Part:
@@ -44,7 +44,7 @@ def forecast(change: Change, world: World) -> Part:
     if both is None:
         return Part(kinds.simple(change), services, rollouts=(_rollout(change, world, found, replaces=False),))
     if _subgroups(both[0]) != _subgroups(both[1]):
-        return Part("refused", services, services, (_SUBGROUPS,), (_rollout(change, world, found, replaces=True),))
+        return Part("refused", services, services, (_SUBGROUPS,), (rollout.again(_rollout(change, world, found, replaces=True)),))
     changed = causes(*both)
     moved = _rollout(change, world, found, replaces=bool(changed))
     return Part(

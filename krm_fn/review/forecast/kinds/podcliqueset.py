@@ -1,7 +1,7 @@
 """PodCliqueSets: a clique's labels, annotations and pod spec replace its pods, one at a time, each deleted before it is made again.
 
-Follows Grove: `computeGenerationHash`, `ComputePCLQPodTemplateHash`, the defaults of `admission/pcs/defaulting`, and the refused changes
-of `admission/pcs/validation` (validatePodCliqueSetTemplateSpecUpdate). Cliques and scaling groups are replaced side by side.
+Follows Grove: `computeGenerationHash`, `ComputePCLQPodTemplateHash`, and the defaults of `admission/pcs/defaulting`. Cliques and scaling
+groups are replaced side by side.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import labels
 from krm_fn.records import NamedTuple
-from krm_fn.review.forecast import capacity, kinds, stored
-from krm_fn.review.forecast.kinds import Part
+from krm_fn.review.forecast import capacity, differences, kinds, stored
+from krm_fn.review.forecast.kinds import Part, _clique_refusals
 from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
 
 if TYPE_CHECKING:
@@ -28,12 +28,6 @@ GROUP = "grove.io"
 _CLIQUE, _INDEX = "grove.io/podclique", "grove.io/podcliquescalinggroup-replica-index"  # labels of pods
 _TEMPLATE: Path = ("spec", "template")
 _CLIQUES: Path = (*_TEMPLATE, "cliques")
-_GROUPS: Path = (*_TEMPLATE, "podCliqueScalingGroups")
-_ORDERED = ("CliqueStartupTypeInOrder", "CliqueStartupTypeExplicit")
-_ANY_ORDER = "CliqueStartupTypeAnyOrder"
-_OF_SETS = ("resourceClaimTemplates", "resourceSharing", "topologyConstraint")
-_OF_CLIQUES = ("roleName", "startsAfter")
-_OF_GROUPS = ("cliqueNames", "resourceSharing", "topologyConstraint")
 
 
 class _Unit(NamedTuple):
@@ -54,7 +48,7 @@ def forecast(change: Change, _: World) -> Part:
     both = kinds.differing(change)
     if both is None:
         return Part(kinds.simple(change), services, rollouts=tuple(_rollouts(change, frozenset())))
-    if refused := tuple(dict.fromkeys(_refused(*map(_template, both)))):
+    if refused := tuple(dict.fromkeys(_clique_refusals.refused(*map(_template, both)))):
         return Part("refused", services, services, refused, tuple(_rollouts(change, None)))
     changed, counts = _changed(*both), tuple(_counts(change))
     causes = tuple(path for paths in changed.values() for path in paths)
@@ -80,11 +74,11 @@ def _changed(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
 
     The priority class of the set takes the place of that of every clique.
     """
-    before = {clique.get("name"): clique for clique in _cliques(old)}
+    before = {f"{clique.get('name')}": clique for clique in _cliques(old)}
     found = {}
     for index, clique in enumerate(_cliques(new)):
-        was, now = _pods(before.get(clique.get("name"), {}), old), _pods(clique, new)
-        paths = tuple(_in_clique(path, index) for path in stored.differences(was, now))
+        was, now = _pods(before.get(f"{clique.get('name')}", {}), old), _pods(clique, new)
+        paths = tuple(_in_clique(path, index) for path in differences.between(was, now))
         if paths:
             found[index] = paths
     return found
@@ -108,55 +102,14 @@ def _in_clique(path: Path, index: int) -> Path:
     return (*_CLIQUES, index, *(path[1:] if path[0] == "metadata" else ("spec", "podSpec", *path[1:])))
 
 
-def _refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
-    """The fields whose change Grove's admission refuses."""
-    if (old.get("cliqueStartupType") or _ANY_ORDER) != (new.get("cliqueStartupType") or _ANY_ORDER):
-        yield (*_TEMPLATE, "cliqueStartupType")
-    yield from ((*_TEMPLATE, name) for name in _OF_SETS if (old.get(name) or None) != (new.get(name) or None))
-    ordered = new.get("cliqueStartupType") in _ORDERED
-    before, after = (_named(each.get("cliques")) for each in (old, new))
-    if before.keys() != after.keys() or (ordered and list(before) != list(after)):
-        yield _CLIQUES
-    for name in after.keys() & before.keys():
-        at = (*_CLIQUES, list(after).index(name))
-        yield from ((*at, *path) for path in _refused_in_clique(before[name], after[name]))
-    groups, now = (_named(each.get("podCliqueScalingGroups")) for each in (old, new))
-    if groups.keys() != now.keys():
-        yield _GROUPS
-    for name in now.keys() & groups.keys():
-        at = (*_GROUPS, list(now).index(name))
-        yield from ((*at, field) for field in _OF_GROUPS if (groups[name].get(field) or None) != (now[name].get(field) or None))
-        if kinds.number(groups[name].get("minAvailable"), 1) != kinds.number(now[name].get("minAvailable"), 1):
-            yield (*at, "minAvailable")
-
-
-def _refused_in_clique(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
-    before, after = (kinds.mapping(each.get("spec")) for each in (old, new))
-    yield from (("spec", name) for name in _OF_CLIQUES if (before.get(name) or None) != (after.get(name) or None))
-    if _least(before) != _least(after):
-        yield ("spec", "minAvailable")
-    if (_pod(old).get("schedulerName") or "") != (_pod(new).get("schedulerName") or ""):
-        yield ("spec", "podSpec", "schedulerName")
-    yield from ((name,) for name in ("resourceSharing", "topologyConstraint") if (old.get(name) or None) != (new.get(name) or None))
-
-
-def _least(spec: Mapping[str, Any]) -> int:
-    """`minAvailable`, which is the number of replicas if it is missing (defaultPodCliqueTemplateSpecs)."""
-    return kinds.number(spec.get("minAvailable"), kinds.number(spec.get("replicas"), 0))
-
-
-def _named(value: Any) -> dict[str, dict[str, Any]]:
-    return {f"{entry.get('name')}": entry for entry in kinds.entries(value)}
-
-
 def _units(resource: Resource | None) -> Iterator[_Unit]:
     """The units of one replica of a set."""
     cliques = _cliques(resource)
-    indexes = {clique.get("name"): index for index, clique in enumerate(cliques)}
+    indexes = {f"{clique.get('name')}": index for index, clique in enumerate(cliques)}
     grouped: set[int] = set()
     for group in kinds.entries(_template(resource).get("podCliqueScalingGroups")):
         names = group.get("cliqueNames")
-        own = tuple(indexes[name] for name in names if name in indexes) if isinstance(names, list) else ()
+        own = tuple(indexes[f"{name}"] for name in names if f"{name}" in indexes) if isinstance(names, list) else ()
         grouped.update(own)
         yield _Unit(f"{group.get('name')}", own, kinds.number(group.get("replicas"), 1))
     for index, clique in enumerate(cliques):
