@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from krm_fn.records import NamedTuple
 from krm_fn.review.forecast.outcome import Service
 
@@ -63,10 +63,18 @@ def get(key: ObjectKey) -> Callable[[Change, World], Part]:
 
 
 def service(metadata: Any, namespace: str) -> Service | None:
-    """The service that the labels of an object or a pod name; None if they name none."""
-    marks = metadata.get("labels") if isinstance(metadata, dict) else None
-    name = marks.get(labels.COMPONENT) if isinstance(marks, dict) else None
-    return Service(namespace, f"{marks.get(labels.GRAPH) or ''}", name) if isinstance(marks, dict) and isinstance(name, str) else None
+    """The service that the labels of an object or a pod name; None if they name none. A component without a graph names its pods only."""
+    marks = mapping(mapping(metadata).get("labels"))
+    name = marks.get(labels.COMPONENT) or marks.get(labels.SELECTOR)
+    return Service(namespace, f"{marks.get(labels.GRAPH) or ''}", name) if isinstance(name, str) else None
+
+
+def service_of(change: Change) -> Service | None:
+    """The service of a workload: that of its labels, or the component without a graph that owns it."""
+    metadata = mapping((change.new or change.old or {}).get("metadata"))
+    kind, _, name = f"{mapping(metadata.get('annotations')).get(labels.OWNER)}".partition("/")
+    alone = Service(change.key.namespace, "", name) if kind == identity.COMPONENT else None
+    return service(metadata, change.key.namespace) or alone
 
 
 def spec(resource: Resource | None) -> dict[str, Any]:

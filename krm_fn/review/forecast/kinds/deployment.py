@@ -31,7 +31,7 @@ def causes(old: Resource, new: Resource) -> tuple[Path, ...]:
 
 def forecast(change: Change, world: World) -> Part:
     """A Deployment. A changed selector is refused. A paused Deployment replaces no pod."""
-    found = kinds.service((change.new or change.old or {}).get("metadata"), change.key.namespace)
+    found = kinds.service_of(change)
     services = () if found is None else (found,)
     both = kinds.differing(change)
     if both is None:
