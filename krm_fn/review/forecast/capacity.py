@@ -174,7 +174,7 @@ def _asked(container: Mapping[str, Any]) -> dict[str, int]:
 
 def _gpus(amounts: Any) -> dict[str, int]:
     names = (name for name in _mapping(amounts) if gpu_names.is_resource(f"{name}"))
-    return {name: quantity.value(amounts[name]) // quantity.UNIT for name in names}
+    return {name: quantity.value(f"{amounts[name]}") // quantity.UNIT for name in names}
 
 
 def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:

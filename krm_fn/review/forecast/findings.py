@@ -89,8 +89,8 @@ def stuck(change: Change, rollouts: Sequence[Rollout], free: int) -> Result:
     """The finding about a rollout that waits for GPUs for ever, with what would let it end."""
     new = sum(rollout.gpus(each.new) for each in rollouts if each.replaces)
     deadline = kinds.spec(change.new).get("progressDeadlineSeconds")
-    waits = f" until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""
-    message = f"the rollout is stuck: a new pod needs {new} GPUs, and the nodes have {free} free while the old pods run; it waits{waits}"
+    until = f"; it waits until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""
+    message = f"the rollout is stuck: a new pod needs {_gpus(new)}, and {_gpus(free)} of the nodes are free while the old pods run{until}"
     return results.warning("DYN532", f"{message}; {_advice(change, rollouts)}", results.ref(change.new or {}))
 
 
@@ -107,8 +107,12 @@ def _advice(change: Change, rollouts: Sequence[Rollout]) -> str:
         for steps, words, cost in choices:
             fewer = simulation.needed([each._replace(steps=steps) for each in rollouts])
             if fewer < least:
-                return f"{words} ({cost}, and {fewer} free GPUs are enough), or make {least} GPUs free"
-    return f"make {least} GPUs free"
+                return f"{words} ({cost}, enough with {_gpus(fewer)} free), or make {_gpus(least)} free"
+    return f"make {_gpus(least)} free"
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU" if count == 1 else f"{count} GPUs"
 
 
 def about_nodes(nodes: Sequence[Resource] | None, peak: int) -> Iterator[Result]:

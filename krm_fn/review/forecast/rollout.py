@@ -81,7 +81,8 @@ def steps(strategy: Any, replicas: int) -> Steps:
     written = strategy if isinstance(strategy, dict) else {}
     if written.get("type") == "Recreate":
         return Steps(0, replicas, at_once=True)
-    update = written.get("rollingUpdate") or {}
+    update = written.get("rollingUpdate")
+    update = update if isinstance(update, dict) else {}
     surge = scaled(update.get("maxSurge"), replicas, up=True)
     unavailable = scaled(update.get("maxUnavailable"), replicas, up=False)
     return Steps(surge, min(unavailable if surge or unavailable else 1, replicas))

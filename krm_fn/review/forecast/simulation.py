@@ -32,15 +32,16 @@ def run(rollouts: Sequence[Rollout], nodes: Nodes) -> End:
     """Simulates rollouts that begin at the same time, until nothing changes any more. `nodes` is changed.
 
     Each round lets each controller act once and then places the units that wait, in the order of the rollouts. Pruned objects go
-    last.
+    last. Rollouts without GPUs always end.
     """
-    running = [_Running(rollout, nodes) for rollout in rollouts]
+    running = [_Running(rollout, nodes) for rollout in rollouts if gpus(rollout.old) or gpus(rollout.new)]
     most = sum(each.gpus() for each in running)
     for pruning in (False, True):
         acting = [each for each in running if pruning or not each.is_pruned]
         while sum(each.act() + each.place() for each in acting):
             most = max(most, sum(each.gpus() for each in running))
-    return End(most, tuple(not each.is_complete() for each in running))
+    waits = {id(each.rollout): not each.is_complete() for each in running}
+    return End(most, tuple(waits.get(id(rollout), False) for rollout in rollouts))
 
 
 def peak(rollouts: Sequence[Rollout]) -> int:
@@ -70,7 +71,7 @@ class _Running:
     """One rollout while it runs: the nodes of old and new units, and the numbers of both that wait for a node."""
 
     def __init__(self, rollout: Rollout, nodes: Nodes) -> None:
-        self._nodes, self._rollout, self._steps = nodes, rollout, rollout.steps
+        self._nodes, self.rollout, self._steps = nodes, rollout, rollout.steps
         self._wanted = rollout.after
         self._old: list[Placement] = []
         self._new: list[Placement] = []
@@ -84,11 +85,11 @@ class _Running:
 
     def gpus(self) -> int:
         """The number of GPUs that the units on nodes hold."""
-        return len(self._old) * gpus(self._rollout.old) + len(self._new) * gpus(self._rollout.new)
+        return len(self._old) * gpus(self.rollout.old) + len(self._new) * gpus(self.rollout.new)
 
     def is_complete(self) -> bool:
         """True if all wanted units run and no other unit is left."""
-        if not self._rollout.replaces:
+        if not self.rollout.replaces:
             return len(self._old) == self._wanted and not self._old_waiting
         return len(self._new) == self._wanted and not self._old and not self._old_waiting
 
@@ -96,7 +97,7 @@ class _Running:
         """Lets the controller act once; returns False if it has nothing to do."""
         if self._scale():
             return True
-        if not self._rollout.replaces:
+        if not self.rollout.replaces:
             return False
         if self._steps.at_once:
             return self._recreate()
@@ -104,8 +105,8 @@ class _Running:
 
     def place(self) -> bool:
         """Places waiting units where they fit; returns False if no unit found a place."""
-        old = self._place_all(self._old, self._old_waiting, self._rollout.old)
-        new = self._place_all(self._new, self._new_waiting, self._rollout.new)
+        old = self._place_all(self._old, self._old_waiting, self.rollout.old)
+        new = self._place_all(self._new, self._new_waiting, self.rollout.new)
         self._old_waiting, self._new_waiting = self._old_waiting - old, self._new_waiting - new
         return old + new > 0
 
@@ -122,7 +123,7 @@ class _Running:
         if self._is_scaled:
             return False
         self._is_scaled = True
-        more = self._wanted - self._rollout.before
+        more = self._wanted - self.rollout.before
         if more > 0:
             self._old_waiting += more
         else:
@@ -166,4 +167,4 @@ class _Running:
 
     def _remove_running(self, count: int) -> None:
         for _ in range(count):
-            self._nodes.give(self._rollout.old, self._old.pop())
+            self._nodes.give(self.rollout.old, self._old.pop())

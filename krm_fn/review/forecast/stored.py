@@ -157,12 +157,12 @@ def _of_custom(_struct: str, _value: dict[str, Any]) -> dict[str, Any]:
 def _number(value: Any, listed: bool) -> Any:
     """The amount in billionths. Resources are rounded up to thousandths (SetDefaults_ResourceList)."""
     try:
-        amount = quantity.parse(value).value
+        amount = quantity.parse(f"{value}").value
     except ValueError:
         return value
     return -(-amount // _MILLI) * _MILLI if listed else amount
 
 
 _DEPLOYMENT = _Form(_NATIVE, fills_zeros=True, special=_of_native, amount=_number)
-_GROUP = _Form(_EVERYWHERE, fills_zeros=False, special=_of_custom, amount=lambda value, _: quantity.canonical(value))
+_GROUP = _Form(_EVERYWHERE, fills_zeros=False, special=_of_custom, amount=lambda value, _: quantity.canonical(f"{value}"))
 _GROVE = _Form(_CLIQUE, fills_zeros=False, special=_of_custom, amount=lambda value, _: f"{value}", keeps_empty=True)

@@ -88,6 +88,6 @@ def test_a_stuck_rollout_says_what_helps_and_what_it_costs():
     (outcome,) = forecast([given.change(*changed(labelled(replicas=3), IMAGE, "worker:2"))], NODES).outcomes
     (finding,) = outcome.findings
     assert outcome.stuck
-    assert "a new pod needs 1 GPUs, and the nodes have 0 free" in finding.message
+    assert "a new pod needs 1 GPU, and 0 GPUs of the nodes are free" in finding.message
     assert 'max-surge: "0"' in finding.message
-    assert "one replica stops at a time, and 0 free GPUs are enough" in finding.message
+    assert "one replica stops at a time, enough with 0 GPUs free" in finding.message

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from krm_fn.review.forecast.rollout import Rollout
 
 _OTHERS = "others"
+MOST = 5000
+"""The largest number of units that a simulation runs. A larger one in a file must not keep a review from ending."""
 
 
 class World(NamedTuple):
@@ -116,5 +118,5 @@ def replicas(resource: Resource | None, adapters: Mapping[Service, int], found: 
 
 
 def number(value: Any, default: int) -> int:
-    """A number of replicas, or the default if the field is missing."""
-    return value if isinstance(value, int) else default
+    """A number of replicas, or the default if the field is missing. Larger numbers than any cluster runs count as `MOST`."""
+    return max(0, min(value, MOST)) if isinstance(value, int) else default

@@ -52,7 +52,7 @@ def _refused(kind: tuple[str, str], old: Resource, new: Resource) -> Iterator[Pa
     for path in _FIXED.get(kind, ()):
         if _at(old, path) != _at(new, path):
             yield path
-    if kind == _CLAIM and quantity.value(_at(new, _STORAGE)) < quantity.value(_at(old, _STORAGE)):
+    if kind == _CLAIM and quantity.value(f"{_at(new, _STORAGE)}") < quantity.value(f"{_at(old, _STORAGE)}"):
         yield _STORAGE
     if kind in _DATA and old.get("immutable"):
         yield from ((name,) for name in ("data", "binaryData", "immutable") if (old.get(name) or None) != (new.get(name) or None))

@@ -130,7 +130,7 @@ def _rollouts(change: Change, replaced: frozenset[int] | None) -> Iterator[Rollo
     for name in dict.fromkeys((*after, *before)):
         was, now = before.get(name), after.get(name)
         old, new = (_size(resource, unit) for resource, unit in ((change.old, was), (change.new, now)))
-        counts = [sets * unit.copies if unit else 0 for unit in (was, now)]
+        counts = [min(sets * unit.copies, kinds.MOST) if unit else 0 for unit in (was, now)]
         replaces = replaced is None or bool(now and replaced.intersection(now.cliques))
         steps = Steps(0, counts[1], at_once=True) if replaced is None else Steps(0, 1)
         yield Rollout(
