@@ -1,17 +1,32 @@
-"""`krm-fn explain`: the page of a finding's code, without a browser. The texts are in `krm_fn.codes.pages`."""
+"""`krm-fn explain`: the page of a finding's code, or where each field of the generated objects comes from."""
 
 from __future__ import annotations
 
+import difflib
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import codes
-from krm_fn.cli import _options, _output
+from krm_fn import codes, results
+from krm_fn.cli import _explained, _formats, _options, _output, _rules
+from krm_fn.cli._options import Inputs
 from krm_fn.codes import pages
+from krm_fn.files import locations, reading
+from krm_fn.review import explain as explaining
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from click.shell_completion import CompletionItem
+
+    from krm_fn.files.sources import Sources
+    from krm_fn.results import Result
+    from krm_fn.review.explain import Explained, Explanation
+
+_CODE = re.compile(r"DYN[0-9]{3}", re.IGNORECASE)
+_UNUSED = "DYN500"
 
 
 def _completed(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str | CompletionItem]:
@@ -19,14 +34,128 @@ def _completed(_ctx: click.Context, _param: click.Parameter, begun: str) -> list
 
 
 @click.command()
-@click.argument("topic", metavar="CODE", shell_complete=_completed)
-def explain(topic: str) -> None:
-    """Explain the code of a finding and how to fix it.
+@click.argument("topics", metavar="CODE|PATH...", nargs=-1, required=True, shell_complete=_completed)
+@click.option("--config", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The configuration, as for render.")
+@click.option("-n", "--namespace", metavar="NAME", callback=_options.namespace, help="Namespace of Dynamo resources that do not set one.")
+@click.option("--object", "named", metavar="KIND/NAME", help="Explain only this object.")
+@click.option("--field", metavar="PATH", help="Explain only this field and the fields below it, such as spec.replicas.")
+@click.option("--from", "line", metavar="FILE:LINE", help="Show only the fields that this line of a graph reaches or decides.")
+@click.option("--unused", is_flag=True, help="Report the fields of graphs that reach no object, as warnings.")
+@click.option("-o", "--output", "--format", "style", type=click.Choice(("text", "json", "yaml")), default="text", help="text by default.")
+@click.pass_context
+def explain(  # noqa: PLR0913 - one for each option
+    ctx: click.Context,
+    *,
+    topics: tuple[str, ...],
+    config: str | None,
+    namespace: str | None,
+    named: str | None,
+    field: str | None,
+    line: str | None,
+    unused: bool,
+    style: str,
+) -> None:
+    """Explain the code of a finding, or the fields of generated objects.
+
+    With a CODE: what the finding means and how to fix it. With PATHs, which are files, folders or stdin (-): the origins of each field of
+    the objects that a render generates. An origin is a field that the user wrote, a key of the configuration, or a rule of krm-fn. A value
+    can have several origins. An origin that is not known is `unknown`.
+
+    The format yaml is the render with the origins as comments.
 
     \b
       krm-fn explain DYN021
+      krm-fn explain --object Deployment/chat-worker --field spec.replicas graph.yaml
+      krm-fn explain --from graph.yaml:12 graph.yaml
+      krm-fn explain --unused graphs/
     """  # noqa: D301 - click reads the backspace
-    _output.write(pages.markdown(_options.code(topic)))
+    if _is_code(topics):
+        _output.write("".join(pages.markdown(_options.code(each)) for each in topics))
+        return
+    loaded = Inputs(topics, config, namespace).load()
+    explanation = explaining.explain(loaded.values, loaded.config, _rules.read())
+    failed = [each for each in [*loaded.results, *explanation.results] if each.severity == "error"]
+    if failed:
+        _output.write(_findings(failed, loaded), err=True)
+        ctx.exit(1)
+    if unused:
+        _output.write(_findings(_reaching_nothing(explanation, loaded), loaded))
+        return
+    parts = [_explained.Part("", _selected(explanation.objects, named, field))]
+    if line is not None:
+        parts = _of_line(line, explanation, loaded, named, field)
+    _output.write(_explained.write(style, parts, loaded))
+
+
+def _is_code(topics: Sequence[str]) -> bool:
+    """True for codes. Raises click.BadParameter for an argument that is no code and names no file."""
+    if all(_CODE.fullmatch(each) for each in topics):
+        return True
+    for each in topics:
+        if each != reading.STDIN and (not each or not Path(each).exists()):
+            raise click.BadParameter(f"{each!r} is not the code of a finding, such as DYN021, and not a file or folder.")
+    return False
+
+
+def _findings(found: list[Result], loaded: Sources) -> str:
+    located = locations.of(found, loaded.resources)
+    return _formats.write("text", _formats.Checked(loaded.resources, located, loaded.stdin, colour=_output.colours()))
+
+
+def _reaching_nothing(explanation: Explanation, loaded: Sources) -> list[Result]:
+    message = "the field reaches no generated object; remove it, or check its name and its place"
+    unused = explaining.unused(explanation, loaded.values, loaded.config)
+    return [results.warning(_UNUSED, message, loaded.resources[index].address, path) for index, path in unused]
+
+
+def _selected(objects: list[Explained], named: str | None, field: str | None) -> list[Explained]:
+    """The objects of that kind and name, with that field only. Raises click.BadParameter with the nearest name."""
+    if named is not None:
+        names = {f"{each.key.kind}/{each.key.name}": None for each in objects}
+        objects = [each for each in objects if f"{each.key.kind}/{each.key.name}".lower() == named.lower()]
+        if not objects:
+            raise click.BadParameter(f"no generated object is {named!r}{_nearest(named, names)}", param_hint="--object")
+    if field is None:
+        return objects
+    kept = [each._replace(fields=[one for one in each.fields if _is_below(results.field(one.path), field)]) for each in objects]
+    if not any(each.fields for each in kept):
+        known = {name: None for each in objects for one in each.fields for name in _above(one.path)}
+        raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
+    return [each for each in kept if each.fields]
+
+
+def _is_below(path: str, field: str) -> bool:
+    return path == field or path.startswith((f"{field}.", f"{field}["))
+
+
+def _above(path: results.Path) -> list[str]:
+    """A field and all fields above it."""
+    return [results.field(path[:length]) for length in range(1, len(path) + 1)]
+
+
+def _nearest(name: str, known: dict[str, None]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _of_line(line: str, explanation: Explanation, loaded: Sources, named: str | None, field: str | None) -> list[_explained.Part]:
+    """What a line reaches, and what it decides beside that. Raises click.BadParameter for a line without a field."""
+    file, _, number = line.rpartition(":")
+    found = _explained.fields_at(loaded, file, int(number) if number.isdigit() else 0)
+    if not found:
+        raise click.BadParameter(
+            f"{line!r} is no line with a field of a Dynamo resource; write FILE:LINE, such as graph.yaml:12", param_hint="--from"
+        )
+    reached, decided = [], []
+    for index, paths in found.items():
+        made = explaining.reached(explanation, index, paths)
+        reached += made
+        known = {(each.key, one.path) for each in made for one in each.fields}
+        for each in explaining.decided(explanation, loaded.values, loaded.config, index, paths):
+            more = [one for one in each.fields if (each.key, one.path) not in known]
+            decided += [each._replace(fields=more)] if more else []
+    parts = [_explained.Part("reaches", reached), _explained.Part("decides", decided)]
+    return [each._replace(objects=_selected(each.objects, named, field) if each.objects else []) for each in parts]
 
 
 COMMAND = explain

@@ -1,0 +1,251 @@
+"""Where the fields of generated objects come from: fields that the user wrote, settings of the configuration, and rules of krm-fn."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krm_fn import config, expand, results
+from krm_fn.kube import identity
+from krm_fn.review import trace
+from krm_fn.review.trace import reading
+from krm_fn.review.trace.marks import NONE, ConfigMark, RuleMark, UserMark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Result
+    from krm_fn.review.trace.marks import Mark, Marks
+    from krm_fn.review.trace.reading import Leaf
+
+
+class Rule(NamedTuple):
+    """A rule of krm-fn: its stable name, one sentence, and what it follows in the reference, or an empty text."""
+
+    name: str
+    says: str
+    follows: str = ""
+
+
+class Origin(NamedTuple):
+    """One origin of a value: a field of the resource with index `resource`, a key of the configuration, or a rule.
+
+    `path` is the path of the field or of the key. `value` is the value of a setting.
+    """
+
+    kind: str
+    path: Path = ()
+    resource: int = -1
+    value: Any = None
+    rule: Rule | None = None
+
+
+class Replaced(NamedTuple):
+    """A value that the value of a field won over, and its origins."""
+
+    value: Any
+    origins: tuple[Origin, ...]
+
+
+class Field(NamedTuple):
+    """A leaf of an object with its origins; without any, the origin is unknown.
+
+    `placed` are the rules that put the value there, if they are not among the origins.
+    """
+
+    path: Path
+    value: Any
+    origins: tuple[Origin, ...]
+    placed: tuple[Origin, ...]
+    won: tuple[Replaced, ...]
+    marks: Marks
+
+
+class Explained(NamedTuple):
+    """One generated object and its fields, in their order."""
+
+    resource: Resource
+    fields: list[Field]
+
+    @property
+    def key(self) -> ObjectKey:
+        """The key of the object."""
+        return identity.key(self.resource)
+
+
+class Explanation(NamedTuple):
+    """All generated objects, and the findings of the render. With an error, no object is generated."""
+
+    objects: list[Explained]
+    results: list[Result]
+
+
+def explain(resources: Sequence[Resource], settings: Config, rules: Mapping[str, Rule]) -> Explanation:
+    """Renders, and explains every field of every generated object. `rules` are the rules by `module:function`.
+
+    The objects are those of the ordinary render. A field with another value in the traced render has no origin.
+    """
+    ordinary = expand.expand(resources, settings)
+    if results.failed(ordinary.results):
+        return Explanation([], ordinary.results)
+    traced, given = trace.render(resources, settings), {identity.key(each) for each in resources}
+    read = _Reader(settings, rules)
+    new = [each for each in ordinary.resources if identity.key(each) not in given]
+    return Explanation([read.explained(each, traced.leaves.get(identity.key(each), [])) for each in new], ordinary.results)
+
+
+def fields_of(resource: Resource) -> Iterator[tuple[Path, Any]]:
+    """The paths and values of all leaves of a resource."""
+    return ((leaf.path, leaf.value) for leaf in reading.leaves(resource))
+
+
+def reached(explanation: Explanation, index: int, paths: Iterable[Path]) -> list[Explained]:
+    """The objects with only the fields that are made of one of these fields of a resource, or of a field below."""
+    starts = tuple(paths)
+
+    def is_of(mark: Mark) -> bool:
+        return isinstance(mark, UserMark) and mark.resource == index and any(mark.path[: len(start)] == start for start in starts)
+
+    return _only(explanation, lambda _, field: any(is_of(mark) for mark in field.marks))
+
+
+def decided(
+    explanation: Explanation, resources: Sequence[Resource], settings: Config, index: int, paths: Iterable[Path]
+) -> list[Explained]:
+    """The objects with only the fields that differ without these fields of a resource. Empty if the render then fails."""
+    without, known = resources[index], set(paths)
+    for path in sorted(known, key=_order_of_removal):
+        if not any(path[:length] in known for length in range(len(path))):
+            without = _changed(without, path, _REMOVE)
+    after = expand.expand([*resources[:index], without, *resources[index + 1 :]], settings)
+    if results.failed(after.results):
+        return []
+    values = {(identity.key(each), *path): value for each in after.resources for path, value in fields_of(each)}
+    return _only(explanation, lambda key, field: values.get((key, *field.path), _REMOVE) != field.value)
+
+
+def unused(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[tuple[int, Path]]:
+    """The leaves of Dynamo resources that reach no object: no field is made of them, and no object changes with them.
+
+    Fields that a render needs, and fields of objects that are not expanded, are not among them.
+    """
+    used = NONE.union(*(field.marks for each in explanation.objects for field in each.fields))
+    found = []
+    before = _generated(resources, resources, settings)
+    for index, resource in enumerate(resources):
+        for path, value in fields_of(resource) if identity.is_dynamo(resource) else ():
+            if UserMark(index, path) in used or path[0] in ("apiVersion", "kind", "status"):
+                continue
+            variants = (_changed(resource, path, new) for new in _others(value))
+            after = [_generated([*resources[:index], each, *resources[index + 1 :]], resources, settings) for each in variants]
+            if all(each == before for each in after):
+                found.append((index, path))
+    return found
+
+
+_REMOVE = object()
+
+
+def _order_of_removal(path: Path) -> tuple[Any, ...]:
+    """A sort key that removes later entries of a list first, so that the indexes of the others stay."""
+    return tuple((-step, "") if isinstance(step, int) else (0, step) for step in path)
+
+
+def _others(value: Any) -> tuple[Any, ...]:
+    """What is tried in place of a value."""
+    if isinstance(value, bool):
+        return (_REMOVE, not value)
+    if isinstance(value, int | float):
+        return (_REMOVE, value + 1)
+    return (_REMOVE, f"{value}x") if isinstance(value, str) else (_REMOVE,)
+
+
+def _generated(resources: Sequence[Resource], given: Sequence[Resource], settings: Config) -> list[Resource] | None:
+    """The generated objects; None with an error."""
+    keys = {identity.key(each) for each in given}
+    made = expand.expand(resources, settings)
+    return None if results.failed(made.results) else [each for each in made.resources if identity.key(each) not in keys]
+
+
+def _changed(resource: Resource, path: Path, value: Any) -> Resource:
+    """A copy of a resource with another value in a field, or without the field."""
+    changed: Any = json.loads(json.dumps(resource))
+    holder = changed
+    last: Any = path[-1]
+    for step in path[:-1]:
+        holder = holder[step]
+    if value is not _REMOVE:
+        holder[last] = value
+    elif isinstance(holder, list) or last in holder:
+        del holder[last]
+    made: Resource = changed
+    return made
+
+
+def _only(explanation: Explanation, wanted: Any) -> list[Explained]:
+    kept = [each._replace(fields=[field for field in each.fields if wanted(each.key, field)]) for each in explanation.objects]
+    return [each for each in kept if each.fields]
+
+
+class _Reader:
+    """Turns marks into origins."""
+
+    def __init__(self, settings: Config, rules: Mapping[str, Rule]) -> None:
+        self._settings = settings
+        self._rules = rules
+
+    def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
+        """An object with its fields."""
+        traced = {leaf.path: leaf for leaf in leaves}
+        return Explained(resource, [self._field(path, value, traced.get(path)) for path, value in fields_of(resource)])
+
+    def _field(self, path: Path, value: Any, leaf: Leaf | None) -> Field:
+        if leaf is None or leaf.value != value:
+            return Field(path, value, (), (), (), NONE)
+        won = tuple(Replaced(each.value, self._origins(each.marks)) for each in leaf.won)
+        return Field(path, value, self._origins(leaf.marks), self._origins(leaf.placed - leaf.marks), won, leaf.marks)
+
+    def _origins(self, marks: Marks) -> tuple[Origin, ...]:
+        """The origins of marks, each once: the user's fields, settings, rules."""
+        found = (self._origin(mark) for mark in sorted(marks, key=_order))
+        return tuple({(each.kind, each.resource, each.path, each.rule): each for each in found}.values())
+
+    def _origin(self, mark: Mark) -> Origin:
+        if isinstance(mark, UserMark):
+            return Origin("user", mark.path, mark.resource)
+        if isinstance(mark, ConfigMark):
+            return Origin("config", mark.path, value=self._setting(mark.path))
+        return Origin("rule", rule=self.rule(mark))
+
+    def _setting(self, path: Path) -> Any:
+        value: Any = self._settings
+        for step in path:
+            value = next(inner for name, inner in zip(value._fields, value, strict=True) if config.key(name) == step)
+        return value
+
+    def rule(self, mark: RuleMark) -> Rule:
+        """The rule of a mark. Without an entry, its sentence is the first line of the docstring."""
+        address = f"{mark.module}:{mark.function}"
+        return self._rules.get(address) or Rule(address, _docstring(mark))
+
+
+def _order(mark: Mark) -> tuple[Any, ...]:
+    """A sort key. Indexes sort before keys."""
+    if isinstance(mark, RuleMark):
+        return 2, mark.module, mark.function
+    steps = tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in mark.path)
+    return (0, mark.resource, steps) if isinstance(mark, UserMark) else (1, steps)
+
+
+def _docstring(mark: RuleMark) -> str:
+    found: Any = import_module(f"krm_fn.{mark.module}")
+    said = inspect.getdoc(found) or ""
+    for step in mark.function.split("."):
+        found = getattr(found, step, None)
+    own = inspect.getdoc(found) if callable(found) else None
+    return (own or said).partition("\n")[0]
