@@ -12,7 +12,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz convert-check forecast soak test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean
+.PHONY: help venv demo test fuzz convert-check explain-coverage forecast soak test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -30,6 +30,9 @@ fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; 
 
 convert-check: $(VENV)/dev ## convert the graphs of examples and tests, and GRAPHS=10000 random ones, there and back; make test does it for fewer
 	KRM_FN_EXAMPLES=$$(( $(GRAPHS) / 2 )) $(BIN)/python -m pytest -n $(WORKERS) tests/convert/test_round_trips.py
+
+explain-coverage: $(VENV)/dev ## measure krm-fn explain with all examples: origins, equal renders, and what a change of each field moves
+	$(BIN)/python tools/explain_coverage.py
 
 forecast: $(VENV)/dev tools ## compare forecasts with real Deployments: 200 random edits, and 300 rollouts on few GPUs; make test takes fewer
 	KRM_FN_TOOLS=required KRM_FN_EDITS=200 KRM_FN_ROLLOUT_STRIDE=1 $(BIN)/python -m pytest tests/review/forecast

@@ -2,7 +2,7 @@
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
 080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
-400-409 changes, 410-449 releases and their generations of workers, 450-489 rules of newer releases.
+400-409 changes, 410-449 releases and their generations of workers, 450-489 rules of newer releases, 500-509 explain.
 The meaning of a code never changes.
 """
 
@@ -274,6 +274,8 @@ TITLES = {
     "DYN482": "Rendered as Dynamo 0.9 does",
     "DYN483": "Grove cannot change the field",
     "DYN484": "Operator refuses the change of the field",
+    # 500-509: explain
+    "DYN500": "Field reaches no object",
     # 530-549: forecasts of changed objects
     "DYN530": "API server refuses a change of the field",
     "DYN531": "Grove refuses a change of the PodCliqueSet",

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import config, expand, results
-from krm_fn.kube import identity
+from krm_fn.kube import identity, labels
 from krm_fn.review import trace
 from krm_fn.review.trace import reading
 from krm_fn.review.trace.marks import NONE, ConfigMark, RuleMark, UserMark
@@ -139,7 +139,7 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
     before = _generated(resources, resources, settings)
     for index, resource in enumerate(resources):
         for path, value in fields_of(resource) if identity.is_dynamo(resource) else ():
-            if UserMark(index, path) in used or path[0] in ("apiVersion", "kind", "status"):
+            if UserMark(index, path) in used or _is_no_graph(path):
                 continue
             variants = (_changed(resource, path, new) for new in _others(value))
             after = [_generated([*resources[:index], each, *resources[index + 1 :]], resources, settings) for each in variants]
@@ -148,6 +148,13 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
     return found
 
 
+def _is_no_graph(path: Path) -> bool:
+    """True for the type and the status of a resource, and for annotations of krm-fn, kustomize and kpt."""
+    is_annotation = path[:2] == ("metadata", "annotations") and len(path) > 2
+    return path[0] in ("apiVersion", "kind", "status") or (is_annotation and str(path[2]).startswith(_TOOLS))
+
+
+_TOOLS = (*labels.INTERNAL, labels.SETTINGS, labels.PREFIX)
 _REMOVE = object()
 
 

@@ -146,10 +146,10 @@ class _Border(SourceFileLoader):
     """Loads a module as it is, with functions and methods that pass on the marks of their arguments."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Runs the module, and wraps its functions."""
+        """Runs the module, and wraps its public functions. They call the others with plain values."""
         super().exec_module(module)
         short = module.__name__.partition(".")[2]
-        for name, value in list(vars(module).items()):
+        for name, value in [each for each in vars(module).items() if not each[0].startswith("_")]:
             if isinstance(value, type) and value.__module__ == module.__name__ and not issubclass(value, tuple):
                 for method, function in list(vars(value).items()):
                     if isinstance(function, FunctionType) and not method.startswith("_"):

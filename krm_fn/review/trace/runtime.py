@@ -86,9 +86,9 @@ def _noted(key: Any, value: Any, before: dict[Any, Any]) -> Any:
 
 
 def _over(old_key: Any, old: Any, key: Any, value: Any) -> Any:
-    """The key with a note of the value that stood there, unless the new value was made of it, or the old one had no marks."""
+    """The key with a note of the value that stood there, unless the new value is equal or made of it, or it had no marks."""
     found = marks.of(old) or marks.of(old_key)
-    if not isinstance(key, str) or not found or not found.isdisjoint(marks.of(value)):
+    if not isinstance(key, str) or old == value or not found or not found.isdisjoint(marks.of(value)):
         return key
     won = (*(old_key.won if type(old_key) is Text else ()), Won(marks.plain(old), found))
     return Text(key, marks.of(key), won)

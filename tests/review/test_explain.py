@@ -1,0 +1,158 @@
+"""`krm-fn explain PATH…`: the origins of fields, in all formats, and what a line reaches."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import explain_coverage
+import jsonschema
+import pytest
+import yaml
+
+from krm_fn import review
+from krm_fn.cli import _rules
+from krm_fn.config import Config
+from krm_fn.review import explain, text, trace
+from krm_fn.review.trace.marks import NONE, RuleMark
+from tests.cli import console
+from tests.support import given
+
+SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "explain.json").read_text())
+SETTINGS = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n  natsAddress: nats://nats:4222\n"
+REPLICAS = ("--object", "Deployment/chat-worker", "--field", "spec.replicas")
+
+
+@pytest.fixture
+def graph(tmp_path):
+    file = tmp_path / "graph.yaml"
+    file.write_text(console.GRAPH)
+    return file
+
+
+def said(*arguments):
+    done = console.run("explain", *arguments)
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+def test_a_field_of_the_user_has_file_line_and_path(graph):
+    line = console.GRAPH.splitlines().index("      replicas: 2") + 1
+    assert f"    user      {graph}:{line} spec.services.Worker.replicas\n" in said(*REPLICAS, graph)
+
+
+def test_a_composed_value_has_several_origins(graph):
+    out = said("--object", "deployment/CHAT-WORKER", "--field", "metadata.name", graph)
+    assert [line.split()[0] for line in out.splitlines()[2:5]] == ["user", "user", "rule"]
+
+
+def test_a_setting_has_its_line_and_a_default_says_so(graph, tmp_path):
+    settings = tmp_path / "render.yaml"
+    settings.write_text(SETTINGS)
+    assert f"config    {settings}:5 natsAddress\n" in said("--config", settings, graph)
+    planner = tmp_path / "planner.yaml"
+    planner.write_text(console.GRAPH.replace("componentType: worker", "componentType: planner"))
+    assert "config    rbac.plannerRole (default)\n" in said(planner)
+
+
+def test_a_field_names_what_it_won_over(graph):
+    graph.write_text(console.GRAPH.replace('engine:1"}', 'engine:1", command: [python3, -m, dynamo.vllm]}'))
+    assert 'won over  ["/bin/sh", "-c"]: rule' in said("--object", "Deployment/chat-worker", graph)
+
+
+def test_json_follows_its_schema(graph):
+    found = json.loads(said("--format", "json", graph))
+    jsonschema.Draft202012Validator(SCHEMA).validate(found)
+    assert all(each["kind"] != "unknown" for item in found["objects"] for field in item["fields"] for each in field["origins"])
+
+
+def test_yaml_is_the_render_with_comments(graph):
+    out = said("--format", "yaml", graph)
+    rendered = [each for each in yaml.safe_load_all(console.run("render", graph).out) if each["kind"] != "DynamoGraphDeployment"]
+    assert sorted(yaml.safe_load_all(out), key=json.dumps) == sorted(rendered, key=json.dumps)
+    assert "spec.services.Worker.replicas" in next(line for line in out.splitlines() if "  replicas: 2  # user " in line)
+
+
+def test_a_line_reaches_values_and_decides_others(graph):
+    at = {line.strip(): number for number, line in enumerate(console.GRAPH.splitlines(), 1)}
+    assert said("--from", f"{graph}:{at['replicas: 2']}", graph).count("spec.replicas: 2\n") == 1
+    reaches, decides = said("--from", f"{graph}:{at['componentType: frontend']}", graph).split("decides:\n")
+    assert '"frontend"' in reaches
+    assert "containerPort: 8000" in decides
+
+
+def test_unused_fields_are_warnings(graph):
+    graph.write_text(console.GRAPH.replace("  name: chat\n", "  name: chat\n  labels: {team: blue}\n"))
+    out = said("--unused", graph)
+    assert out.count("warning DYN500") == 1
+    assert "warning DYN500 metadata.labels.team" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--object", "Deployment/chat-workr"), "did you mean 'Deployment/chat-worker'?"),
+        (("--field", "spec.replica"), "did you mean 'spec.replicas'?"),
+        (("--from", "graph.yaml:999"), "is no line with a field"),
+        (("--from", "graph.yaml"), "is no line with a field"),
+    ],
+)
+def test_unknown_names_are_wrong_usage_and_name_the_nearest(arguments, words, graph):
+    done = console.run("explain", *arguments, graph)
+    assert (done.code, done.out) == (2, "")
+    assert words in " ".join(done.err.split())
+
+
+def test_a_graph_with_an_error_has_no_origins(tmp_path):
+    file = tmp_path / "graph.yaml"
+    file.write_text(console.MISSPELT)
+    done = console.run("explain", file)
+    assert (done.code, done.out) == (1, "")
+    assert "error DYN" in done.err
+
+
+def test_control_characters_are_made_visible(tmp_path):
+    file = tmp_path / "graph.yaml"
+    file.write_text(console.GRAPH.replace("replicas: 2", 'envs: [{name: A, value: "\\e[31m"}]'))
+    assert "\x1b" not in said(file)
+
+
+def test_a_field_with_another_value_in_the_trace_is_unknown(monkeypatch):
+    def render(_resources, _settings):
+        return trace.Traced([], {})
+
+    monkeypatch.setattr(trace, "render", render)
+    found = explain.explain([given.graph({"A": given.service("frontend")})], Config(), {})
+    assert {field.origins for each in found.objects for field in each.fields} == {()}
+    assert {field.marks for each in found.objects for field in each.fields} == {NONE}
+
+
+def test_every_rule_that_an_example_shows_has_an_entry():
+    rules = _rules.read()
+    shown = set()
+    for _, loaded in explain_coverage.examples():
+        found = explain.explain(loaded.values, loaded.config, rules)
+        fields = [field for each in found.objects for field in each.fields]
+        shown |= {one for field in fields for one in (*field.origins, *field.placed, *(each for won in field.won for each in won.origins))}
+    assert shown
+    assert {one.rule.name for one in shown if one.rule and one.rule not in rules.values()} == set()
+
+
+def test_every_entry_is_of_the_code_and_has_a_name_of_its_own():
+    rules = _rules.read()
+    assert len({rule.name for rule in rules.values()}) == len(rules)
+    assert [address for address, rule in rules.items() if not rule.says.endswith((".", "`"))] == []
+    modules = {address.partition(":")[0] for address in rules}
+    assert [name for name in modules if importlib.util.find_spec(f"krm_fn.{name}") is None] == []
+
+
+def test_a_rule_without_an_entry_shows_the_first_line_of_its_docstring():
+    found = explain._Reader(Config(), {}).rule(RuleMark("kube.names", "component", 1))
+    assert found == explain.Rule(
+        "kube.names:component", "The name of the objects of one service: workload, Service, Ingress and scaling adapter."
+    )
+
+
+def test_long_values_are_cut():
+    assert len(text.value("x" * 1000)) == text.LONGEST + 1
