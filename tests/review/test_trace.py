@@ -62,14 +62,15 @@ def run(source):
 def test_a_rewritten_module_marks_its_constants_with_their_function():
     found = run("PORT = 8000\ndef f(x): return f'{x}:{PORT}'\nmade = f('host')\n")
     assert found["made"] == "host:8000"
-    assert {(mark.module, mark.function) for mark in marks.of(found["made"])} == {("module", "PORT"), ("module", "f"), ("module", "made")}
+    assert {mark[:2] for mark in marks.of(found["made"])} == {("module", "PORT"), ("module", "f"), ("module", "made")}
 
 
 def test_a_key_tells_who_placed_its_value_and_what_it_won_over():
     found = run("def f(user): return {'a': 1, **user}\n")
     made = found["f"]({text("a", A): Whole(2, frozenset((A,)))})
     (key,) = made
-    assert (made, marks.of(key)) == ({"a": 2}, {A})
+    assert made == {"a": 2}
+    assert marks.of(key) == frozenset((A,))
     assert [(won.value, {mark.function for mark in won.marks}) for won in key.won] == [(1, {"f"})]
 
 

@@ -51,6 +51,7 @@ _RUNTIME: dict[str, Any] = {
     "_trace_joined": runtime.joined,
     "_trace_kind": runtime.kind,
     "_trace_mapping": runtime.mapping,
+    "_trace_placed": runtime.placed,
     "_trace_returned": runtime.returned,
     "_trace_shown": runtime.shown,
     "_trace_spread": runtime.SPREAD,

@@ -18,6 +18,8 @@ CONSTANTS, PLACES = "_trace_constants", "_trace_places"
 _TEXTS = {"str", "int", "str | None", "int | None", "int | str", "str | int"}
 _LOOKUPS = {"get", "at", "startswith", "endswith", "removeprefix", "removesuffix", "pop", "find", "index", "count"}
 _CACHES = {"cache", "lru_cache"}
+_MAPPINGS = {"dict", "present"}
+"""Functions that make a mapping of their keyword arguments."""
 _CALLS = {"int": "_trace_whole", "type": "_trace_kind"}
 
 
@@ -124,7 +126,8 @@ class Rewriter(ast.NodeTransformer):
         node.args = [self._unless_constant(each) for each in node.args[:plain]] + [self.visit(each) for each in node.args[plain:]]
         for keyword in node.keywords:
             keyword.value = self._keyword(keyword)
-        return node
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        return _at(_call("_trace_placed", self._place(node), node), node) if node.keywords and name in _MAPPINGS else node
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         """A dict display tells its place to its keys."""

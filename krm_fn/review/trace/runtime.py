@@ -33,6 +33,12 @@ def mapping(place: RuleMark, *entries: tuple[Any, Any]) -> dict[Any, Any]:
     return builder.made()
 
 
+def placed(place: RuleMark, made: dict[Any, Any]) -> dict[Any, Any]:
+    """A mapping made of keyword arguments: its keys have the place of the call."""
+    here = frozenset((place,))
+    return {Text(key, here) if type(key) is str else key: value for key, value in made.items()}
+
+
 def comprehension(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     """A dict comprehension. A later entry of the same key replaces the earlier one, and its key tells what was replaced."""
     builder = _Builder()
