@@ -14,6 +14,7 @@ from krm_fn.cli import _explained, _formats, _options, _output, _rules
 from krm_fn.cli._options import Inputs
 from krm_fn.codes import pages
 from krm_fn.files import locations, reading
+from krm_fn.review import effects
 from krm_fn.review import explain as explaining
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _findings(found: list[Result], loaded: Sources) -> str:
 
 def _reaching_nothing(explanation: Explanation, loaded: Sources) -> list[Result]:
     message = "the field reaches no generated object; remove it, or check its name and its place"
-    unused = explaining.unused(explanation, loaded.values, loaded.config)
+    unused = effects.unused(explanation, loaded.values, loaded.config)
     return [results.warning(_UNUSED, message, loaded.resources[index].address, path) for index, path in unused]
 
 
@@ -148,10 +149,10 @@ def _of_line(line: str, explanation: Explanation, loaded: Sources, named: str | 
         )
     reached, decided = [], []
     for index, paths in found.items():
-        made = explaining.reached(explanation, index, paths)
+        made = effects.reached(explanation, index, paths)
         reached += made
         known = {(each.key, one.path) for each in made for one in each.fields}
-        for each in explaining.decided(explanation, loaded.values, loaded.config, index, paths):
+        for each in effects.decided(explanation, loaded.values, loaded.config, index, paths):
             more = [one for one in each.fields if (each.key, one.path) not in known]
             decided += [each._replace(fields=more)] if more else []
     parts = [_explained.Part("reaches", reached), _explained.Part("decides", decided)]
