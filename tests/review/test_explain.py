@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 from pathlib import Path
 
@@ -143,8 +143,9 @@ def test_every_entry_is_of_the_code_and_has_a_name_of_its_own():
     rules = _rules.read()
     assert len({rule.name for rule in rules.values()}) == len(rules)
     assert [address for address, rule in rules.items() if not rule.says.endswith((".", "`"))] == []
-    modules = {address.partition(":")[0] for address in rules}
-    assert [name for name in modules if importlib.util.find_spec(f"krm_fn.{name}") is None] == []
+    places = [address.partition(":")[::2] for address in rules]
+    known = {module: vars(importlib.import_module(f"krm_fn.{module}")) for module, _ in places}
+    assert [(module, name) for module, name in places if name.partition(".")[0] not in known[module]] == []
 
 
 def test_a_rule_without_an_entry_shows_the_first_line_of_its_docstring():
