@@ -61,7 +61,16 @@ def what(result: Result) -> str:
 
 def printable(text: str) -> str:
     """The text in one line, with escapes for characters that control a terminal."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in " ".join(text.split()))
+    return visible(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    r"""The text with escapes for characters that control a terminal.
+
+    >>> print(visible("a\x1bb"))
+    a\x1bb
+    """
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def _resource(result: Result) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from krm_fn import config, results
+from krm_fn import config, report, results
 from krm_fn.cli import _output
 from krm_fn.files import reading
 from krm_fn.kube import identity, labels
@@ -105,10 +105,10 @@ def _is_default(origin: Origin, place: dict[str, Any]) -> bool:
 def _text(part: Part, places: _Places, *, colour: bool) -> str:
     lines = [f"{part.heading}:"] if part.heading else []
     for each in part.objects:
-        head = text.visible(f"{each.key.kind}/{each.key.name}" + (f" in {each.key.namespace}" if each.key.namespace else ""))
+        head = report.visible(f"{each.key.kind}/{each.key.name}" + (f" in {each.key.namespace}" if each.key.namespace else ""))
         lines.append(click.style(head, bold=True) if colour else head)
         for field in each.fields:
-            lines.append(f"  {text.visible(results.field(field.path))}: {text.value(field.value)}")
+            lines.append(f"  {report.visible(results.field(field.path))}: {text.value(field.value)}")
             lines += [f"    {_styled(*_said(origin, places), colour=colour)}" for origin in field.origins[:_MOST]]
             if not field.origins:
                 lines.append(f"    {_styled('unknown', '', colour=colour)}")
@@ -128,8 +128,8 @@ def _styled(word: str, said: str, *, colour: bool) -> str:
 
 def _said(origin: Origin, places: _Places) -> tuple[str, str]:
     """The kind of an origin, and the rest in words."""
-    place, field = places.of(origin), text.visible(results.field(origin.path))
-    where = f"{text.visible(place['file'])}:{place['line']} " if place else ""
+    place, field = places.of(origin), report.visible(results.field(origin.path))
+    where = f"{report.visible(place['file'])}:{place['line']} " if place else ""
     if origin.kind == "user":
         return "user", f"{where}{field}"
     if origin.kind == "config":
