@@ -2,7 +2,8 @@
 
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
 080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
-400-409 changes, 410-449 releases and their generations of workers, 450-489 rules of newer releases, 500-509 explain.
+400-409 changes, 410-449 releases and their generations of workers, 450-489 rules of newer releases, 500-509 explain,
+565-579 adoption of a namespace.
 The meaning of a code never changes.
 """
 
@@ -288,4 +289,12 @@ TITLES = {
     "DYN538": "Nodes have no GPUs",
     "DYN539": "Changed pods wait",
     "DYN540": "Older LeaderWorkerSet refuses another size",
+    # 565-579: adoption of a namespace of an operator
+    "DYN565": "Export cannot be adopted",
+    "DYN566": "Export is not of one namespace",
+    "DYN567": "Two generations of workers run",
+    "DYN568": "Pods would restart",
+    "DYN569": "Pod template is on one side only",
+    "DYN570": "Number of running replicas would change",
+    "DYN571": "Live objects disagree about a setting",
 }

@@ -47,6 +47,11 @@ PRESERVED = frozenset(
 )
 """Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved`)."""
 
+# bookkeeping of an operator and of kubectl on each object that they write; no part of what a user wrote
+LAST_APPLIED_HASH = "nvidia.com/last-applied-hash"
+LAST_APPLIED_GENERATION = "nvidia.com/last-applied-generation"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
 # say where pods of workers take the labels of their place from, and begin the labels that a controller copies from nodes to pods
 TOPOLOGY_KEY = "nvidia.com/topology-label-key"
 TOPOLOGY_NAME = "nvidia.com/topology-cluster-topology-name"

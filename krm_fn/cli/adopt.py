@@ -1,0 +1,95 @@
+"""`krm-fn adopt`: the files of a namespace that an operator runs, from an export, and a proof that they restart no pod."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from krm_fn import report, results
+from krm_fn.cli import _options, _output
+from krm_fn.files import reading
+from krm_fn.review import adopt as adoption
+from krm_fn.review.adopt import documents
+from krm_fn.yamlio import emitter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krm_fn.results import Result
+    from krm_fn.review.adopt import Adopted
+
+
+@click.command()
+@click.option(
+    "--live",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    default="-",
+    help="The export; stdin without it.",
+)
+@click.option("--output-dir", "folder", metavar="DIR", type=_options.Folder(), required=True, help="An empty folder; makes a missing DIR.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors and the last line.")
+@click.pass_context
+def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
+    """Write the files of a namespace that an operator runs.
+
+    The export is what `kubectl get -o yaml` or `-o json` prints of one namespace: graphs, workloads (deployments, leaderworkersets,
+    podcliquesets), Ingresses, VirtualServices, RoleBindings and ServiceAccounts. Nothing is changed in the cluster. Secrets are neither
+    needed nor written.
+
+    DIR gets the graphs without what the cluster added, a DynamoRender with the settings of the operator, a Kustomization, and MIGRATION.md
+    with the other steps of the migration.
+
+    The files are rendered and compared with what runs: the last line says how many pod templates are the same. If a pod would restart,
+    each difference is an error that says what would close it, and the exit code is 1; the files are written anyway. If the export cannot
+    be used, nothing is written.
+
+    \b
+      kubectl get dgd,dcd,deployments,ingresses,rolebindings,serviceaccounts \\
+        --namespace inference --output yaml | krm-fn adopt --output-dir chat
+      krm-fn adopt --live export.yaml --output-dir chat
+    """  # noqa: D301 - click reads the backspace
+    values, broken = _read(live)
+    made = adoption.adopt(values) if not broken else None
+    found = [*broken, *(made.results if made else [])]
+    _print([each for each in found if not quiet or each.severity == "error"])
+    if made is None or made.proof is None:
+        click.echo("nothing is adopted", err=True)
+        ctx.exit(1)
+    _write(folder, made)
+    click.echo(f"{len(made.files) + 1} files in {folder}")
+    click.echo(adoption.summary(made.proof))
+    ctx.exit(1 if results.failed(found) else 0)
+
+
+def _read(path: str) -> tuple[list[Any], list[Result]]:
+    """The values of an export, and the errors about it. A finding never shows a line of an export: it may belong to a Secret."""
+    file = reading.read(path)
+    return [source.value for source in file.sources], [each for each in file.results if each.severity == "error"]
+
+
+def _print(found: Iterable[Result]) -> None:
+    lines = (f"{report.entry(each)}\n" for each in sorted(found, key=results.order))
+    _output.write("".join(lines), err=True)
+
+
+def _write(folder: Path, made: Adopted) -> None:
+    """Writes the files. Raises click.ClickException if a file exists or cannot be written: files of a user are never overwritten."""
+    texts = {name: emitter.text(resource) for name, resource in made.files.items()} | {documents.STEPS: made.steps}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if there := sorted(name for name in texts if (folder / name).exists() or (folder / name).is_symlink()):
+            raise click.ClickException(f"{folder / there[0]} exists; name an empty folder")
+        with tempfile.TemporaryDirectory(prefix=".krm-fn-", dir=folder) as temporary:
+            for name, text in texts.items():
+                (Path(temporary) / name).write_text(text, encoding="utf-8", newline="\n")
+            for name in texts:
+                (Path(temporary) / name).replace(folder / name)
+    except OSError as problem:
+        raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
+
+
+COMMAND = adopt

@@ -1,0 +1,47 @@
+"""Adopts a namespace of an operator: from an export, the resources that users wrote, the configuration, and a proof that no pod restarts.
+
+Nothing here reads a Secret: the names of pull secrets come from pods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.records import NamedTuple
+from krm_fn.review.adopt import documents, export, findings, generations, infer, prove
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+    from krm_fn.review.adopt.prove import Proof
+
+
+class Adopted(NamedTuple):
+    """The files to write, by name, and the proof. `steps` is Markdown. If the export is unusable, there are findings only."""
+
+    files: dict[str, Resource]
+    steps: str
+    proof: Proof | None
+    results: list[Result]
+
+
+def adopt(resources: Sequence[Resource]) -> Adopted:
+    """Adopts an exported namespace. Never raises for the content of the export; each difference between pods is an error finding."""
+    found = generations.keep(export.read(resources))
+    if results.failed(found.results):
+        return Adopted({}, "", None, found.results)
+    inferred = infer.settings(found)
+    rendered = infer.rendered(inferred.spec, found)
+    proof = prove.compare(rendered.resources, found)
+    written = [*found.written, *found.accounts]
+    said = [*found.results, *inferred.results, *rendered.results, *findings.of(proof)]
+    steps = documents.steps(found.written, found.namespace, inferred.spec)
+    return Adopted(documents.resources(written, inferred.spec), steps, proof, sorted(said, key=results.order))
+
+
+def summary(proof: Proof) -> str:
+    """The outcome in one line: `9 of 9 pod templates the same, no restart`."""
+    return findings.summary(proof)

@@ -1,0 +1,111 @@
+"""The files of an adopted namespace: resources, the configuration, a Kustomization, and the steps of the migration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import config, results
+from krm_fn.kube import identity, labels
+from krm_fn.review.adopt import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from krm_fn.kube.types import Resource
+
+CONFIGURATION, KUSTOMIZATION, STEPS = "render.yaml", "kustomization.yaml", "MIGRATION.md"
+
+_PROGRAM = "exec: {path: krm-fn}\n"
+_STEPS = """\
+# From the operator to Git: the namespace {namespace}
+
+`krm-fn adopt` wrote this folder. No cluster was changed. These are the other steps of the migration; the page `docs/migration.md` of
+krm-fn explains each of them. Run the commands in this folder. `$KRM_FN` is a clone of the repository of krm-fn.
+
+## 1. Note the pods that run
+
+```sh
+{pods} > before.txt
+```
+
+## 2. Compare
+{roles}
+```sh
+{compare}
+```
+
+Go on when each `compare` reports no difference.
+
+## 3. Stop the operator
+
+```sh
+kubectl delete validatingwebhookconfigurations --selector app.kubernetes.io/name=dynamo-operator
+OPERATOR=app.kubernetes.io/name=dynamo-operator,control-plane=controller-manager
+kubectl --namespace dynamo-system scale deployment --selector $OPERATOR --replicas=0
+kubectl --namespace dynamo-system wait --for=delete pod --selector $OPERATOR --timeout=120s
+```
+
+`dynamo-system` stands for the namespace of the operator.
+
+## 4. Take over
+
+Add `--argocd`, or `--flux NAMESPACE/NAME` with the name of the Kustomization, if a GitOps tool will apply the objects:
+
+```sh
+{take_over}
+```
+
+## 5. Look
+
+```sh
+{pods} | diff before.txt - && echo 'the same pods'
+```
+
+Then commit `{kustomization}`, `{configuration}` and the resources, and give the folder to Argo CD or Flux.
+"""
+_PODS = """\
+kubectl --namespace {namespace} get pods --selector {label} \\
+  --output custom-columns=NAME:.metadata.name,UID:.metadata.uid --sort-by .metadata.name"""
+_ROLES = """
+The bindings of this namespace name roles of the operator's Helm release: {roles}. They go with the release. Before you remove it, install
+`platform/roles`, and remove `rbac` from `render.yaml`; the next apply makes the bindings again.
+"""
+
+
+def resources(written: Sequence[Resource], spec: Mapping[str, Any]) -> dict[str, Resource]:
+    """The resources by file name: those of users, the configuration as a KRM function, and a Kustomization."""
+    files = {f"{each['kind']}_{each['metadata']['name']}.yaml".lower(): each for each in written}
+    return {
+        **files,
+        CONFIGURATION: clean.annotated(configuration(spec), {labels.FUNCTION: _PROGRAM}),
+        KUSTOMIZATION: {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": sorted(files),
+            "transformers": [CONFIGURATION],
+        },
+    }
+
+
+def configuration(spec: Mapping[str, Any]) -> Resource:
+    """The settings as a DynamoRender."""
+    return {"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}, "spec": dict(spec)}
+
+
+def steps(written: Sequence[Resource], namespace: str, spec: Mapping[str, Any]) -> str:
+    """The other steps of the migration as Markdown, with the names of the namespace and its graphs."""
+    graphs = [results.ref(each).name for each in written if results.ref(each).kind == identity.GRAPH]
+    migration = f"python3 $KRM_FN/platform/migration {{}} {namespace}"
+    file = f"{identity.GRAPH.lower()}_{{0}}.yaml"
+    compare = f"krm-fn render {file} --config {CONFIGURATION} > {{0}}.objects.yaml\n{migration.format('compare')} {{0}} {{0}}.objects.yaml"
+    take_over = f"{migration.format('take-over')} {{0}} {{0}}.objects.yaml"
+    roles = [value for key, value in (spec.get("rbac") or {}).items() if key.endswith("Role")]
+    return _STEPS.format(
+        namespace=namespace,
+        pods=_PODS.format(namespace=namespace, label=labels.GRAPH),
+        roles=_ROLES.format(roles=", ".join(roles)) if roles else "",
+        compare="\n".join(compare.format(graph) for graph in graphs),
+        take_over="\n".join(take_over.format(graph) for graph in graphs),
+        kustomization=KUSTOMIZATION,
+        configuration=CONFIGURATION,
+    )

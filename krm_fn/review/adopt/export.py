@@ -1,0 +1,87 @@
+"""Sorts an export of a namespace: the Dynamo resources that users wrote, and the objects that a cluster has beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kube import identity, labels
+from krm_fn.records import NamedTuple
+from krm_fn.review.adopt import clean, pods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+
+_WRITTEN = (identity.GRAPH, identity.COMPONENT, identity.MODEL)
+_TABLE = "Table"
+
+
+class Export(NamedTuple):
+    """A sorted export, without its Secrets.
+
+    `namespace` is the namespace of all its resources. `written` are the cleaned resources that users wrote: graphs, components without a
+    graph, and models. `accounts` are the cleaned ServiceAccounts that pods without an account get. `live` are all other objects.
+    """
+
+    namespace: str
+    written: list[Resource]
+    accounts: list[Resource]
+    live: list[Resource]
+    results: list[Result]
+
+    def runs(self, workload: Resource) -> bool:
+        """True if a live workload belongs to one of the graphs or components."""
+        names = {(each["kind"], each["metadata"]["name"]) for each in self.written}
+        known = [(kind, owner(workload, kind)) for kind in (identity.GRAPH, identity.COMPONENT)]
+        return bool(names.intersection([*known, (identity.GRAPH, labels.of(workload).get(labels.GRAPH, ""))]))
+
+
+def read(values: Sequence[Any]) -> Export:
+    """Sorts the values of an export. Never raises; a finding says what makes an export unusable."""
+    resources = [each for each in values if isinstance(each, dict) and results.ref(each).kind and results.ref(each).name]
+    found = [each for each in resources if each["kind"] != "Secret"]
+    written = [clean.clean(each) for each in found if _is_written(each)]
+    accounts = [clean.clean(each) for each in found if _is_default_account(each)]
+    live = [each for each in found if not identity.is_dynamo(each)]
+    namespaces = sorted({results.ref(each).namespace for each in written})
+    wrong = [*_check_kinds(values, written, live), *_check_namespaces(namespaces)]
+    return Export(namespaces[0] if namespaces else "", written, accounts, live, wrong)
+
+
+def owner(resource: Resource, kind: str) -> str:
+    """The name of the owner of a kind; empty if the resource has none."""
+    owners = resource["metadata"].get("ownerReferences") or ()
+    return next((str(each.get("name")) for each in owners if each.get("kind") == kind), "")
+
+
+def _is_written(resource: Resource) -> bool:
+    """True for a Dynamo resource of a user: an operator's are owned by their graph."""
+    return identity.is_dynamo(resource) and resource["kind"] in _WRITTEN and not owner(resource, identity.GRAPH)
+
+
+def _is_default_account(resource: Resource) -> bool:
+    return resource.get("kind") == "ServiceAccount" and labels.of(resource).get(labels.COMPONENT_POD) == "true"
+
+
+def _check_kinds(values: Sequence[Any], written: list[Resource], live: list[Resource]) -> Iterator[Result]:
+    """Reports an export without graphs or without workloads."""
+    mend = ""
+    if any(not isinstance(each, dict) or each.get("kind") == _TABLE for each in values):
+        mend = "the export is a table, which shows some columns only; export again with `kubectl get --output yaml`"
+    elif not any(each["kind"] != identity.MODEL for each in written):
+        mend = "the export has no graph; add dynamographdeployments.nvidia.com to the kinds of `kubectl get`"
+    elif not any(each["kind"] in pods.KINDS for each in live):
+        mend = "the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets to the kinds of `kubectl get`"
+    if mend:
+        yield results.error("DYN565", mend)
+
+
+def _check_namespaces(namespaces: list[str]) -> Iterator[Result]:
+    if "" in namespaces:
+        yield results.error("DYN566", "a graph has no namespace, so it is not from a cluster; export it with `kubectl get --output yaml`")
+    elif len(namespaces) > 1:
+        message = f"the export has graphs of the namespaces {', '.join(namespaces)}; export each of them with `--namespace`"
+        yield results.error("DYN566", message)

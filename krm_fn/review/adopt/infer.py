@@ -1,0 +1,180 @@
+"""Infers the settings of the operator from what runs and the user did not write.
+
+Each guess is rendered and compared with the live pod templates. The settings with the fewest differences win.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import config, expand, results
+from krm_fn.kube import identity, labels
+from krm_fn.manifests import ingress
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import cluster
+from krm_fn.review.adopt import documents, marks, pods, prove
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+    from krm_fn.review.adopt.export import Export
+    from krm_fn.review.adopt.marks import Setting
+
+Spec = dict[str, Any]
+
+_DEFAULTS: Mapping[Setting, str] = {
+    ("mpiSecretName",): config.Config().mpi_secret_name,
+    ("debuggerImage",): config.Config().debugger_image,
+    ("ingress", "hostSuffix"): ingress.DEFAULT_SUFFIX,
+    ("rbac", "plannerRole"): config.Rbac().planner_role,
+    ("rbac", "eppRole"): config.Rbac().epp_role,
+    ("grove", "kaiScheduler", "queue"): config.KaiScheduler().queue,
+}
+_RELEASES = ("v0.9", "v1.5")
+_BY_GRAPH = ""  # each graph says its release
+_DISCOVERY = ("kubernetes", "etcd")
+_VERSIONS = ("1.5.0", "1.4.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0")
+_SCHEDULERS = {"kai-scheduler": "kaiScheduler", "volcano": "volcanoScheduler"}
+
+
+class Inferred(NamedTuple):
+    """The `spec` of a DynamoRender, and findings about settings that cannot be known."""
+
+    spec: Spec
+    results: list[Result]
+
+
+def settings(export: Export) -> Inferred:
+    """The settings with which a render makes the live pods."""
+    shape = {"orchestrator": "grove" if any(each.get("kind") == "PodCliqueSet" for each in export.live) else "deployment"}
+    guesses = [
+        _completed({**shape, "behaviour": release, "discoveryBackend": discovery}, export)
+        for release, discovery in product(_likely_releases(export), _DISCOVERY)
+    ]
+    best = min(guesses, key=lambda guess: _differences(guess.spec, export))
+    spec = _with_generation(best.spec, export)
+    return best._replace(spec={key: value for key, value in spec.items() if value != _BY_GRAPH})
+
+
+def rendered(spec: Spec, export: Export) -> expand.Expansion:
+    """What the written resources expand to with some settings."""
+    settings, _ = config.read(documents.configuration(spec))
+    return expand.expand([*export.written, *export.accounts], settings)
+
+
+def _likely_releases(export: Export) -> tuple[str, ...]:
+    """The releases that are tried, the likelier one first."""
+    newer = {results.ref(each).api_version == identity.V1BETA1 or _has_generation(each) for each in export.written}
+    if len(newer) > 1:
+        return (*_RELEASES, _BY_GRAPH)
+    return _RELEASES[::-1] if newer == {True} else _RELEASES
+
+
+def _has_generation(resource: Resource) -> bool:
+    return any(key in labels.notes(resource) for key in (labels.ORIGIN_VERSION, labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
+
+
+def _differences(spec: Spec, export: Export) -> tuple[int, int, int]:
+    """The number of errors of a render, of pod templates that differ, and of the fields that differ in them."""
+    expansion = rendered(spec, export)
+    found = prove.compare(expansion.resources, export)
+    errors = sum(each.severity == "error" for each in expansion.results)
+    return errors, found.total - found.same, sum(len(each.fields) for each in found.differences)
+
+
+def _completed(shape: Spec, export: Export) -> Inferred:
+    """The settings of one shape with all that live objects say about the others."""
+    live = {identity.key(each, export.namespace): each for each in export.live}
+    spec = {**shape, **_grove(export)}
+    made = rendered(marks.marked(spec), export).resources
+    if schedulers := _schedulers(made, export):
+        spec = {**spec, "grove": {**spec.get("grove", {}), **schedulers}}
+        made = rendered(marks.marked(spec), export).resources
+    found: list[Result] = []
+    seen = marks.sightings(made, live)
+    for setting in marks.SETTINGS:
+        values = Counter(each.value for each in seen.get(setting, ()))
+        if not values:
+            continue
+        value = values.most_common(1)[0][0]
+        if len(values) > 1:
+            found.append(_ambiguous(setting, seen[setting], value))
+        if value != _DEFAULTS.get(setting):
+            spec = marks.with_setting(spec, setting, value)
+    spec = _with_gateway(spec, made, live)
+    if secrets := _pull_secrets(spec, export):
+        spec["imagePullSecrets"] = secrets
+    return Inferred(spec, found)
+
+
+def _grove(export: Export) -> Spec:
+    delays = [
+        (each.get("spec") or {}).get("template", {}).get("terminationDelay") for each in export.live if each.get("kind") == "PodCliqueSet"
+    ]
+    return {"grove": {"terminationDelay": delays[0]}} if delays and delays[0] and delays[0] not in ("15m", "15m0s") else {}
+
+
+def _schedulers(made: Sequence[Resource], export: Export) -> Spec:
+    """The schedulers that cliques have and their graphs do not name."""
+    wanted, actual = pods.templates_of(made, ""), pods.templates_of(export.live, export.namespace)
+    both = [(wanted[place], actual[place]) for place in wanted.keys() & actual.keys()]
+    names = {live.spec.get("schedulerName") for ours, live in both if not ours.spec.get("schedulerName")}
+    return {key: {"enabled": True} for name, key in _SCHEDULERS.items() if name in names}
+
+
+def _with_gateway(spec: Spec, made: Sequence[Resource], live: Mapping[identity.ObjectKey, Resource]) -> Spec:
+    """The settings with a gateway of Istio if a VirtualService is live: without the setting, a render makes none."""
+    if (spec.get("ingress") or {}).get("istioGateway"):
+        return spec
+    services = [live[key] for each in made if each["kind"] == "VirtualService" and (key := identity.key(each)) in live]
+    gateways = [gateway for each in services for gateway in (each.get("spec") or {}).get("gateways") or ()]
+    return marks.with_setting(spec, ("ingress", "istioGateway"), gateways[0]) if gateways else spec
+
+
+def _pull_secrets(spec: Spec, export: Export) -> list[dict[str, str]]:
+    """The pull secrets that pods have and their graphs do not name, by the registry of the main container's image."""
+    wanted = pods.templates_of(rendered(spec, export).resources, export.namespace)
+    actual = pods.templates_of(export.live, export.namespace)
+    found: dict[tuple[str, str], None] = {}
+    for place in wanted.keys() & actual.keys():
+        known = _secrets(wanted[place].spec)
+        more = [name for name in _secrets(actual[place].spec) if name not in known]
+        found.update({(host, name): None for host in _registries(wanted[place].spec) for name in more})
+    return [{"registry": host, "name": name} for host, name in sorted(found)]
+
+
+def _secrets(pod: dict[str, Any]) -> list[str]:
+    return [str(each.get("name")) for each in pod.get("imagePullSecrets") or ()]
+
+
+def _registries(pod: dict[str, Any]) -> Iterator[str]:
+    containers = [each for each in pod.get("containers") or () if each.get("name") == "main"] or pod.get("containers") or ()
+    for each in containers:
+        if host := cluster.registry_host(each.get("image") or ""):
+            yield host
+
+
+def _with_generation(spec: Spec, export: Export) -> Spec:
+    """The settings with those of worker generations. The version of the operator is a part of the worker hash."""
+    if spec["behaviour"] == _RELEASES[0] or not any(_differences(spec, export)):
+        return spec
+    guesses = [
+        *({**spec, "operatorVersion": version} for version in _VERSIONS),
+        {**spec, "workerHash": "names"},
+        {**spec, "workerHash": "none"},
+    ]
+    return min([spec, *guesses], key=lambda guess: _differences(guess, export))
+
+
+def _ambiguous(setting: Setting, seen: list[marks.Sighting], chosen: str) -> Result:
+    others = next(each for each in seen if each.value != chosen)
+    name = ".".join(setting)
+    message = (
+        f"live objects have different values of {name}, and {chosen} is the most frequent; {others.where} has {others.value}: write it "
+        "into its graph, or adopt the graphs in two steps"
+    )
+    return results.warning("DYN571", message)

@@ -1,0 +1,117 @@
+"""Compares the pod templates of a render with those that run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from krm_fn.kube import canonical, identity
+from krm_fn.records import NamedTuple
+from krm_fn.review.adopt import pods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import PodSpec, Resource
+    from krm_fn.review.adopt.export import Export
+    from krm_fn.review.adopt.pods import Place, Template
+
+
+_COUNTED = ("Deployment", "LeaderWorkerSet")
+
+
+class Field(NamedTuple):
+    """A field that differs: its path in the pod template, and both values as JSON; empty for a missing field."""
+
+    path: str
+    live: str
+    rendered: str
+
+
+class Difference(NamedTuple):
+    """A pod template that differs. `live` or `rendered` is None if only the other side has the template."""
+
+    place: Place
+    live: Template | None
+    rendered: Template | None
+    fields: tuple[Field, ...]
+
+
+class Count(NamedTuple):
+    """A workload whose number of replicas would change."""
+
+    workload: ObjectKey
+    live: int
+    rendered: int
+
+
+class Proof(NamedTuple):
+    """The number of pod templates, the number of those that are the same, and the others. `counts` are the replicas that differ."""
+
+    total: int
+    same: int
+    differences: tuple[Difference, ...]
+    counts: tuple[Count, ...] = ()
+
+
+def compare(rendered: Sequence[Resource], export: Export) -> Proof:
+    """Compares all pod templates of the rendered workloads, and of the live workloads of their graphs."""
+    wanted = pods.templates_of(rendered, export.namespace)
+    named = {place.workload for place in wanted}
+    candidates = [each for each in export.live if identity.key(each, export.namespace) in named or export.runs(each)]
+    ours = pods.templates_of(candidates, export.namespace)
+    places = sorted(wanted.keys() | ours.keys())
+    found = [Difference(place, ours.get(place), wanted.get(place), _fields(ours.get(place), wanted.get(place))) for place in places]
+    different = tuple(each for each in found if each.fields or each.live is None or each.rendered is None)
+    return Proof(len(places), len(places) - len(different), different, tuple(_counts(rendered, export)))
+
+
+def _counts(rendered: Sequence[Resource], export: Export) -> Iterator[Count]:
+    """The replicas that differ. A Deployment without a number keeps the one that it has."""
+    live = {identity.key(each, export.namespace): each for each in export.live if each.get("kind") in _COUNTED}
+    for each in rendered:
+        key = identity.key(each, export.namespace)
+        wanted, actual = (each.get("spec") or {}).get("replicas"), (live.get(key, {}).get("spec") or {}).get("replicas")
+        if wanted is not None and actual is not None and wanted != actual:
+            yield Count(key, actual, wanted)
+
+
+def _fields(live: Template | None, rendered: Template | None) -> tuple[Field, ...]:
+    if live is None or rendered is None:
+        return ()
+    old, new = (dict(_leaves(_stored(each), "")) for each in (live, rendered))
+    return tuple(Field(path, old.get(path, ""), new.get(path, "")) for path in sorted({**old, **new}) if old.get(path) != new.get(path))
+
+
+def _stored(template: Template) -> Any:
+    spec: Any = canonical.spec(cast("PodSpec", template.spec))
+    return _pruned({"metadata": {"labels": template.labels, "annotations": template.annotations}, "spec": spec})
+
+
+def _pruned(value: Any) -> Any:
+    if isinstance(value, dict):
+        kept = {key: _pruned(inner) for key, inner in value.items()}
+        return {key: inner for key, inner in kept.items() if inner not in (None, {}, [], "")}
+    if isinstance(value, list):
+        return [_pruned(each) for each in value]
+    return value
+
+
+def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
+    """The leaves of a value with their paths. Entries of lists with names go by name, and the order of the names is a leaf, too."""
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value):
+        names = [each["name"] for each in value]
+        if len({*names}) == len(names):
+            yield f"{at}(order)", json.dumps(names)
+            for each in value:
+                yield from _leaves(each, f"{at}[{each['name']}]")
+            return
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{at}.{key}" if at else str(key))
+    elif isinstance(value, list) and value:
+        for index, inner in enumerate(value):
+            yield from _leaves(inner, f"{at}[{index}]")
+    else:
+        yield at, json.dumps(value)

@@ -1,0 +1,239 @@
+"""An adopted namespace: what is written, what is inferred, and what the proof says."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from krm_fn import config, expand, results
+from krm_fn.kube import identity
+from krm_fn.review import adopt
+from krm_fn.review.adopt import documents, pods
+from tests.support import given
+
+FRONTEND = given.service("frontend")
+WORKER = given.service("worker", main={"command": ["python3"], "args": ["-m", "dynamo.vllm"]})
+SERVICES = {"Frontend": FRONTEND, "Worker": {**WORKER, "replicas": 2}}
+ADDED = {"uid": "0", "resourceVersion": "7", "generation": 2, "creationTimestamp": "2026-01-01T00:00:00Z", "managedFields": [{}]}
+PASSWORD = "aHVudGVyMg=="  # noqa: S105 - not a real password
+SECRET = given.item("Secret", "token", data={"token": PASSWORD})
+V0_9 = {"behaviour": "v0.9"}
+NEWER = {"behaviour": "v1.5", "workerHash": "names"}
+PLATFORM = {
+    "natsAddress": "nats://nats.platform:4222",
+    "etcdAddress": "etcd.platform:2379",
+    "modelExpressURL": "http://express:8001",
+    "prometheusEndpoint": "http://prometheus:9090",
+}
+
+
+def exported(*graphs, **settings):
+    """What a cluster has of graphs after an operator with these settings: the graphs with the fields of a cluster, and the objects."""
+    read, wrong = config.read(documents.configuration(settings))
+    assert not results.failed(wrong)
+    expansion = expand.expand(graphs, read)
+    assert not results.failed(expansion.results)
+    objects = [each for each in expansion.resources if not identity.is_dynamo(each)]
+    return [*map(live, graphs), *copy.deepcopy(objects), SECRET]
+
+
+def live(graph):
+    annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}", **graph["metadata"].get("annotations", {})}
+    metadata = {**graph["metadata"], **ADDED, "annotations": annotations, "finalizers": ["nvidia.com/finalizer"]}
+    return {**graph, "metadata": metadata, "status": {"state": "successful"}}
+
+
+def settings_of(adopted):
+    return adopted.files["render.yaml"]["spec"]
+
+
+def codes(adopted):
+    return [each.code for each in adopted.results if each.severity == "error"]
+
+
+def workload(export, name):
+    return next(each for each in export if each["kind"] in pods.KINDS and each["metadata"]["name"] == name)
+
+
+SETTINGS = [
+    ("addresses of the platform", {**V0_9, **PLATFORM}),
+    ("no address", V0_9),
+    ("discovery by etcd", {**V0_9, "discoveryBackend": "etcd", "etcdAddress": "etcd:2379"}),
+    ("an Ingress", {**V0_9, "ingress": {"className": "nginx", "hostSuffix": "example.com", "tlsSecretName": "tls"}}),
+    ("a gateway", {**V0_9, "ingress": {"istioGateway": "istio-system/gateway", "hostSuffix": "example.com"}}),
+    ("pull secrets", {**V0_9, "imagePullSecrets": [{"registry": "registry.example", "name": "pull"}]}),
+    ("Grove", {**V0_9, "orchestrator": "grove", "grove": {"terminationDelay": "4h"}}),
+    ("KAI", {**V0_9, "orchestrator": "grove", "grove": {"kaiScheduler": {"enabled": True, "queue": "research"}}}),
+    ("a newer operator", {**NEWER, **PLATFORM}),
+    ("another version of a newer operator", {**NEWER, "operatorVersion": "1.4.0"}),
+    ("a newer operator with Grove", {"behaviour": "v1.5", "orchestrator": "grove", "operatorVersion": "1.3.0"}),
+]
+
+
+@pytest.mark.parametrize(("reason", "settings"), SETTINGS, ids=[reason for reason, _ in SETTINGS])
+def test_settings_of_the_operator_are_inferred(reason, settings):
+    adopted = adopt.adopt(exported(given.graph(SERVICES), **settings))
+    assert not codes(adopted)
+    assert adopted.proof is not None
+    assert adopt.summary(adopted.proof) == "2 of 2 pod templates the same, no restart"
+    wanted = {key: value for key, value in settings.items() if key != "workerHash"}
+    assert json.loads(json.dumps(settings_of(adopted))) == {**settings_of(adopted), **canonical(wanted)}
+
+
+def canonical(settings):
+    """Go prints the delay of four hours in this form."""
+    return json.loads(json.dumps(settings).replace('"4h"', '"4h0m0s"'))
+
+
+def test_roles_and_the_secret_of_mpi_are_those_of_the_bindings_and_volumes():
+    planner = given.service("planner")
+    group = given.service(
+        "worker", main={"args": ["python3 -m dynamo.trtllm"]}, multinode={"nodeCount": 2}, resources={"limits": {"gpu": "4"}}
+    )
+    settings = {**V0_9, "rbac": {"plannerRole": "release-planner"}, "mpiSecretName": "ssh"}
+    adopted = adopt.adopt(exported(given.graph({"Planner": planner, "Group": group}), **settings))
+    assert settings_of(adopted)["rbac"] == {"plannerRole": "release-planner"}
+    assert settings_of(adopted)["mpiSecretName"] == "ssh"
+    assert "release-planner" in adopted.steps
+
+
+def test_what_the_user_wrote_is_no_setting():
+    """A variable of the graph overrides the operator's, so it says nothing about the operator."""
+    service = {**WORKER, "envs": [{"name": "NATS_SERVER", "value": "nats://mine:4222"}]}
+    adopted = adopt.adopt(exported(given.graph({"Worker": service}), **V0_9))
+    assert not codes(adopted)
+    assert "natsAddress" not in settings_of(adopted)
+
+
+def test_only_what_the_author_wrote_is_written():
+    graph = given.graph(SERVICES, annotations={"team": "search"})
+    adopted = adopt.adopt(exported(graph, **V0_9))
+    assert sorted(adopted.files) == ["dynamographdeployment_chat.yaml", "kustomization.yaml", "render.yaml"]
+    assert adopted.files["dynamographdeployment_chat.yaml"] == graph
+    assert adopted.files["kustomization.yaml"]["resources"] == ["dynamographdeployment_chat.yaml"]
+
+
+def test_secrets_are_neither_written_nor_printed():
+    adopted = adopt.adopt(exported(given.graph(SERVICES), **V0_9))
+    said = json.dumps([adopted.files, adopted.steps, adopted.results], default=str)
+    assert PASSWORD not in said
+    assert "Secret" not in {each["kind"] for each in adopted.files.values()}
+
+
+def test_objects_of_a_graph_are_not_adopted_as_resources_of_users():
+    owner = {"apiVersion": identity.V1ALPHA1, "kind": identity.GRAPH, "name": "chat", "uid": "0", "controller": True}
+    component = given.item(identity.COMPONENT, "chat-worker", api=identity.V1ALPHA1, spec={})
+    component["metadata"]["ownerReferences"] = [owner]
+    adopted = adopt.adopt([*exported(given.graph(SERVICES), **V0_9), component])
+    assert not any("component" in name for name in adopted.files)
+
+
+def test_the_account_of_pods_without_one_is_written():
+    account = given.item("ServiceAccount", "pods")
+    account["metadata"]["labels"] = {"nvidia.com/dynamo-component-pod": "true"}
+    graph = given.graph({"Frontend": FRONTEND})
+    settings = {**V0_9, "discoveryBackend": "etcd"}
+    read, _ = config.read(documents.configuration(settings))
+    objects = [each for each in expand.expand([graph, account], read).resources if not identity.is_dynamo(each)]
+    adopted = adopt.adopt([live(graph), *objects])
+    assert not codes(adopted)
+    assert adopted.files["serviceaccount_pods.yaml"] == account
+
+
+HASHED = given.graph(SERVICES)
+
+
+def test_names_that_end_with_a_worker_hash_stay():
+    export = exported(HASHED, **NEWER)
+    (name,) = [each["metadata"]["name"] for each in export if each["kind"] == "Deployment" and "worker" in each["metadata"]["name"]]
+    adopted = adopt.adopt(export)
+    assert not codes(adopted)
+    annotations = adopted.files["dynamographdeployment_chat.yaml"]["metadata"]["annotations"]
+    assert annotations == {"nvidia.com/current-worker-hash-v2": name.rpartition("-")[2]}
+
+
+def test_two_generations_cannot_be_kept():
+    export = exported(HASHED, **NEWER)
+    second = json.loads(json.dumps(next(each for each in export if each["metadata"]["name"].startswith("chat-worker-"))))
+    old = second["metadata"]["labels"]["nvidia.com/dynamo-worker-hash"]
+    adopted = adopt.adopt([*export, json.loads(json.dumps(second).replace(old, "0a1b2c3d"))])
+    assert codes(adopted) == ["DYN567"]
+    assert not adopted.files
+
+
+def changed(export, name, change):
+    change(workload(export, name)["spec"])
+    return adopt.adopt(export)
+
+
+DIFFERENCES = [
+    ("an image", "DYN568", lambda spec: container(spec).update(image="registry.example/other:1"), "registry.example/other:1"),
+    ("a variable", "DYN568", lambda spec: container(spec)["env"].append({"name": "MINE", "value": "x"}), "env[MINE]"),
+    ("the order of variables", "DYN568", lambda spec: container(spec)["env"].reverse(), "have another order"),
+    ("an annotation", "DYN568", lambda spec: spec["template"]["metadata"].update(annotations={"a": "b"}), "metadata.annotations.a"),
+    ("a restart", "DYN568", lambda spec: spec["template"]["metadata"].update(annotations={"nvidia.com/restartAt": "1"}), "wait until"),
+    ("replicas", "DYN570", lambda spec: spec.update(replicas=5), "write replicas: 5"),
+]
+
+
+def container(spec):
+    return spec["template"]["spec"]["containers"][0]
+
+
+@pytest.mark.parametrize(("reason", "code", "change", "said"), DIFFERENCES, ids=[row[0] for row in DIFFERENCES])
+def test_each_difference_is_an_error_that_says_what_closes_it(reason, code, change, said):
+    adopted = changed(exported(given.graph(SERVICES), **V0_9), "chat-worker", change)
+    assert codes(adopted) == [code]
+    (finding,) = [each for each in adopted.results if each.code == code]
+    assert said in finding.message
+    assert adopted.proof is not None
+    assert "no restart" not in adopt.summary(adopted.proof)
+    assert adopted.files
+
+
+def test_workloads_on_one_side_only():
+    export = exported(given.graph(SERVICES), **V0_9)
+    worker = workload(export, "chat-worker")
+    adopted = adopt.adopt([each for each in export if each is not worker])
+    assert codes(adopted) == ["DYN569"]
+    graph = given.graph({"Frontend": FRONTEND})
+    adopted = adopt.adopt([live(graph), *export[1:]])
+    assert codes(adopted) == ["DYN569"]
+
+
+def test_graphs_that_disagree_about_a_setting():
+    first, second = given.graph(SERVICES), given.graph({"Frontend": FRONTEND}, name="other")
+    old = exported(second, **V0_9, natsAddress="nats://old:4222")
+    adopted = adopt.adopt([*exported(first, **V0_9, natsAddress="nats://new:4222"), *old])
+    assert settings_of(adopted)["natsAddress"] == "nats://new:4222"
+    assert codes(adopted) == ["DYN568"]
+    assert "DYN571" in [each.code for each in adopted.results]
+
+
+UNUSABLE = [
+    ("nothing", "DYN565", []),
+    ("a table as text", "DYN565", ["NAME READY STATUS"]),
+    ("a table as JSON", "DYN565", [{"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {}, "rows": []}]),
+    ("no workload", "DYN565", [live(given.graph(SERVICES))]),
+    ("no graph", "DYN565", exported(given.graph(SERVICES), **V0_9)[1:]),
+    ("two namespaces", "DYN566", exported(given.graph(SERVICES), given.graph(SERVICES, namespace="other"), **V0_9)),
+    ("no namespace", "DYN566", [given.graph(SERVICES, namespace=""), *exported(given.graph(SERVICES), **V0_9)[1:]]),
+]
+
+
+@pytest.mark.parametrize(("reason", "code", "values"), UNUSABLE, ids=[row[0] for row in UNUSABLE])
+def test_unusable_exports(reason, code, values):
+    adopted = adopt.adopt(values)
+    assert [each.code for each in adopted.results] == [code]
+    assert not adopted.files
+    assert adopted.proof is None
+
+
+def test_two_releases_in_one_namespace():
+    """The configuration names no release: the annotations of each graph do."""
+    older, newer = given.graph(SERVICES, name="older"), given.graph({"Worker": WORKER}, name="newer")
+    adopted = adopt.adopt([*exported(older, **V0_9), *exported(newer, **NEWER)])
+    assert not codes(adopted)
+    assert "behaviour" not in settings_of(adopted)
