@@ -5,17 +5,18 @@ Nothing here reads a Secret: the names of pull secrets come from pods.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import documents, export, findings, generations, infer, prove
+from krm_fn.review.adopt import clean, documents, export, findings, generations, infer, prove
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
+    from krm_fn.review.adopt.export import Export
     from krm_fn.review.adopt.prove import Proof
 
 
@@ -34,12 +35,19 @@ def adopt(resources: Sequence[Resource]) -> Adopted:
     if results.failed(found.results):
         return Adopted({}, "", None, found.results)
     inferred = infer.settings(found)
+    found = _leaner(found, inferred.spec)
     rendered = infer.rendered(inferred.spec, found)
     proof = prove.compare(rendered.resources, found)
     written = [*found.written, *found.accounts]
     said = [*found.results, *inferred.results, *rendered.results, *findings.of(proof)]
     steps = documents.steps(found.written, found.namespace, inferred.spec)
     return Adopted(documents.resources(written, inferred.spec), steps, proof, sorted(said, key=results.order))
+
+
+def _leaner(found: Export, spec: dict[str, Any]) -> Export:
+    """The export without empty lists in what users wrote, if its pods then differ in fewer fields."""
+    lean = found._replace(written=[clean.without_empty_lists(each) for each in found.written])
+    return lean if infer.differences(spec, lean) < infer.differences(spec, found) else found
 
 
 def summary(proof: Proof) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels
 
@@ -37,6 +37,13 @@ def clean(resource: Resource) -> Resource:
         "metadata": {key: kept[key] for key in _METADATA if kept.get(key)},
         **body,
     }
+
+
+def without_empty_lists(value: Any) -> Any:
+    """The value without fields that hold an empty list. An operator's client leaves them out, and Grove counts one as a change of pods."""
+    if isinstance(value, dict):
+        return {key: without_empty_lists(inner) for key, inner in value.items() if inner != []}
+    return [without_empty_lists(each) for each in value] if isinstance(value, list) else value
 
 
 def annotated(resource: Resource, annotations: Labels) -> Resource:

@@ -55,7 +55,7 @@ def settings(export: Export) -> Inferred:
         _completed({**shape, "behaviour": release, "discoveryBackend": discovery}, export)
         for release, discovery in product(_likely_releases(export), _DISCOVERY)
     ]
-    best = min(guesses, key=lambda guess: _differences(guess.spec, export))
+    best = min(guesses, key=lambda guess: differences(guess.spec, export))
     spec = _with_generation(best.spec, export)
     return best._replace(spec={key: value for key, value in spec.items() if value != _BY_GRAPH})
 
@@ -78,7 +78,7 @@ def _has_generation(resource: Resource) -> bool:
     return any(key in labels.notes(resource) for key in (labels.ORIGIN_VERSION, labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
 
 
-def _differences(spec: Spec, export: Export) -> tuple[int, int, int]:
+def differences(spec: Spec, export: Export) -> tuple[int, int, int]:
     """The number of errors of a render, of pod templates that differ, and of the fields that differ in them."""
     expansion = rendered(spec, export)
     found = prove.compare(expansion.resources, export)
@@ -160,14 +160,14 @@ def _registries(pod: dict[str, Any]) -> Iterator[str]:
 
 def _with_generation(spec: Spec, export: Export) -> Spec:
     """The settings with those of worker generations. The version of the operator is a part of the worker hash."""
-    if spec["behaviour"] == _RELEASES[0] or not any(_differences(spec, export)):
+    if spec["behaviour"] == _RELEASES[0] or not any(differences(spec, export)):
         return spec
     guesses = [
         *({**spec, "operatorVersion": version} for version in _VERSIONS),
         {**spec, "workerHash": "names"},
         {**spec, "workerHash": "none"},
     ]
-    return min([spec, *guesses], key=lambda guess: _differences(guess, export))
+    return min([spec, *guesses], key=lambda guess: differences(guess, export))
 
 
 def _ambiguous(setting: Setting, seen: list[marks.Sighting], chosen: str) -> Result:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import canonical, identity
+from krm_fn.kube import identity
 from krm_fn.records import NamedTuple
 from krm_fn.review.adopt import pods
+from krm_fn.review.forecast import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import PodSpec, Resource
+    from krm_fn.kube.types import Resource
     from krm_fn.review.adopt.export import Export
     from krm_fn.review.adopt.pods import Place, Template
 
 
+_STORED = {"Deployment": stored.native, "LeaderWorkerSet": stored.group, "PodCliqueSet": stored.clique}
 _COUNTED = ("Deployment", "LeaderWorkerSet")
 
 
@@ -62,7 +64,7 @@ def compare(rendered: Sequence[Resource], export: Export) -> Proof:
     candidates = [each for each in export.live if identity.key(each, export.namespace) in named or export.runs(each)]
     ours = pods.templates_of(candidates, export.namespace)
     places = sorted(wanted.keys() | ours.keys())
-    found = [Difference(place, ours.get(place), wanted.get(place), _fields(ours.get(place), wanted.get(place))) for place in places]
+    found = [Difference(place, ours.get(place), wanted.get(place), _fields(place, ours.get(place), wanted.get(place))) for place in places]
     different = tuple(each for each in found if each.fields or each.live is None or each.rendered is None)
     return Proof(len(places), len(places) - len(different), different, tuple(_counts(rendered, export)))
 
@@ -77,25 +79,18 @@ def _counts(rendered: Sequence[Resource], export: Export) -> Iterator[Count]:
             yield Count(key, actual, wanted)
 
 
-def _fields(live: Template | None, rendered: Template | None) -> tuple[Field, ...]:
+def _fields(place: Place, live: Template | None, rendered: Template | None) -> tuple[Field, ...]:
+    """The fields that differ in the form in which the API server stores templates of this kind; their values as they are written."""
     if live is None or rendered is None:
         return ()
-    old, new = (dict(_leaves(_stored(each), "")) for each in (live, rendered))
-    return tuple(Field(path, old.get(path, ""), new.get(path, "")) for path in sorted({**old, **new}) if old.get(path) != new.get(path))
+    old, new = (dict(_leaves(_STORED[place.workload.kind](_template(each)), "")) for each in (live, rendered))
+    was, now = (dict(_leaves(_template(each), "")) for each in (live, rendered))
+    paths = sorted(path for path in {**old, **new} if old.get(path) != new.get(path))
+    return tuple(Field(path, was.get(path, old.get(path, "")), now.get(path, new.get(path, ""))) for path in paths)
 
 
-def _stored(template: Template) -> Any:
-    spec: Any = canonical.spec(cast("PodSpec", template.spec))
-    return _pruned({"metadata": {"labels": template.labels, "annotations": template.annotations}, "spec": spec})
-
-
-def _pruned(value: Any) -> Any:
-    if isinstance(value, dict):
-        kept = {key: _pruned(inner) for key, inner in value.items()}
-        return {key: inner for key, inner in kept.items() if inner not in (None, {}, [], "")}
-    if isinstance(value, list):
-        return [_pruned(each) for each in value]
-    return value
+def _template(template: Template) -> dict[str, Any]:
+    return {"metadata": {"labels": template.labels, "annotations": template.annotations}, "spec": template.spec}
 
 
 def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:

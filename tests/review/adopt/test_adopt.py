@@ -142,6 +142,15 @@ def test_the_account_of_pods_without_one_is_written():
     assert adopted.files["serviceaccount_pods.yaml"] == account
 
 
+def test_the_steps_name_the_namespace_and_each_graph():
+    other = given.graph({"Frontend": FRONTEND}, name="other")
+    steps = adopt.adopt(exported(given.graph(SERVICES), other, **V0_9)).steps
+    for graph in ("chat", "other"):
+        assert f"krm-fn render dynamographdeployment_{graph}.yaml --config render.yaml > {graph}.objects.yaml" in steps
+        assert f"platform/migration compare {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
+        assert f"platform/migration take-over {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
+
+
 HASHED = given.graph(SERVICES)
 
 
@@ -161,6 +170,42 @@ def test_two_generations_cannot_be_kept():
     adopted = adopt.adopt([*export, json.loads(json.dumps(second).replace(old, "0a1b2c3d"))])
     assert codes(adopted) == ["DYN567"]
     assert not adopted.files
+
+
+def test_defaults_of_an_api_server_are_no_difference():
+    export = exported(given.graph(SERVICES), **V0_9)
+    for each in export:
+        if each["kind"] == "Deployment":
+            stored(each["spec"]["template"]["spec"])
+    assert not codes(adopt.adopt(export))
+
+
+def stored(pod):
+    """Fills in what an API server adds to a pod, and writes a list of resources as it prints them."""
+    pod.update(dnsPolicy="ClusterFirst", schedulerName="default-scheduler")
+    pod.update(serviceAccount=pod["serviceAccountName"])
+    for each in pod["containers"]:
+        each.update(
+            terminationMessagePath="/dev/termination-log", terminationMessagePolicy="File", imagePullPolicy="IfNotPresent", resources={}
+        )
+        for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
+            if probe in each:
+                each[probe] = {"successThreshold": 1, "failureThreshold": 3, "timeoutSeconds": 1, **each[probe]}
+                each[probe]["httpGet"] = {"scheme": "HTTP", **each[probe]["httpGet"]}
+        for variable in each["env"]:
+            if "valueFrom" in variable:
+                variable["valueFrom"]["fieldRef"] = {"apiVersion": "v1", **variable["valueFrom"]["fieldRef"]}
+
+
+def test_an_empty_list_that_the_operator_left_out_is_left_out_of_the_graph():
+    """Grove counts an empty list as a change of pods."""
+    graph = given.graph({"Worker": {**WORKER, "extraPodSpec": {**WORKER["extraPodSpec"], "tolerations": []}}})
+    export = exported(graph, behaviour="v1.5", orchestrator="grove")
+    for clique in workload(export, "chat")["spec"]["template"]["cliques"]:
+        clique["spec"]["podSpec"].pop("tolerations", None)
+    adopted = adopt.adopt(export)
+    assert not codes(adopted)
+    assert "tolerations" not in json.dumps(adopted.files)
 
 
 def changed(export, name, change):
