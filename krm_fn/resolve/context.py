@@ -31,12 +31,13 @@ class Shared(NamedTuple):
 
 
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
-_RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5"}
+RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5"}
+"""The releases by their names in the configuration, the older ones first, and their files in `krm_fn.behaviours`."""
 
 
 def behaviour(resource: Resource, config: Config) -> Behaviour:
     """The release of the reference that the render of a resource follows. No other function chooses it."""
-    return behaviours.get(_RELEASES[release(resource, config)])
+    return behaviours.get(RELEASES[release(resource, config)])
 
 
 def release(resource: Resource, config: Config) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import config, results
+from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
+from krm_fn.resolve import context
 from krm_fn.review.adopt import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from krm_fn.config import Config
     from krm_fn.kube.types import Resource
 
 CONFIGURATION, KUSTOMIZATION, STEPS = "render.yaml", "kustomization.yaml", "MIGRATION.md"
@@ -39,14 +42,14 @@ Go on when each `compare` reports no difference.
 ## 3. Stop the operator
 
 ```sh
-kubectl delete validatingwebhookconfigurations --selector app.kubernetes.io/name=dynamo-operator
+kubectl delete validatingwebhookconfigurations,mutatingwebhookconfigurations --selector app.kubernetes.io/name=dynamo-operator
 OPERATOR=app.kubernetes.io/name=dynamo-operator,control-plane=controller-manager
 kubectl --namespace dynamo-system scale deployment --selector $OPERATOR --replicas=0
 kubectl --namespace dynamo-system wait --for=delete pod --selector $OPERATOR --timeout=120s
 ```
 
 `dynamo-system` stands for the namespace of the operator.
-
+{definitions}
 ## 4. Take over
 
 Add `--argocd`, or `--flux NAMESPACE/NAME` with the name of the Kustomization, if a GitOps tool will apply the objects:
@@ -62,6 +65,18 @@ Add `--argocd`, or `--flux NAMESPACE/NAME` with the name of the Kustomization, i
 ```
 
 Then commit `{kustomization}`, `{configuration}` and the resources, and give the folder to Argo CD or Flux.
+"""
+_DEFINITIONS = """
+The definitions of this operator convert between two API versions through a webhook, which has stopped. Replace them by definitions that
+serve the version in which the cluster stores the resources. The graphs of this folder must have that version:
+
+```sh
+stored=$(kubectl get customresourcedefinition dynamographdeployments.nvidia.com \\
+  --output jsonpath='{.spec.versions[?(@.storage==true)].name}')
+krm-fn crds --served "$stored" | kubectl replace --filename -
+kubectl api-resources --api-group nvidia.com
+krm-fn convert --to "$stored" --write .
+```
 """
 _PODS = """\
 kubectl --namespace {namespace} get pods --selector {label} \\
@@ -92,6 +107,16 @@ def configuration(spec: Mapping[str, Any]) -> Resource:
     return {"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}, "spec": dict(spec)}
 
 
+def settings(spec: Mapping[str, Any]) -> Config:
+    """The settings as a render reads them."""
+    return config.read(configuration(spec))[0]
+
+
+def _are_converted(written: Sequence[Resource], spec: Mapping[str, Any]) -> bool:
+    """True if the operator of the graphs has two API versions, between which the cluster converts."""
+    return any(context.behaviour(each, settings(spec)).reads != versions.V1ALPHA1 for each in written)
+
+
 def steps(written: Sequence[Resource], namespace: str, spec: Mapping[str, Any]) -> str:
     """The other steps of the migration as Markdown, with the names of the namespace and its graphs."""
     graphs = [results.ref(each).name for each in written if results.ref(each).kind == identity.GRAPH]
@@ -104,6 +129,7 @@ def steps(written: Sequence[Resource], namespace: str, spec: Mapping[str, Any]) 
         namespace=namespace,
         pods=_PODS.format(namespace=namespace, label=labels.GRAPH),
         roles=_ROLES.format(roles=", ".join(roles)) if roles else "",
+        definitions=_DEFINITIONS if _are_converted(written, spec) else "",
         compare="\n".join(compare.format(graph) for graph in graphs),
         take_over="\n".join(take_over.format(graph) for graph in graphs),
         kustomization=KUSTOMIZATION,

@@ -10,10 +10,10 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import config, expand, results
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity
 from krm_fn.manifests import ingress
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster
+from krm_fn.resolve import cluster, context
 from krm_fn.review.adopt import documents, marks, pods, prove
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _DEFAULTS: Mapping[Setting, str] = {
     ("rbac", "eppRole"): config.Rbac().epp_role,
     ("grove", "kaiScheduler", "queue"): config.KaiScheduler().queue,
 }
-_RELEASES = ("v0.9", "v1.5")
 _BY_GRAPH = ""  # each graph says its release
 _DISCOVERY = ("kubernetes", "etcd")
 _VERSIONS = ("1.5.0", "1.4.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0")
@@ -62,20 +61,14 @@ def settings(export: Export) -> Inferred:
 
 def rendered(spec: Spec, export: Export) -> expand.Expansion:
     """What the written resources expand to with some settings."""
-    settings, _ = config.read(documents.configuration(spec))
-    return expand.expand([*export.written, *export.accounts], settings)
+    return expand.expand([*export.written, *export.accounts], documents.settings(spec))
 
 
 def _likely_releases(export: Export) -> tuple[str, ...]:
-    """The releases that are tried, the likelier one first."""
-    newer = {results.ref(each).api_version == identity.V1BETA1 or _has_generation(each) for each in export.written}
-    if len(newer) > 1:
-        return (*_RELEASES, _BY_GRAPH)
-    return _RELEASES[::-1] if newer == {True} else _RELEASES
-
-
-def _has_generation(resource: Resource) -> bool:
-    return any(key in labels.notes(resource) for key in (labels.ORIGIN_VERSION, labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
+    """The releases that are tried: that of the graphs' annotations and version first. Graphs of two releases may need no setting."""
+    likely = sorted({context.release(each, config.Config()) for each in export.written})
+    others = (release for release in context.RELEASES if release not in likely)
+    return (*likely, *others, _BY_GRAPH) if len(likely) > 1 else (*likely, *others)
 
 
 def differences(spec: Spec, export: Export) -> tuple[int, int, int]:
@@ -160,7 +153,7 @@ def _registries(pod: dict[str, Any]) -> Iterator[str]:
 
 def _with_generation(spec: Spec, export: Export) -> Spec:
     """The settings with those of worker generations. The version of the operator is a part of the worker hash."""
-    if spec["behaviour"] == _RELEASES[0] or not any(differences(spec, export)):
+    if not any(differences(spec, export)):
         return spec
     guesses = [
         *({**spec, "operatorVersion": version} for version in _VERSIONS),
