@@ -37,8 +37,8 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
     """Write the files of a namespace that an operator runs.
 
     The export is what `kubectl get -o yaml` or `-o json` prints of one namespace: graphs, workloads (deployments, leaderworkersets,
-    podcliquesets), Ingresses, VirtualServices, RoleBindings and ServiceAccounts. Nothing is changed in the cluster. Secrets are neither
-    needed nor written.
+    podcliquesets), Ingresses, VirtualServices, DestinationRules, RoleBindings and ServiceAccounts. Nothing is changed in the cluster.
+    Secrets are neither needed nor written.
 
     DIR gets the graphs without what the cluster added, a DynamoRender with the settings of the operator, a Kustomization, and MIGRATION.md
     with the other steps of the migration.

@@ -14,7 +14,7 @@ from krm_fn.kube import identity
 from krm_fn.manifests import ingress
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster, context
-from krm_fn.review.adopt import documents, marks, pods, prove
+from krm_fn.review.adopt import documents, istio, marks, pods, prove
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -98,7 +98,7 @@ def _completed(shape: Spec, export: Export) -> Inferred:
             found.append(_ambiguous(setting, seen[setting], value))
         if value != _DEFAULTS.get(setting):
             spec = marks.with_setting(spec, setting, value)
-    spec = _with_gateway(spec, made, live)
+    spec = _with_istio(spec, made, export, live)
     if secrets := _pull_secrets(spec, export):
         spec["imagePullSecrets"] = secrets
     return Inferred(spec, found)
@@ -119,13 +119,13 @@ def _schedulers(made: Sequence[Resource], export: Export) -> Spec:
     return {key: {"enabled": True} for name, key in _SCHEDULERS.items() if name in names}
 
 
-def _with_gateway(spec: Spec, made: Sequence[Resource], live: Mapping[identity.ObjectKey, Resource]) -> Spec:
-    """The settings with a gateway of Istio if a VirtualService is live: without the setting, a render makes none."""
-    if (spec.get("ingress") or {}).get("istioGateway"):
-        return spec
-    services = [live[key] for each in made if each["kind"] == "VirtualService" and (key := identity.key(each)) in live]
-    gateways = [gateway for each in services for gateway in (each.get("spec") or {}).get("gateways") or ()]
-    return marks.with_setting(spec, ("ingress", "istioGateway"), gateways[0]) if gateways else spec
+def _with_istio(spec: Spec, made: Sequence[Resource], export: Export, live: Mapping[identity.ObjectKey, Resource]) -> Spec:
+    """The settings with those of Istio. A render makes its objects only with these settings."""
+    if not (spec.get("ingress") or {}).get("istioGateway") and (gateway := istio.gateway(made, live)):
+        spec = marks.with_setting(spec, ("ingress", "istioGateway"), gateway)
+    meshed = rendered({**spec, "serviceMesh": {"enabled": True}}, export).resources
+    mesh = istio.mesh(meshed, live)
+    return {**spec, "serviceMesh": mesh} if mesh else spec
 
 
 def _pull_secrets(spec: Spec, export: Export) -> list[dict[str, str]]:

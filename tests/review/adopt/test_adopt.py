@@ -99,6 +99,30 @@ def test_roles_and_the_secret_of_mpi_are_those_of_the_bindings_and_volumes():
     assert "release-planner" in adopted.steps
 
 
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        {"enabled": True},
+        {"enabled": True, "istio": {"tlsMode": "ISTIO_MUTUAL"}},
+        {"enabled": True, "istio": {"insecureSkipVerify": False}},
+        {"enabled": True, "istio": {"tlsMode": "MUTUAL", "clientCertificate": "/a", "privateKey": "/b"}},
+    ],
+)
+def test_the_mesh_is_that_of_the_rule_of_an_endpoint_picker(mesh):
+    graph = given.graph({"Frontend": FRONTEND, "Worker": WORKER, "Picker": given.picker()})
+    adopted = adopt.adopt(exported(graph, **NEWER, serviceMesh=mesh))
+    assert not codes(adopted)
+    assert settings_of(adopted)["serviceMesh"] == mesh
+
+
+def test_a_gateway_that_a_graph_names_needs_the_setting_too():
+    """Without `ingress.istioGateway`, a render makes no VirtualService at all."""
+    ingress = {"enabled": True, "host": "chat", "useVirtualService": True, "virtualServiceGateway": "mine/gateway"}
+    graph = given.graph({"Frontend": {**FRONTEND, "ingress": ingress}})
+    adopted = adopt.adopt(exported(graph, **V0_9, ingress={"istioGateway": "istio-system/gateway"}))
+    assert settings_of(adopted)["ingress"] == {"istioGateway": "mine/gateway"}
+
+
 def test_what_the_user_wrote_is_no_setting():
     """A variable of the graph overrides the operator's, so it says nothing about the operator."""
     service = {**WORKER, "envs": [{"name": "NATS_SERVER", "value": "nats://mine:4222"}]}
