@@ -34,6 +34,12 @@ def test_the_files_render_to_what_runs(tmp_path):
     assert objects == {each["metadata"]["name"]: each for each in EXPORT if each["kind"] == "Deployment"}
 
 
+def test_one_list_for_each_kind_and_kinds_that_the_cluster_does_not_serve(tmp_path):
+    lists = [listed([each for each in EXPORT if each["kind"] == kind]) for kind in sorted({each["kind"] for each in EXPORT})]
+    done = console.run("adopt", "--output-dir", tmp_path, stdin="".join(f"---\n{each}\n" for each in ["", *lists, "", listed([])]))
+    assert (done.code, done.err) == (0, "")
+
+
 def test_a_difference_fails_and_the_files_are_written(tmp_path):
     export = json.loads(listed(EXPORT).replace("nats://nats:4222", "nats://old:4222", 1))["items"]
     done = console.run("adopt", "--output-dir", tmp_path, stdin=listed(export))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import config, results
+from krm_fn import config, report, results
 from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
 from krm_fn.resolve import context
@@ -128,7 +128,7 @@ def steps(written: Sequence[Resource], namespace: str, spec: Mapping[str, Any]) 
     return _STEPS.format(
         namespace=namespace,
         pods=_PODS.format(namespace=namespace, label=labels.GRAPH),
-        roles=_ROLES.format(roles=", ".join(roles)) if roles else "",
+        roles=_ROLES.format(roles=report.printable(", ".join(roles))) if roles else "",
         definitions=_DEFINITIONS if _are_converted(written, spec) else "",
         compare="\n".join(compare.format(graph) for graph in graphs),
         take_over="\n".join(take_over.format(graph) for graph in graphs),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
+from krm_fn.kube.admission import fields
 from krm_fn.records import NamedTuple
 from krm_fn.review.adopt import clean, pods
 
@@ -47,7 +48,7 @@ def read(values: Sequence[Any]) -> Export:
     accounts = [clean.clean(each) for each in found if _is_default_account(each)]
     live = [each for each in found if not identity.is_dynamo(each)]
     namespaces = sorted({results.ref(each).namespace for each in written})
-    wrong = [*_check_kinds(values, written, live), *_check_namespaces(namespaces)]
+    wrong = [*_check_kinds(values, written, live), *_check_namespaces(namespaces), *_check_names([*written, *accounts])]
     return Export(namespaces[0] if namespaces else "", written, accounts, live, wrong)
 
 
@@ -77,6 +78,14 @@ def _check_kinds(values: Sequence[Any], written: list[Resource], live: list[Reso
         mend = "the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets to the kinds of `kubectl get`"
     if mend:
         yield results.error("DYN565", mend)
+
+
+def _check_names(written: Sequence[Resource]) -> Iterator[Result]:
+    """Reports names that no cluster has. Names become names of files and words of commands."""
+    for address in map(results.ref, written):
+        if not fields.DNS_SUBDOMAIN.fullmatch(address.name) or (address.namespace and not fields.DNS_LABEL.fullmatch(address.namespace)):
+            message = "no cluster accepts this name or its namespace; export the resource with `kubectl get --output yaml`"
+            yield results.error("DYN565", message, address, ("metadata",))
 
 
 def _check_namespaces(namespaces: list[str]) -> Iterator[Result]:

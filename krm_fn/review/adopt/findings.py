@@ -86,6 +86,11 @@ def _closing(field: Field) -> str:
         return "wait until the operator has restarted all services, and export again"
     if labels.WORKER_HASH in field.path or "DYN_NAMESPACE_WORKER_SUFFIX" in field.path:
         return "set operatorVersion in render.yaml to the version of the operator that made the graph"
+    if ".command[" in field.path or ".args[" in field.path:
+        return (
+            "docs/differences.md names the commands that krm-fn writes otherwise, because the operator's cannot work: accept one restart; "
+            "otherwise write the live value into the graph"
+        )
     if field.path.startswith("metadata."):
         return "write the live value into the metadata of the service's pods in the graph"
     return "write the live value into the pods of the service in the graph, or accept one restart"

@@ -238,6 +238,7 @@ def changed(export, name, change):
 
 
 DIFFERENCES = [
+    ("an argument", "DYN568", lambda spec: container(spec)["args"].append("--more"), "docs/differences.md"),
     ("an image", "DYN568", lambda spec: container(spec).update(image="registry.example/other:1"), "registry.example/other:1"),
     ("a variable", "DYN568", lambda spec: container(spec)["env"].append({"name": "MINE", "value": "x"}), "env[MINE]"),
     ("the order of variables", "DYN568", lambda spec: container(spec)["env"].reverse(), "have another order"),
@@ -288,6 +289,12 @@ UNUSABLE = [
     ("no workload", "DYN565", [live(given.graph(SERVICES))]),
     ("no graph", "DYN565", exported(given.graph(SERVICES), **V0_9)[1:]),
     ("two namespaces", "DYN566", exported(given.graph(SERVICES), given.graph(SERVICES, namespace="other"), **V0_9)),
+    ("a name that leads out of a folder", "DYN565", [live(given.graph(SERVICES, name="../x")), *exported(given.graph(SERVICES), **V0_9)]),
+    (
+        "a namespace with a command",
+        "DYN565",
+        [live(given.graph(SERVICES, namespace="a; b")), workload(exported(given.graph(SERVICES), **V0_9), "chat-worker")],
+    ),
     ("no namespace", "DYN566", [given.graph(SERVICES, namespace=""), *exported(given.graph(SERVICES), **V0_9)[1:]]),
 ]
 
