@@ -39,7 +39,7 @@ def adopt(resources: Sequence[Resource]) -> Adopted:
     rendered = infer.rendered(inferred.spec, found)
     proof = prove.compare(rendered.resources, found)
     written = [*found.written, *found.accounts]
-    said = [*found.results, *inferred.results, *rendered.results, *findings.of(proof)]
+    said = [*found.results, *inferred.results, *rendered.results, *findings.of(proof, complete=not results.failed(rendered.results))]
     steps = documents.steps(found.written, found.namespace, inferred.spec)
     return Adopted(documents.resources(written, inferred.spec), steps, proof, sorted(said, key=results.order))
 
@@ -47,7 +47,7 @@ def adopt(resources: Sequence[Resource]) -> Adopted:
 def _leaner(found: Export, spec: dict[str, Any]) -> Export:
     """The export without empty lists in what users wrote, if its pods then differ in fewer fields."""
     lean = found._replace(written=[clean.without_empty_lists(each) for each in found.written])
-    return lean if infer.differences(spec, lean) < infer.differences(spec, found) else found
+    return lean if infer.misses(spec, lean) < infer.misses(spec, found) else found
 
 
 def summary(proof: Proof) -> str:

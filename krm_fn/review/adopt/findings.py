@@ -26,10 +26,16 @@ _MOST = 5
 _ORDER = "(order)"
 
 
-def of(proof: Proof) -> Iterator[Result]:
-    """An error for each pod template that differs and for each number of pods that differs."""
+def of(proof: Proof, *, complete: bool) -> Iterator[Result]:
+    """An error for each pod template that differs and for each number of pods that differs.
+
+    A render that is not `complete` has errors of its own, which say why pod templates are missing.
+    """
     for each in proof.differences:
-        yield _missing(each) if each.live is None or each.rendered is None else _different(each)
+        if each.live is not None and each.rendered is not None:
+            yield _different(each)
+        elif complete:
+            yield _missing(each)
     for count in proof.counts:
         yield _count(count)
 

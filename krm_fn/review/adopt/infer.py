@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import config, expand, results
@@ -50,13 +51,25 @@ class Inferred(NamedTuple):
 def settings(export: Export) -> Inferred:
     """The settings with which a render makes the live pods."""
     shape = {"orchestrator": "grove" if any(each.get("kind") == "PodCliqueSet" for each in export.live) else "deployment"}
-    guesses = [
-        _completed({**shape, "behaviour": release, "discoveryBackend": discovery}, export)
+    shapes = [
+        {**shape, "behaviour": release, "discoveryBackend": discovery}
         for release, discovery in product(_likely_releases(export), _DISCOVERY)
     ]
-    best = min(guesses, key=lambda guess: differences(guess.spec, export))
+    best = _best([_completed(each, export) for each in shapes], export)
     spec = _with_generation(best.spec, export)
     return best._replace(spec={key: value for key, value in spec.items() if value != _BY_GRAPH})
+
+
+def _best(guesses: Sequence[Inferred], export: Export) -> Inferred:
+    """The guess that comes nearest to what runs; the first one is of the likely release.
+
+    If the graphs do not render under the likely release, another release must make pod templates that are the same.
+    """
+    found = [misses(guess.spec, export) for guess in guesses]
+    others = [guess.spec["behaviour"] != guesses[0].spec["behaviour"] for guess in guesses]
+    is_broken = all(each.errors for each, other in zip(found, others, strict=True) if not other)
+    order = [(each.templates, is_broken and other, each) for each, other in zip(found, others, strict=True)]
+    return guesses[order.index(min(order))]
 
 
 def rendered(spec: Spec, export: Export) -> expand.Expansion:
@@ -71,12 +84,20 @@ def _likely_releases(export: Export) -> tuple[str, ...]:
     return (*likely, *others, _BY_GRAPH) if len(likely) > 1 else (*likely, *others)
 
 
-def differences(spec: Spec, export: Export) -> tuple[int, int, int]:
-    """The number of errors of a render, of pod templates that differ, and of the fields that differ in them."""
+class Misses(NamedTuple):
+    """How far a render is from what runs: pod templates that differ, errors of the render, and fields that differ. Less is better."""
+
+    templates: float
+    errors: int
+    fields: int
+
+
+def misses(spec: Spec, export: Export) -> Misses:
+    """Compares a render with what runs. Without any pod template on either side, nothing is known, and the number is infinite."""
     expansion = rendered(spec, export)
     found = prove.compare(expansion.resources, export)
     errors = sum(each.severity == "error" for each in expansion.results)
-    return errors, found.total - found.same, sum(len(each.fields) for each in found.differences)
+    return Misses(len(found.differences) if found.total else inf, errors, sum(len(each.fields) for each in found.differences))
 
 
 def _completed(shape: Spec, export: Export) -> Inferred:
@@ -153,14 +174,14 @@ def _registries(pod: dict[str, Any]) -> Iterator[str]:
 
 def _with_generation(spec: Spec, export: Export) -> Spec:
     """The settings with those of worker generations. The version of the operator is a part of the worker hash."""
-    if not any(differences(spec, export)):
+    if not any(misses(spec, export)):
         return spec
     guesses = [
         *({**spec, "operatorVersion": version} for version in _VERSIONS),
         {**spec, "workerHash": "names"},
         {**spec, "workerHash": "none"},
     ]
-    return min([spec, *guesses], key=lambda guess: differences(guess, export))
+    return min([spec, *guesses], key=lambda guess: misses(guess, export))
 
 
 def _ambiguous(setting: Setting, seen: list[marks.Sighting], chosen: str) -> Result:

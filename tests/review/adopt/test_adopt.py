@@ -307,6 +307,16 @@ def test_unusable_exports(reason, code, values):
     assert adopted.proof is None
 
 
+def test_a_graph_that_does_not_render_has_only_the_errors_of_the_render():
+    """The release stays the likely one."""
+    graph = given.graph({**SERVICES, "Wrong": {**WORKER, "replica": 1}})
+    adopted = adopt.adopt([live(graph), *exported(given.graph(SERVICES), **V0_9)[1:]])
+    assert codes(adopted) == ["DYN023"]
+    assert settings_of(adopted)["behaviour"] == "v0.9"
+    assert adopted.proof is not None
+    assert adopt.summary(adopted.proof) == "0 of 2 pod templates the same"
+
+
 def test_two_releases_in_one_namespace():
     """The configuration names no release: the annotations of each graph do."""
     older, newer = given.graph(SERVICES, name="older"), given.graph({"Worker": WORKER}, name="newer")
