@@ -14,7 +14,7 @@ from tests.testbed import api, server
 pytestmark = pytest.mark.xdist_group("platform")
 
 MAP = (pages.DOCS / "operator-map.md").read_text()
-_, READ, COMPARE, OFF, _, TAKE, LOOK, AFTERWARDS, BACK = journey.STEPS
+ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, BACK = journey.STEPS
 PASSWORD = "c2VjcmV0"  # noqa: S105 - not a real password
 PULL_SECRET = f"""
 apiVersion: v1

@@ -15,7 +15,7 @@ from krm_fn.kube import labels
 from tests.platform import admission, installation, journey, pages, reference
 from tests.testbed import server
 
-READ, COMPARE, OFF, NEWER, TAKE, LOOK, *_ = journey.STEPS
+ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, *_ = journey.STEPS
 SPACE, BETA = "inference", "nvidia.com/v1beta1"
 NATS = "nats://dynamo-platform-nats.dynamo-system.svc.cluster.local:4222"
 FILE = f"""
