@@ -71,6 +71,18 @@ def _kind(name: str) -> _Kind | None:
     return {identity.GRAPH: _GRAPH, identity.COMPONENT: _GRAPH._replace(resolve=resolve.component)}.get(name)
 
 
+class Planned(NamedTuple):
+    """A Dynamo resource that a render expands. `plan` and `made` have the types of its kind, and `objects` are its native objects.
+
+    For a graph or a component, these types are `GraphPlan` and a list of `Pods`; for a request `RequestPlan` and its Job.
+    """
+
+    source: Resource
+    plan: Any
+    made: Any
+    objects: list[Resource]
+
+
 class _Read(NamedTuple):
     """One resource as it was read. `checked` holds the findings of the schema, `results` those and the findings of all rules."""
 
@@ -131,6 +143,26 @@ def _item(resource: Resource, context: _Input) -> _Expanded:
     converted, findings = older_forms.convert(resource, context.images)
     item = _expanded(converted, kind, context, findings)
     return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
+
+
+def plans(resources: Sequence[Resource], config: Config) -> list[Planned]:
+    """The plans and objects of all Dynamo resources that a render expands, without those that have errors; `expand` reports the errors."""
+    facts, images = cluster.read(resources, config)[0], older_forms.images(resources, config.namespace or cluster.NAMESPACE)[0]
+    found = (_planned(resource, _Input(config, facts, images)) for resource in resources)
+    return [each for each in found if each]
+
+
+def _planned(resource: Resource, context: _Input) -> Planned | None:
+    address = results.ref(resource)
+    kind = _kind(address.kind) if address.api_version in API_VERSIONS else None
+    if kind is None or generated.is_generated(resource):
+        return None
+    try:
+        converted, findings = older_forms.convert(resource, context.images)
+        plan, made, _, found = _read(converted, kind, context, findings)
+        return None if results.failed(found) else Planned(resource, plan, made, list(kind.render(plan, made)))
+    except Exception:  # noqa: BLE001 - `expand` reports it as an internal error
+        return None
 
 
 def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Result]]:

@@ -289,6 +289,13 @@ TITLES = {
     "DYN538": "Nodes have no GPUs",
     "DYN539": "Changed pods wait",
     "DYN540": "Older LeaderWorkerSet refuses another size",
+    # 555-564: images
+    "DYN555": "Reference of an image is not valid",
+    "DYN556": "Image is not in the lock",
+    "DYN557": "Lock cannot be read",
+    "DYN558": "Lock has a newer format",
+    "DYN559": "Digest of an image was not found",
+    "DYN560": "Image cannot be pinned by kustomize",
     # 565-579: adoption of a namespace of an operator
     "DYN565": "Export cannot be adopted",
     "DYN566": "Export is not of one namespace",

@@ -1,0 +1,66 @@
+"""Output formats of `krm-fn images`: each file is a format. Its `write` returns the text, or raises `InexpressibleError`.
+
+`NEEDS_ALL` of a format is true if another program reads the output as the whole list, so that it must not be printed after an error.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import registry
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
+
+    from krm_fn.results import Result
+    from krm_fn.review.images import Use
+
+
+class Place(NamedTuple):
+    """Where the field is that names an image: its path as text, and file, line and column; empty and 0 where unknown."""
+
+    field: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+
+class Listing(NamedTuple):
+    """All uses of images, each with its place, the digests of images, and the findings."""
+
+    uses: Sequence[tuple[Use, Place]]
+    digests: dict[str, str]
+    results: Sequence[Result] = ()
+
+    @property
+    def images(self) -> dict[str, list[tuple[Use, Place]]]:
+        """The uses by image, in alphabetical order of the images."""
+        found: dict[str, list[tuple[Use, Place]]] = {}
+        for use, place in sorted(self.uses, key=lambda each: each[0].image):
+            found.setdefault(use.image, []).append((use, place))
+        return found
+
+
+def names() -> tuple[str, ...]:
+    """The names of all formats."""
+    return registry.entries(sys.modules[__name__])
+
+
+def get(name: str) -> ModuleType:
+    """The module of a format. Raises KeyError for an unknown name."""
+    return registry.get(sys.modules[__name__], name)
+
+
+def write(name: str, listing: Listing) -> str:
+    """The listing in a format."""
+    text: str = get(name).write(listing)
+    return text
+
+
+def needs_all(name: str) -> bool:
+    """True if a program would take the output for the whole list."""
+    found: Any = get(name).NEEDS_ALL
+    return bool(found)

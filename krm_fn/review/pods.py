@@ -1,0 +1,62 @@
+"""The pod templates in objects, and the plan of the component that each of them belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kube import labels, paths, templates
+from krm_fn.kube.templates import Place
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.manifests.assemblies import Pod, Pods
+    from krm_fn.results import Path
+
+_POD = Place(("metadata",), ("spec",))
+_PLACES = {
+    "Pod": (_POD,),
+    "PodTemplate": (Place(("template", "metadata"), ("template", "spec")),),
+    "CronJob": (Place(("spec", "jobTemplate", "spec", "template", "metadata"), ("spec", "jobTemplate", "spec", "template", "spec")),),
+}
+
+
+class Template(NamedTuple):
+    """One pod template. `path` is the path of its pod spec in its object, and `labels` are those of its pods."""
+
+    path: Path
+    spec: dict[str, Any]
+    labels: dict[str, Any]
+
+
+def of(resource: Resource) -> Iterator[Template]:
+    """The pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
+    for place in _PLACES.get(results.ref(resource).kind, templates.ALL):
+        for path, spec in paths.each(resource, [place.spec]):
+            if isinstance(spec, dict):
+                yield Template(path, spec, _labels(resource, place, path))
+
+
+def _labels(resource: Resource, place: Place, path: Path) -> dict[str, Any]:
+    """The labels of the pods. The path of their metadata has the same indexes as the path of their spec."""
+    at = (*(step if wanted == paths.EVERY else wanted for wanted, step in zip(place.metadata, path, strict=False)),)
+    metadata: Any = resource
+    for step in (*at, *place.metadata[len(at) :]):
+        holder = dict(enumerate(metadata)) if isinstance(metadata, list) else metadata
+        metadata = holder.get(step) if isinstance(holder, dict) else None
+    return labels.of({"metadata": metadata})
+
+
+def made(template: Template, pods: Sequence[Pods]) -> tuple[Pods, Pod] | None:
+    """The component, and the pod of one of its roles, from which a rendered template was made. None if no pod has these containers."""
+    name, containers = template.labels.get(labels.COMPONENT), template.spec.get("containers") or []
+    named = [each for each in pods if each.plan.who.service == name]
+    for component in named or pods:
+        for pod in component.roles:
+            own: list[Any] = [*pod.spec["containers"]]
+            if own == containers[: len(own)]:
+                return component, pod
+    return None
