@@ -89,6 +89,7 @@ native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas f
 golden: $(VENV)/dev tools ## record the output of every example again, for review as a diff
 	$(BIN)/python -m tests.support.golden
 	$(BIN)/python -m tests.platform.rollouts
+	$(BIN)/python -m tests.support.pictures
 
 bench: $(VENV)/dev tools ## measure time and memory, medians of one run
 	$(BIN)/python benchmarks/bench.py

@@ -289,6 +289,8 @@ TITLES = {
     "DYN538": "Nodes have no GPUs",
     "DYN539": "Changed pods wait",
     "DYN540": "Older LeaderWorkerSet refuses another size",
+    # 550-554: pictures
+    "DYN550": "Nothing to draw",
     # 555-564: images
     "DYN555": "Reference of an image is not valid",
     "DYN556": "Image is not in the lock",

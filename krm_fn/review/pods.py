@@ -25,11 +25,12 @@ _PLACES = {
 
 
 class Template(NamedTuple):
-    """One pod template. `path` is the path of its pod spec in its object, and `labels` are those of its pods."""
+    """One pod template. `path` is the path of its pod spec in its object; `labels` and `annotations` are those of its pods."""
 
     path: Path
     spec: dict[str, Any]
     labels: dict[str, Any]
+    annotations: dict[str, Any]
 
 
 def of(resource: Resource) -> Iterator[Template]:
@@ -37,17 +38,18 @@ def of(resource: Resource) -> Iterator[Template]:
     for place in _PLACES.get(results.ref(resource).kind, templates.ALL):
         for path, spec in paths.each(resource, [place.spec]):
             if isinstance(spec, dict):
-                yield Template(path, spec, _labels(resource, place, path))
+                holder = {"metadata": _metadata(resource, place, path)}
+                yield Template(path, spec, labels.of(holder), labels.notes(holder))
 
 
-def _labels(resource: Resource, place: Place, path: Path) -> dict[str, Any]:
-    """The labels of the pods. The path of their metadata has the same indexes as the path of their spec."""
+def _metadata(resource: Resource, place: Place, path: Path) -> Any:
+    """The metadata of the pods. Its path has the same indexes as the path of their spec."""
     at = (*(step if wanted == paths.EVERY else wanted for wanted, step in zip(place.metadata, path, strict=False)),)
     metadata: Any = resource
     for step in (*at, *place.metadata[len(at) :]):
         holder = dict(enumerate(metadata)) if isinstance(metadata, list) else metadata
         metadata = holder.get(step) if isinstance(holder, dict) else None
-    return labels.of({"metadata": metadata})
+    return metadata
 
 
 def made(template: Template, pods: Sequence[Pods]) -> tuple[Pods, Pod] | None:

@@ -1,0 +1,292 @@
+"""`krm-fn graph`: the connections that are known, the formats, and the picture of a change."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from krm_fn.config import Config
+from krm_fn.review.picture import COLOURS, WORDS, Edge, Node, Picture, compared, formats, model, page
+from tests.cli import console
+from tests.support import given, pictures
+from tests.testbed import programs
+
+INPUTS = pictures.inputs()
+GOLDEN = [(name, style, ending) for name in INPUTS for style, ending in pictures.FORMATS.items()]
+
+
+@pytest.mark.parametrize(("name", "style", "ending"), GOLDEN, ids=[f"{name}.{ending}" for name, _, ending in GOLDEN])
+def test_the_picture_of_each_example_is_the_recorded_one(name, style, ending):
+    done = console.run("graph", "--format", style, *INPUTS[name])
+    assert (done.code, done.out) == (0, (pictures.FOLDER / f"{name}.{ending}").read_text())
+
+
+def test_no_recorded_picture_belongs_to_no_example():
+    assert {file.stem for file in pictures.FOLDER.iterdir()} == set(INPUTS)
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_the_bytes_do_not_depend_on_the_order_of_hashes(seed):
+    name = "disagg-vllm-planner"
+    command = [sys.executable, "-m", "krm_fn", "graph", *INPUTS[name]]
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(programs.ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout == (pictures.FOLDER / f"{name}.mmd").read_text()
+
+
+def labels(*resources: dict[str, Any], **settings: Any) -> set[tuple[str, str, str]]:
+    """The edges between titles."""
+    picture = model.picture(resources, Config(**settings))
+    titles = {node.key: node.title for node in picture.nodes}
+    return {(titles[edge.source], edge.label, titles[edge.target]) for edge in picture.edges}
+
+
+AUTOSCALED: dict[str, Any] = {"scalingAdapter": {"enabled": True}}
+INGRESS: dict[str, Any] = {"ingress": {"enabled": True, "host": "chat", "ingressControllerClassName": "nginx"}}
+NATS: dict[str, Any] = {"envs": [{"name": "NATS_SERVER", "value": "nats://n:4222"}]}
+SCALER = {"scaleTargetRef": {"kind": "DynamoGraphDeploymentScalingAdapter", "name": "chat-worker"}}
+EDGES = [
+    ("an ingress", [given.graph({"F": given.service("frontend", **INGRESS)})], {}, ("chat.local", "requests", "F")),
+    ("NATS in a variable", [given.graph({"F": given.service("frontend", **NATS)})], {}, ("F", "messages", "NATS")),
+    ("etcd of the configuration", [given.graph()], {"etcd_address": "http://e:2379"}, ("Worker", "stores keys", "etcd")),
+    (
+        "discovery",
+        [given.graph({"F": given.service("frontend"), "W": given.service("worker")})],
+        {},
+        ("F", "discovery by kubernetes", "W"),
+    ),
+    (
+        "prefill to decode",
+        [given.graph({"P": given.service("prefill"), "D": given.service("decode")})],
+        {},
+        ("P", "key-value cache", "D"),
+    ),
+    (
+        "prefill to decode as sub-types of workers",
+        [given.graph({"P": given.service("worker", subComponentType="prefill"), "D": given.service("worker", subComponentType="decode")})],
+        {},
+        ("P", "key-value cache", "D"),
+    ),
+    (
+        "a planner and its adapters",
+        [given.graph({"Planner": given.service("planner"), "Worker": given.service("worker", **AUTOSCALED)})],
+        {},
+        ("Planner", "scales", "chat-worker"),
+    ),
+    ("an adapter", [given.graph({"Worker": given.service("worker", **AUTOSCALED)})], {}, ("chat-worker", "sets replicas", "Worker")),
+    (
+        "an autoscaler",
+        [
+            given.graph({"Worker": given.service("worker", **AUTOSCALED)}),
+            given.item("HorizontalPodAutoscaler", "auto", api="autoscaling/v2", spec=SCALER),
+        ],
+        {},
+        ("auto", "scales", "chat-worker"),
+    ),
+    (
+        "a claim",
+        [given.graph({"W": given.service("worker", volumeMounts=[{"name": "weights", "mountPoint": "/m"}])}, pvcs=[{"name": "weights"}])],
+        {},
+        ("W", "mounts /m", "weights"),
+    ),
+    ("a model", [given.graph({"W": given.service("worker", modelRef={"name": "acme/tiny"})})], {}, ("W", "serves", "acme/tiny")),
+    ("a picker", [given.graph({"E": given.picker(), "F": given.service("frontend")})], {}, ("chat-pool", "requests", "F")),
+    ("a pool and its picker", [given.graph({"E": given.picker(), "F": given.service("frontend")})], {}, ("chat-pool", "asks", "E")),
+    (
+        "a route to a pool",
+        [
+            given.graph({"E": given.picker(), "F": given.service("frontend")}),
+            given.item(
+                "HTTPRoute",
+                "r",
+                api="gateway.networking.k8s.io/v1",
+                spec={"rules": [{"backendRefs": [{"kind": "InferencePool", "name": "chat-pool"}]}]},
+            ),
+        ],
+        {},
+        ("r", "requests", "chat-pool"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "resources", "settings", "edge"), EDGES, ids=[row[0] for row in EDGES])
+def test_a_connection_is_drawn_where_it_is_known(reason, resources, settings, edge):
+    assert edge in labels(*resources, **settings), reason
+
+
+UNKNOWN: list[tuple[str, list[dict[str, Any]], dict[str, Any]]] = [
+    ("no discovery between Dynamo namespaces", [given.graph({"F": given.service("frontend")}), given.graph(name="other")], {}),
+    ("no planner without an adapter", [given.graph({"Planner": given.service("planner"), "Worker": given.service("worker")})], {}),
+    (
+        "no autoscaler of another object",
+        [
+            given.graph(),
+            given.item("HorizontalPodAutoscaler", "auto", spec={"scaleTargetRef": {"kind": "Deployment", "name": "chat-worker"}}),
+        ],
+        {},
+    ),
+    ("no NATS without an address", [given.graph()], {}),
+]
+
+
+@pytest.mark.parametrize(("reason", "resources", "settings"), UNKNOWN, ids=[row[0] for row in UNKNOWN])
+def test_no_connection_is_guessed(reason, resources, settings):
+    assert labels(*resources, **settings) == set(), reason
+
+
+def states(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> dict[str, str]:
+    picture = compared.picture((old, Config()), (new, Config()))
+    return {node.title: node.state for node in picture.nodes if node.state}
+
+
+def test_a_change_names_what_comes_goes_and_restarts():
+    old = given.graph({name: given.service("worker") for name in ("Same", "Gone", "Other", "More")})
+    new = given.graph(
+        {
+            "Same": given.service("worker"),
+            "New": given.service("worker"),
+            "Other": given.service("worker", main={"args": ["--x"]}),
+            "More": given.service("worker", replicas=3),
+        }
+    )
+    assert states([old], [new]) == {"New": "new", "Gone": "removed", "Other": "restarts", "More": "changed"}
+
+
+def test_more_groups_of_a_multinode_service_restart_none_of_the_present_groups():
+    """Each replica is a LeaderWorkerSet of its own."""
+    nodes: dict[str, Any] = {
+        "multinode": {"nodeCount": 2},
+        "resources": {"limits": {"gpu": "4"}},
+        "main": {"args": ["python3 -m dynamo.sglang"]},
+    }
+    old, new = (given.graph({"Worker": given.service("worker", replicas=number, **nodes)}) for number in (1, 2))
+    assert states([old], [new]) == {"Worker": "changed"}
+
+
+def write(folder: Path, resource: dict[str, Any]) -> Path:
+    file = folder / "graph.yaml"
+    folder.mkdir(exist_ok=True)
+    file.write_text(yaml.safe_dump(resource, sort_keys=False))
+    return file
+
+
+def test_the_old_state_of_the_command_is_drawn_with_words_in_every_text_format(tmp_path):
+    old = write(tmp_path / "old", given.graph({"A": given.service("worker"), "B": given.service("frontend")}))
+    new = write(tmp_path / "new", given.graph({"A": given.service("worker", main={"args": ["--x"]}), "C": given.service("worker")}))
+    for style in pictures.FORMATS:
+        done = console.run("graph", "--old", old, "--format", style, new)
+        assert done.code == 0, done.err
+        for state in ("new", "removed", "restarts"):
+            assert WORDS[state] in done.out
+            assert COLOURS[state][1] in done.out
+
+
+def test_the_old_state_has_the_configuration_of_then(tmp_path):
+    """A new address in the configuration restarts the services, although the graph is the same."""
+    render = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: r}\nspec: {natsAddress: 'nats://%s:4222'}\n"
+    for folder in ("old", "new"):
+        write(tmp_path / folder, given.graph())
+        (tmp_path / folder / "render.yaml").write_text(render % folder)
+    done = console.run("graph", "--old", tmp_path / "old", tmp_path / "new")
+    assert (done.code, WORDS["restarts"] in done.out) == (0, True)
+
+
+def test_an_error_in_the_old_state_is_a_warning_and_in_the_new_one_an_error(tmp_path):
+    good, bad = write(tmp_path / "good", given.graph()), write(tmp_path / "bad", given.graph({"W": {"componentType": 3}}))
+    done = console.run("graph", "--old", bad, good)
+    assert (done.code, "warning DYN" in done.err, "Worker" in done.out) == (0, True, True)
+    done = console.run("graph", "--old", good, bad)
+    assert (done.code, "error DYN" in done.err) == (1, True)
+
+
+def test_input_without_a_graph_is_a_warning(tmp_path):
+    done = console.run("graph", write(tmp_path, given.item("ConfigMap", "own")))
+    assert (done.code, "warning DYN550" in done.err, done.out) == (0, True, "flowchart LR\n")
+
+
+HOSTILE = [
+    '"]; x["',
+    "<script>alert(1)</script>",
+    "a|b",
+    "-->",
+    "`code`",
+    "1. list",
+    "- list",
+    "**bold** _it_",
+    "%%{init: {}}%%",
+    "\\",
+    "\\n\\l",
+    "&lt;&quot;",
+    "#quot;",
+    "\x1b[31m",
+    "a\nb",
+    "end",
+    "${x}",
+    "\N{RIGHT-TO-LEFT OVERRIDE}x",
+]
+
+
+def hostile(text: str) -> Picture:
+    one, two = ("g", "service", "1"), ("g", "service", "2")
+    return Picture((Node(one, "service", text, (text,), text), Node(two, "model", text)), (Edge(one, two, text),))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_stay_text_in_mermaid(text):
+    """Every line has the form of our own lines, and the quoted texts have no character with a meaning."""
+    label = r'"(?:[A-Za-z0-9 /:,.()-]|#[0-9]+;|<br/>)*"'
+    forms = [
+        "flowchart LR",
+        rf"  subgraph g0\[{label}\]",
+        "    direction LR",
+        rf"    n0\[{label}\]",
+        "  end",
+        rf"  n1>{label}\]",
+        rf"  n0 -->\|{label}\| n1",
+    ]
+    lines = formats.write("mermaid", hostile(text)).splitlines()
+    assert len(lines) == len(forms)
+    assert [line for form, line in zip(forms, lines, strict=True) if not re.fullmatch(form, line)] == []
+
+
+@pytest.fixture
+def dot() -> str:
+    found = shutil.which("dot")
+    if not found:
+        pytest.skip("graphviz is not installed")
+    return found
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_graphviz_draws_hostile_names_as_text(text, dot):
+    """The text in the SVG is the name, with control characters made visible."""
+    svg = subprocess.run([dot, "-Tsvg"], input=formats.write("dot", hostile(text)), capture_output=True, text=True, check=True).stdout
+    drawn = [each.text for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314 - graphviz wrote it
+    assert len(drawn) == 5
+    assert len(set(drawn)) == 1
+    assert "<script" not in page.html(svg, compared=False)
+
+
+def test_the_page_is_one_file_that_loads_nothing(tmp_path, dot):
+    old, new = write(tmp_path / "old", given.graph()), write(tmp_path / "new", given.graph({"C": given.service("worker")}))
+    done = console.run("graph", "--old", old, "--format", "html", new)
+    assert (done.code, done.out.count("<svg"), WORDS["new"] in done.out) == (0, 1, True)
+    assert re.findall(r"<script|<link|<img|@import|src=|<!DOCTYPE svg", done.out) == []
+    svg = console.run("graph", "--format", "svg", new).out
+    assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - graphviz wrote it
+
+
+@pytest.mark.parametrize("style", ["svg", "html"])
+def test_without_graphviz_the_error_says_how_to_get_it(style, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = console.run("graph", "--format", style, write(tmp_path, given.graph()))
+    assert (done.code, done.out, "apt-get install graphviz" in done.err) == (1, "", True)
