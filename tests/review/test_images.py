@@ -140,6 +140,16 @@ def test_generated_objects_among_the_input_are_not_listed_twice(tmp_path):
     assert {image: len(each) for image, each in listed(build).items()} == {image: len(each) for image, each in listed(graph).items()}
 
 
+def test_a_build_has_the_lines_of_its_sources(tmp_path):
+    """Real kustomize annotates the file of each resource, and --root names the folder of the build."""
+    kustomize = programs.path("kustomize")
+    graph = written(tmp_path, given.graph())
+    (tmp_path / "kustomization.yaml").write_text("resources: [graph.yaml]\nbuildMetadata: [originAnnotations]\nnamePrefix: our-\n")
+    built = subprocess.run([kustomize, "build", tmp_path], capture_output=True, text=True, check=True, timeout=120).stdout
+    done = console.run("images", "--root", tmp_path, "-", stdin=built)
+    assert (done.code, f"our-chat-worker, container main: {graph}:{_line(graph, given.IMAGE)} " in done.out) == (0, True)
+
+
 def test_a_graph_with_an_error_hides_no_other_and_fails(tmp_path):
     """The text still has the other images, but no program gets a list that is not complete."""
     graphs = written(tmp_path, given.graph(name="good"), given.graph({"W": {"componentType": 3}}, name="bad"))
