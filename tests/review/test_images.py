@@ -155,6 +155,10 @@ def test_a_graph_with_an_error_hides_no_other_and_fails(tmp_path):
     graphs = written(tmp_path, given.graph(name="good"), given.graph({"W": {"componentType": 3}}, name="bad"))
     done = console.run("images", graphs)
     assert (done.code, given.IMAGE in done.out) == (1, True)
+    output = json.loads(console.run("images", "--format", "json", graphs).out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(output)
+    assert [each["image"] for each in output["images"]] == [given.IMAGE]
+    assert {each["severity"] for each in output["findings"]} == {"error"}
     for style in ("hauler", "zarf"):
         done = console.run("images", "--format", style, graphs)
         assert (done.code, done.out) == (1, "")

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
+from krm_fn.review import findings
 from krm_fn.review.images import FORMAT_VERSION, reference
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ NEEDS_ALL = False
 def write(listing: Listing) -> str:
     """The listing as one JSON object."""
     images = [_image(image, found, listing.digests) for image, found in listing.images.items()]
-    findings = [results.wire(each) for each in listing.results]
-    return json.dumps({"formatVersion": FORMAT_VERSION, "images": images, "findings": findings}, indent=2) + "\n"
+    about = [findings.value(each) for each in listing.results]
+    return json.dumps({"formatVersion": FORMAT_VERSION, "images": images, "findings": about}, indent=2) + "\n"
 
 
 def _image(image: str, found: list[tuple[Use, Place]], digests: dict[str, str]) -> dict[str, Any]:
