@@ -172,6 +172,14 @@ def test_more_groups_of_a_multinode_service_restart_none_of_the_present_groups()
     assert states([old], [new]) == {"Worker": "changed"}
 
 
+def test_a_new_service_before_another_restarts_no_pod_under_grove():
+    """The cliques of a set have names, and their order is no part of a pod."""
+    grove = Config(orchestrator="grove")
+    old, new = given.graph({"B": given.service("worker")}), given.graph({"A": given.service("worker"), "B": given.service("worker")})
+    picture = compared.picture(([old], grove), ([new], grove))
+    assert {node.title: node.state for node in picture.nodes} == {"A": "new", "B": ""}
+
+
 def write(folder: Path, resource: dict[str, Any]) -> Path:
     file = folder / "graph.yaml"
     folder.mkdir(exist_ok=True)

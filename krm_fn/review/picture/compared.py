@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krm_fn.review.picture import Key, Node, State
 
 Templates = dict[tuple[str, str, "Path"], Any]
-"""The pod templates of one service by kind and name of their object, and their path there."""
+"""The pod templates of one service by kind and name of their object, and their place there."""
 
 
 def picture(old: tuple[Sequence[Resource], Config], new: tuple[Sequence[Resource], Config]) -> Picture:
@@ -64,5 +64,18 @@ def templates(resources: Sequence[Resource], config: Config) -> dict[Key, Templa
             for template in pods.of(resource):
                 if made := pods.made(template, planned.made):
                     of_service = found.setdefault(model.key(made[0].plan), {})
-                    of_service[address.kind, address.name, template.path] = (template.labels, template.annotations, template.spec)
+                    of_service[address.kind, address.name, _named(resource, template.path)] = (
+                        template.labels,
+                        template.annotations,
+                        template.spec,
+                    )
     return found
+
+
+def _named(value: Any, path: Path) -> Path:
+    """The path with the name of each entry of a list in place of its index: a new clique moves the others."""
+    steps: list[str | int] = []
+    for step in path:
+        value = value[step]
+        steps.append(value["name"] if isinstance(step, int) else step)
+    return tuple(steps)
