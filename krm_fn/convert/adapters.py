@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.convert._values import mapping, renamed
+from krm_fn.kube.values import mapping, renamed
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource

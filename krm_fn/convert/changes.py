@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.convert import pod_templates
-from krm_fn.convert._values import mapping, name_of, objects
 from krm_fn.kube import identity, merge, quantity
+from krm_fn.kube.values import mapping, name_of, objects
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.convert import components, pod_templates, resources
-from krm_fn.convert._values import is_zero, mapping, name_of, objects, text
 from krm_fn.convert.pod_templates import MAIN
+from krm_fn.kube.values import is_zero, mapping, name_of, objects, text
 
 Fields = dict[str, Any]
 _OF_BOTH = ("gpuMemoryService", "failover", "checkpoint")

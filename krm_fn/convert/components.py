@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.convert import pod_templates
-from krm_fn.convert._values import mapping, objects, written
-from krm_fn.kube import quantity
+from krm_fn.kube import merge, quantity
+from krm_fn.kube.values import mapping, objects
 
 PROMOTED = ("prefill", "decode")
 """Sub-types of workers that are types of their own in v1beta1."""
@@ -31,9 +31,9 @@ FEATURES = ("gpuMemoryService", "failover")
 def to_component(service: dict[str, Any], name: str | None) -> dict[str, Any]:
     """Converts a service. Fields that both versions have stay as they are, and so do fields that neither has."""
     return {
-        **written(name=name, type=service.get("subComponentType" if is_promoted(service) else "componentType")),
+        **merge.present(name=name, type=service.get("subComponentType" if is_promoted(service) else "componentType")),
         **_same(service, _OF_SERVICES),
-        **written(
+        **merge.present(
             podTemplate=pod_templates.from_service(service),
             sharedMemorySize=_size(mapping(service.get("sharedMemory"))),
             compilationCache=_cache(service),
@@ -50,9 +50,9 @@ def to_service(component: dict[str, Any]) -> dict[str, Any]:
     promoted = type_ in PROMOTED
     size = component.get("sharedMemorySize")
     return {
-        **written(componentType=WORKER if promoted else type_, subComponentType=type_ if promoted else None),
+        **merge.present(componentType=WORKER if promoted else type_, subComponentType=type_ if promoted else None),
         **_same(component, _OF_COMPONENTS),
-        **written(
+        **merge.present(
             sharedMemory=None if size is None else _shared_memory(size),
             scalingAdapter=None if component.get("scalingAdapter") is None else {"enabled": True},
             **{feature: _service_feature(experimental.get(feature)) for feature in FEATURES},
@@ -91,13 +91,13 @@ def _cache(service: dict[str, Any]) -> dict[str, Any] | None:
     """The first mount that is a compilation cache."""
     for mount in objects(service.get("volumeMounts")):
         if mount.get("useAsCompilationCache") is True:
-            return {"pvcName": mount.get("name", ""), **written(mountPath=mount.get("mountPoint") or None)}
+            return {"pvcName": mount.get("name", ""), **merge.present(mountPath=mount.get("mountPoint") or None)}
     return None
 
 
 def _experimental(service: dict[str, Any]) -> dict[str, Any]:
     features = {feature: _component_feature(service.get(feature)) for feature in FEATURES}
-    return written(**features, checkpoint=service.get("checkpoint"))
+    return merge.present(**features, checkpoint=service.get("checkpoint"))
 
 
 def _component_feature(feature: Any) -> dict[str, Any] | None:

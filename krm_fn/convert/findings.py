@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.convert import changes, lost, preserved, versions
-from krm_fn.convert._values import mapping, name_of
 from krm_fn.kube import identity
+from krm_fn.kube.values import mapping, name_of
 from krm_fn.schema import check
 
 if TYPE_CHECKING:

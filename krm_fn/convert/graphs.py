@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import exchange, preserved, statuses
-from krm_fn.convert._values import mapping, name_of, objects, renamed
+from krm_fn.kube import merge
+from krm_fn.kube.values import mapping, name_of, objects, renamed
 
 if TYPE_CHECKING:
     from krm_fn.convert.exchange import Exchanged
@@ -25,7 +26,7 @@ def to_v1beta1(graph: Resource) -> Resource:
     before = {name_of(component): component for component in objects(kept.get("components"))}
     services = {name: service for name, service in mapping(spec.get("services")).items() if isinstance(service, dict)}
     components = {name: exchange.to_component(services[name], before.get(name, {}), name) for name in _sorted(services, [*before])}
-    converted = _renamed(_without(spec, "services", "pvcs"), _NEWER, _NEWER_IN_TOPOLOGY)
+    converted = _renamed(merge.without(spec, "services", "pvcs"), _NEWER, _NEWER_IN_TOPOLOGY)
     if "services" in spec:
         converted["components"] = None if spec["services"] is None else [each.fields for each in components.values()]
     claims = {"pvcs": spec["pvcs"]} if "pvcs" in spec else {}
@@ -40,7 +41,7 @@ def to_v1alpha1(graph: Resource) -> Resource:
     components = {name_of(component): component for component in objects(spec.get("components"))}
     exchanged = {name: exchange.to_service(component, mapping(before.get(name)), name) for name, component in components.items()}
     services = {name: exchanged[name].fields if name in exchanged else None for name in _arranged([*components], before)}
-    converted = _renamed(_without(spec, "components"), _OLDER, _OLDER_IN_TOPOLOGY)
+    converted = _renamed(merge.without(spec, "components"), _OLDER, _OLDER_IN_TOPOLOGY)
     if "pvcs" in kept:
         converted["pvcs"] = kept["pvcs"]
     if services or "components" in spec:
@@ -82,10 +83,6 @@ def _kept_of_components(services: dict[str, Exchanged]) -> dict[str, Any]:
     arranged = [*services] == sorted(services)
     named = [each.leftovers or {"name": name} for name, each in services.items() if not arranged or each.leftovers]
     return {"components": named} if named else {}
-
-
-def _without(spec: dict[str, Any], *fields: str) -> dict[str, Any]:
-    return {field: value for field, value in spec.items() if field not in fields}
 
 
 def _renamed(spec: dict[str, Any], names: dict[str, str], in_topology: dict[str, str]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.convert import component_leftovers, pod_templates, preserved, requests, service_leftovers
-from krm_fn.convert._values import is_zero, mapping, name_of, objects
 from krm_fn.kube import identity
+from krm_fn.kube.values import is_zero, mapping, name_of, objects
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:

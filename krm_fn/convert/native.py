@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.convert import lost, pod_templates, preserved, versions
-from krm_fn.convert._values import mapping, name_of, objects
 from krm_fn.kube import identity
+from krm_fn.kube.values import mapping, name_of, objects
 
 if TYPE_CHECKING:
     from krm_fn.convert.lost import Lost

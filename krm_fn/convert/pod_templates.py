@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.convert import resources
-from krm_fn.convert._values import is_zero, mapping, name_of, objects, text, written
 from krm_fn.kube import merge
+from krm_fn.kube.values import is_zero, mapping, name_of, objects, text
 
 MAIN = "main"
 SIDECAR = "sidecar-frontend"
@@ -85,7 +85,7 @@ def _env_from(secret: Any) -> list[dict[str, Any]]:
 def _frontend_sidecar(sidecar: dict[str, Any]) -> dict[str, Any]:
     source = _env_from(sidecar.get("envFromSecret")) or None
     image, args, env = (sidecar.get(field) for field in ("image", "args", "envs"))
-    return {"name": SIDECAR, **written(image=image or None, args=args or None, env=env or None, envFrom=source)}
+    return {"name": SIDECAR, **merge.present(image=image or None, args=args or None, env=env or None, envFrom=source)}
 
 
 def _envs(service: list[dict[str, Any]], main: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -131,7 +131,7 @@ def to_service(component: dict[str, Any]) -> dict[str, Any]:
     others = [container for container in objects(spec.get("containers")) if container is not main]
     pod = {key: value for key, value in spec.items() if key != "containers"}
     extra = {**({"mainContainer": kept} if kept else {}), **({"containers": others} if others else {}), **pod}
-    return written(
+    return merge.present(
         resources=amounts or None,
         envs=main.get("env") or None,
         volumeMounts=flat or None,

@@ -11,8 +11,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.convert._values import mapping
 from krm_fn.kube import identity, labels
+from krm_fn.kube.values import mapping
 from krm_fn.schema import check, readable
 
 if TYPE_CHECKING:

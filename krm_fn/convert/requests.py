@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import preserved, sparse, statuses
-from krm_fn.convert._values import mapping, objects, renamed, written
+from krm_fn.kube import merge
+from krm_fn.kube.values import mapping, objects, renamed
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -56,7 +57,7 @@ def _converted(request: Resource, version: str) -> Resource:
 def _newer(spec: dict[str, Any]) -> dict[str, Any]:
     profiling, config = mapping(spec.get("profilingConfig")), mapping(mapping(spec.get("profilingConfig")).get("config"))
     targets = mapping(config.get("sla"))
-    parts = {part: written(**{name: _target(name, targets.get(name)) for name in names}) for part, names in _IN_SLA.items()}
+    parts = {part: merge.present(**{name: _target(name, targets.get(name)) for name in names}) for part, names in _IN_SLA.items()}
     written_cache = mapping(mapping(config.get("deployment")).get("modelCache"))
     cache = {_CACHE[name]: place for name, place in _some(written_cache, (*_CACHE,)).items() if isinstance(place, str)}
     mocker = {"mocker": {"enabled": True}} if spec.get("useMocker") is True else {}
@@ -64,7 +65,7 @@ def _newer(spec: dict[str, Any]) -> dict[str, Any]:
     job = _job(profiling)
     return {
         **{field: value for field, value in spec.items() if field not in _OF_V1ALPHA1},
-        **written(image=profiling.get("profilerImage") or mapping(spec.get("deploymentOverrides")).get("workersImage") or None),
+        **merge.present(image=profiling.get("profilerImage") or mapping(spec.get("deploymentOverrides")).get("workersImage") or None),
         **{part: fields for part, fields in (*parts.items(), ("modelCache", cache), ("features", {**planner, **mocker})) if fields},
         **({"overrides": {"profilingJob": {"template": {"spec": job}}}} if job else {}),
         "autoApply": spec.get("autoApply") is True,
@@ -76,11 +77,11 @@ def _older(spec: dict[str, Any]) -> dict[str, Any]:
     cache = renamed(_some(mapping(spec.get("modelCache")), (*_CACHE.values(),)), {new: old for old, new in _CACHE.items()})
     features = mapping(spec.get("features"))
     planner = features["planner"] if isinstance(features.get("planner"), dict) and features["planner"] else None
-    config = written(sla=targets or None, deployment={"modelCache": cache} if cache else None, planner=planner)
+    config = merge.present(sla=targets or None, deployment={"modelCache": cache} if cache else None, planner=planner)
     pod = mapping(mapping(mapping(mapping(spec.get("overrides")).get("profilingJob")).get("template")).get("spec"))
     profiler = next((container for container in objects(pod.get("containers")) if container.get("name") == PROFILER), {})
     profiling = {
-        **written(profilerImage=spec.get("image") or None, config=config, resources=profiler.get("resources") or None),
+        **merge.present(profilerImage=spec.get("image") or None, config=config, resources=profiler.get("resources") or None),
         **{field: pod[field] for field in _JOB if pod.get(field)},
     }
     return {
@@ -123,7 +124,11 @@ def _newer_status(status: dict[str, Any]) -> dict[str, Any]:
         deployed_now = status["state"] == "Ready" and deployed.get("created") is True
         new["phase"] = "Deployed" if deployed_now else "Ready" if is_ready else _PHASES.get(f"{status['state']}", "Pending")
     generated = status.get("generatedDeployment")
-    return {**new, **written(dgdName=deployed.get("name"), profilingResults=None if generated is None else {"selectedConfig": generated})}
+    profiled = None if generated is None else {"selectedConfig": generated}
+    return {
+        **new,
+        **merge.present(dgdName=deployed.get("name"), profilingResults=profiled),
+    }
 
 
 def _older_status(status: dict[str, Any]) -> dict[str, Any]:
@@ -132,4 +137,4 @@ def _older_status(status: dict[str, Any]) -> dict[str, Any]:
     if "phase" in status:
         old["state"] = "Ready" if status["phase"] == "Deployed" else _PHASES.get(f"{status['phase']}", "Pending")
     name, generated = status.get("dgdName"), mapping(status.get("profilingResults")).get("selectedConfig")
-    return {**old, **written(deployment=None if name is None else {"name": name}, generatedDeployment=generated)}
+    return {**old, **merge.present(deployment=None if name is None else {"name": name}, generatedDeployment=generated)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.convert._values import mapping
 from krm_fn.kube import quantity
+from krm_fn.kube.values import mapping
 
 GPU = "nvidia.com/gpu"
 """The resource that `gpu` means if `gpuType` names none."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from krm_fn.convert import components, pod_templates
-from krm_fn.convert._values import mapping, objects
+from krm_fn.kube.values import mapping, objects
 from krm_fn.records import NamedTuple
 
 Fields = dict[str, Any]

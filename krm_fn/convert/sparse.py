@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from krm_fn.convert._values import is_zero
+from krm_fn.kube.values import is_zero
 
 Path = tuple[str | int, ...]
 _ABSENT: Any = ...

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import exchange, preserved, statuses
-from krm_fn.convert._values import mapping, text
+from krm_fn.kube import merge
+from krm_fn.kube.values import mapping, text
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 def to_v1beta1(resource: Resource) -> Resource:
     """Converts a v1alpha1 component. Without a `serviceName`, its name is that of the resource."""
     written, own = mapping(resource.get("spec")), _own_name(resource)
-    kept, service = preserved.spec(resource), _without(written, "serviceName")
-    component, leftovers = exchange.to_component(service, _without(kept, "name"), None)
+    kept, service = preserved.spec(resource), merge.without(written, "serviceName")
+    component, leftovers = exchange.to_component(service, merge.without(kept, "name"), None)
     name = written.get("serviceName") or (None if _says_none(kept, "name") else own)
     if name:
         component = {"name": name, **component}
@@ -30,8 +31,8 @@ def to_v1beta1(resource: Resource) -> Resource:
 def to_v1alpha1(resource: Resource) -> Resource:
     """Converts a v1beta1 component."""
     written, own = mapping(resource.get("spec")), _own_name(resource)
-    kept, component = preserved.spec(resource), _without(written, "name")
-    service, leftovers = exchange.to_service(component, _without(kept, "serviceName"), None)
+    kept, component = preserved.spec(resource), merge.without(written, "name")
+    service, leftovers = exchange.to_service(component, merge.without(kept, "serviceName"), None)
     name = written.get("name")
     if not name and own:
         leftovers = {**leftovers, "name": name}
@@ -56,7 +57,3 @@ def _own_name(resource: Resource) -> str:
 def _says_none(kept: dict[str, Any], field: str) -> bool:
     """True if the kept fields say that the field was absent or empty."""
     return field in kept and not kept[field]
-
-
-def _without(fields: dict[str, Any], field: str) -> dict[str, Any]:
-    return {key: value for key, value in fields.items() if key != field}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import preserved, sparse
-from krm_fn.convert._values import renamed
+from krm_fn.kube.values import renamed
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource

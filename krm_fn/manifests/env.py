@@ -35,6 +35,12 @@ def completed(container: Container, *variables: EnvVar) -> Container:
     return appended(container, *(variable for variable in variables if variable.get("name") not in written))
 
 
+def replaced(container: Container, *variables: EnvVar) -> Container:
+    """The container with variables at the end of its list, in place of those of the same names."""
+    own = {entry.get("name") for entry in variables}
+    return {**container, "env": [*(entry for entry in container.get("env") or () if entry.get("name") not in own), *variables]}
+
+
 _POD = (field("POD_NAME", "metadata.name"), field("POD_NAMESPACE", "metadata.namespace"), field("POD_UID", "metadata.uid"))
 
 

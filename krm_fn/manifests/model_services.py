@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels, names
+from krm_fn.manifests import workloads
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def services(plan: GraphPlan) -> Iterator[Resource]:
     """One Service per base model. Several services of the graph can serve the same model."""
     port = plan.behaviour.ports.system
-    shared = plan.features.annotations if plan.orchestrator == "grove" else {}  # otherwise a component makes the Service
+    shared = {} if workloads.get(plan.orchestrator).per_component else plan.features.annotations
     for model in dict.fromkeys(component.edge.model for component in plan.components if component.edge.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
         yield {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import gpus
+from krm_fn.kube.values import mapping, objects
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -35,13 +36,13 @@ def read(resources: Iterable[tuple[str, Resource]]) -> Devices:
     claims: dict[tuple[str, str, str], dict[str, Any]] = {}
     classes: dict[str, dict[str, Any]] = {}
     for namespace, resource in resources:
-        address, spec = results.ref(resource), _mapping(resource.get("spec"))
+        address, spec = results.ref(resource), mapping(resource.get("spec"))
         if address.api_version.partition("/")[0] != _GROUP:
             continue
         if address.kind == _CLASS:
             classes[address.name] = spec
         else:
-            claims[address.kind, namespace, address.name] = _mapping(spec.get("spec")) if address.kind == _TEMPLATE else spec
+            claims[address.kind, namespace, address.name] = mapping(spec.get("spec")) if address.kind == _TEMPLATE else spec
     return Devices(claims, classes)
 
 
@@ -61,7 +62,7 @@ def _claim(devices: Devices, namespace: str, written: Mapping[str, Any], claim: 
     spec = devices.claims.get((kind, namespace, name))
     if spec is None:
         raise ValueError(f"the {kind} {name} is not among the items")
-    requests = [each for each in _list(_mapping(spec.get("devices")).get("requests")) if request in ("", each.get("name"))]
+    requests = [each for each in objects(mapping(spec.get("devices")).get("requests")) if request in ("", each.get("name"))]
     if not requests and request:
         raise ValueError(f"the {kind} {name} has no request {request}")
     return sum(_requested(devices, each, f"{kind} {name}") for each in requests)
@@ -69,7 +70,7 @@ def _claim(devices: Devices, namespace: str, written: Mapping[str, Any], claim: 
 
 def _requested(devices: Devices, request: dict[str, Any], claim: str) -> int:
     """The GPUs of one request. All its alternatives must have the same number of GPUs."""
-    alternatives = _list(request.get("firstAvailable")) or [_mapping(request.get("exactly")) or request]
+    alternatives = objects(request.get("firstAvailable")) or [mapping(request.get("exactly")) or request]
     numbers = {_number(each, claim) if _is_gpu(devices, each, claim) else 0 for each in alternatives}
     if len(numbers) > 1:
         raise ValueError(f"the alternatives in the {claim} have different numbers of GPUs")
@@ -90,8 +91,8 @@ def _is_gpu(devices: Devices, request: dict[str, Any], claim: str) -> bool:
     """
     name = str(request.get("deviceClassName") or "")
     known = devices.classes.get(name)
-    selectors = [*_list((known or {}).get("selectors")), *_list(request.get("selectors"))]
-    conditions = [str(_mapping(selector.get("cel")).get("expression") or "") for selector in selectors]
+    selectors = [*objects((known or {}).get("selectors")), *objects(request.get("selectors"))]
+    conditions = [str(mapping(selector.get("cel")).get("expression") or "") for selector in selectors]
     drivers = {gpus.is_device(driver) for text in conditions if "||" not in text for driver in _DRIVER.findall(text)}
     if len(drivers) > 1:
         raise ValueError(f"the {claim} asks for drivers of GPUs and of other devices")
@@ -99,11 +100,3 @@ def _is_gpu(devices: Devices, request: dict[str, Any], claim: str) -> bool:
         return drivers.pop()
     extended = (known or {}).get("extendedResourceName")
     return gpus.is_resource(str(extended)) if extended else gpus.is_device(name)
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

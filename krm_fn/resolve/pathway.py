@@ -6,17 +6,30 @@ The reference has two pathways. In the first, each service becomes a DynamoCompo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels
 from krm_fn.manifests import workloads
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from krm_fn.kube.types import Labels, PodSpec
     from krm_fn.manifests.components import Component
     from krm_fn.resolve.context import Shared
 
+_NOTED = {"grove": "grove", "component": "deployment"}
 _INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
+
+
+def orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
+    """The orchestrator of a graph: the configured one, or `deployment` if the graph opts out of Grove."""
+    return "deployment" if str(annotations.get(labels.ENABLE_GROVE, "")).lower() == "false" else configured
+
+
+def admitted_orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
+    """The orchestrator that admission noted on the graph (since release 1.0), otherwise as above."""
+    return _NOTED.get(str(annotations.get(labels.WORKLOAD_PROVIDER, ""))) or orchestrator(annotations, configured)
 
 
 def per_component(shared: Shared) -> bool:

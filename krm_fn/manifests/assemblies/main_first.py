@@ -12,14 +12,11 @@ from krm_fn.manifests import backends, components, env, gpu_memory, strata
 from krm_fn.manifests.assemblies import Assembly, Pod, Pods, _volumes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from krm_fn.kube.types import Container, LocalReference, PodSpec
     from krm_fn.manifests.strata import Entry, Part
     from krm_fn.plan import ComponentPlan, RolePlan
-
-STEPS: tuple[Callable[[PodSpec, RolePlan], PodSpec], ...] = (gpu_memory.applied,)
-"""The last changes to the whole pod, in order. Each gets the pod and its role, and returns a new pod."""
 
 
 class MainFirst(Assembly):
@@ -64,9 +61,7 @@ def _pod(plan: ComponentPlan, role: RolePlan, before: Container) -> PodSpec:
         pod, main = _volumes.with_shared_memory(pod, main, plan.pod.shared_memory)
     pod = backend.pod({**pod, "containers": [main, *_beside(plan, before)]}, role)
     pod = _with_pull_secrets(_volumes.in_order_of_mounts(pod, pod["containers"][0]), plan)
-    for step in STEPS:
-        pod = step(pod, role)
-    return pod
+    return gpu_memory.applied(pod, role)
 
 
 def _beside(plan: ComponentPlan, before: Container) -> list[Container]:

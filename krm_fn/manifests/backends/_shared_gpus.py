@@ -25,10 +25,7 @@ def one_of_several(container: Container, index: int, plan: ComponentPlan) -> Con
         env.value("DYN_VLLM_KV_EVENT_PORT", f"{_EVENT_PORT + index}"),
     )
     nodes = (env.value("NNODES", f"{plan.placement.nodes}"),) if plan.placement.nodes > 1 else ()
-    own = (_SHADOW, *ports, *nodes)
-    known = {variable["name"] for variable in own}
-    kept = [variable for variable in container.get("env") or () if variable.get("name") not in known]
-    found: Container = {**container, "env": [*kept, *own]}
+    found = env.replaced(container, _SHADOW, *ports, *nodes)
     return _moved(found, index, plan) if index else found
 
 

@@ -15,7 +15,7 @@ from krm_fn.behaviours import TypeFigures
 from krm_fn.manifests import env, probes
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, PodSpec, Resource
+    from krm_fn.kube.types import Container, Labels, PodSpec, Resource
     from krm_fn.plan import ComponentPlan
     from krm_fn.results import Result
 
@@ -36,6 +36,15 @@ class Component:
 
     singleton = False
     """True if a graph has at most one component of this type."""
+
+    picks_workers = False
+    """True if this type chooses the worker of a request: pods of workers then get a label that it finds them by."""
+
+    older_type = ""
+    """The type that operators before release 1.0 wrote for this type. Empty if it was the same."""
+
+    annotations: Labels = {}
+    """The annotations of pods of this type that have objects of their own, below the user's. Since release 1.0."""
 
     figures = ""
     """The key under which a release holds the ports, variables and probes of this type (`krm_fn.behaviours`)."""

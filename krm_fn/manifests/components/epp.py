@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import names
+from krm_fn.kube import labels, names
 from krm_fn.manifests import inference_pool, rbac
 from krm_fn.manifests.components import Component
 from krm_fn.schema import sentences
@@ -21,6 +21,8 @@ class EndpointPicker(Component):
     """The endpoint picker chooses a frontend for each request from the gateway."""
 
     singleton = True
+    picks_workers = True
+    annotations = {labels.MESH_SIDECAR: "false"}  # the picker speaks TLS itself, so a service mesh must not speak it for the picker
     app_protocol = "http2"
     figures = "epp"
 

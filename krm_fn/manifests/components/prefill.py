@@ -1,7 +1,7 @@
-"""A worker for the prompt phase of disaggregated serving, the same as a worker."""
+"""A worker for the prompt phase of disaggregated serving."""
 
 from __future__ import annotations
 
-from krm_fn.manifests.components.worker import Worker
+from krm_fn.manifests.components.worker import PhaseWorker
 
-COMPONENT = Worker()
+COMPONENT = PhaseWorker()

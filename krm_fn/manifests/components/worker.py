@@ -12,4 +12,10 @@ class Worker(Component):
     figures = "worker"
 
 
+class PhaseWorker(Worker):
+    """A worker for one phase of disaggregated serving. Before release 1.0 its type was `worker`, and the phase was its sub-type."""
+
+    older_type = "worker"
+
+
 COMPONENT = Worker()

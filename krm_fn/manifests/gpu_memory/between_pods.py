@@ -14,7 +14,7 @@ from krm_fn.manifests.gpu_memory import claims
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.kube.types import Container, EnvVar, PodSpec, VolumeMount
+    from krm_fn.kube.types import Container, PodSpec, VolumeMount
     from krm_fn.plan import ComponentPlan, RolePlan
 
 _VOLUME, _ON_NODE, _FOLDER = "gms-shared", "/run/gms", "/run/gms/shared"
@@ -78,7 +78,7 @@ def _server(main: Container, plan: ComponentPlan) -> Container:
     """The server is ready if it listens on the sockets of all GPUs."""
     sockets = _SOCKETS_PER_GPU * plan.pod.gpus.number
     return {
-        **_with(merge.without(main, *merge.PROBES), env.value(gpu_memory.SOCKETS, _FOLDER)),
+        **env.replaced(merge.without(main, *merge.PROBES), env.value(gpu_memory.SOCKETS, _FOLDER)),
         "command": ["bash", "-c"],
         "args": [_SERVE],
         "startupProbe": {
@@ -98,16 +98,9 @@ def _engine(main: Container) -> Container:
         env.value("FAILOVER_LOCK_PATH", f"{_FOLDER}/failover.lock"),
         env.value("DYN_SYSTEM_STARTING_HEALTH_STATUS", "notready"),
     )
-    found = _with(main, *own)
+    found = env.replaced(main, *own)
     kept = [variable for variable in found["env"] if variable.get("name") != "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS"]
     return {**found, "env": kept}
-
-
-def _with(container: Container, *variables: EnvVar) -> Container:
-    """The container with variables at the end of its list, in place of those of the same names."""
-    names_of = {variable.get("name") for variable in variables}
-    kept = [variable for variable in container.get("env") or () if variable.get("name") not in names_of]
-    return {**container, "env": [*kept, *variables]}
 
 
 def _opened(main: Container, mount: VolumeMount) -> Container:

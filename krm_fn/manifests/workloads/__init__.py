@@ -43,7 +43,7 @@ class Workload:
     """True if its pods must have `restartPolicy: Always`."""
 
     per_component = True
-    """True if each component has its own objects; False if one object holds the whole graph. Only `krm_fn.resolve.pathway` reads this."""
+    """True if each component has its own objects; False if one object holds the whole graph."""
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """The hosts and ranks by which the pods of a multinode group find each other."""

@@ -38,7 +38,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         behaviour=release,
         book=book,
         cluster=found,
-        orchestrator=_orchestrator(annotations, config),
+        orchestrator=pathway.orchestrator(annotations, config.orchestrator),
         framework=spec.get("backendFramework") or "",
         envs=spec.get("envs") or [],
         discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
@@ -63,11 +63,6 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         behaviour=facts.behaviour,
     )
     return plan, facts.found
-
-
-def _orchestrator(annotations: dict[str, str], config: Config) -> str:
-    """The configured orchestrator, or `deployment` if the graph opts out of Grove."""
-    return "deployment" if annotations.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
 
 
 def _restart(written: dict[str, Any] | None) -> Restart | None:

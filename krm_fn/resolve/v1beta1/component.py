@@ -26,7 +26,7 @@ def component(facts: Shared, who: Identity, template: Template) -> ComponentPlan
     pods = _pod(facts, who, template)
     backend = engines.backend(facts, who.type, pods.container, address)
     if not who.standalone and pathway.per_component(facts):
-        facts.found.extend(configured.check(template, address, facts.ref))
+        facts.found.extend(configured.check(template.component, address, facts.ref))
     placed = Placement(
         workload=placement.name(facts, written),
         backend=backend,

@@ -16,7 +16,6 @@ from krm_fn.resolve import deployment_config
 
 if TYPE_CHECKING:
     from krm_fn.plan import Address
-    from krm_fn.resolve.v1beta1.templates import Template
     from krm_fn.results import Ref, Result
 
 
@@ -43,13 +42,13 @@ def applied(container: dict[str, Any], component: dict[str, Any], port: int) -> 
     return {**container, "resources": resources.merged(container.get("resources") or {}, over)}
 
 
-def check(template: Template, address: Address, ref: Ref) -> Iterator[Result]:
+def check(component: dict[str, Any], address: Address, ref: Ref) -> Iterator[Result]:
     """Reports a variable that cannot be read."""
-    pod = (template.component.get("podTemplate") or {}).get("spec") or {}
+    pod = (component.get("podTemplate") or {}).get("spec") or {}
     entry = next((found for container in pod.get("containers") or () if (found := variable(container))), None)
     try:
         if entry is not None:
-            _read(entry, template.name)
+            _read(entry, component.get("name") or "")
     except (ValueError, RecursionError) as problem:
         message = f"{deployment_config.NAME} cannot be read: {problem}; write a JSON object"
         yield results.error("DYN120", message, ref, address.at("variables"))

@@ -14,6 +14,7 @@ from krm_fn.generation import Worker
 from krm_fn.kube import labels, version
 from krm_fn.manifests import backends
 from krm_fn.records import NamedTuple
+from krm_fn.resolve import pathway
 from krm_fn.resolve.v1beta1 import templates
 from krm_fn.resolve.v1beta1.fields import MAIN
 
@@ -43,9 +44,9 @@ def generation_of(graph: Graph, facts: Shared) -> Generation:
 
     A graph with the annotation of its operator keeps the names that the operator gave, whatever the configuration says.
     """
-    if not any(component.get("type") in templates.WORKERS for component in graph.spec.get("components") or ()):
+    if not any(map(templates.is_worker, graph.spec.get("components") or ())):
         return Generation()
-    mode, by_component = facts.config.worker_hash, facts.orchestrator == "deployment"
+    mode, by_component = facts.config.worker_hash, pathway.per_component(facts)
     older, newer = (_given(graph, facts, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
     running = "" if older == _UNNAMED else older or newer
     if mode == "none":
@@ -65,7 +66,7 @@ def generation_of(graph: Graph, facts: Shared) -> Generation:
 
 def worker_hash(graph: Graph, framework: str) -> str:
     """The hash of a graph's workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
-    workers = [made for made in templates.templates(graph, generation.PLACEHOLDER) if made.component.get("type") in templates.WORKERS]
+    workers = [made for made in templates.templates(graph, generation.PLACEHOLDER) if templates.is_worker(made.component)]
     engine = framework or _detected(workers)
     return generation.worker_hash({made.name: _worker(made, engine) for made in workers})
 

@@ -20,7 +20,7 @@ from krm_fn.resolve.context import Shared
 from krm_fn.resolve.v1beta1 import features, older, topology
 from krm_fn.resolve.v1beta1.component import component
 from krm_fn.resolve.v1beta1.generations import Generation, generation_of
-from krm_fn.resolve.v1beta1.templates import WORKERS, Graph, Template, templates
+from krm_fn.resolve.v1beta1.templates import Graph, Template, is_worker, templates
 from krm_fn.results import Result
 from krm_fn.schema import defaults
 
@@ -39,7 +39,7 @@ def graph(resource: Resource, config: Config, found: ClusterFacts, release: Beha
         config=config,
         behaviour=release,
         cluster=found,
-        orchestrator=_orchestrator(annotations, config),
+        orchestrator=pathway.admitted_orchestrator(annotations, config.orchestrator),
         framework=spec.get("backendFramework") or "",
         envs=[],
         discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
@@ -80,14 +80,6 @@ def admitted(annotations: Labels, config: Config) -> Labels:
     return {labels.ORIGIN_VERSION: config.operator_version, **annotations}
 
 
-def _orchestrator(annotations: Labels, config: Config) -> str:
-    """The orchestrator: the one that admission noted on the graph, otherwise the configured one unless the graph opts out of Grove."""
-    noted = {"grove": "grove", "component": "deployment"}.get(annotations.get(labels.WORKLOAD_PROVIDER, ""))
-    if noted:
-        return noted
-    return "deployment" if annotations.get(labels.ENABLE_GROVE, "").lower() == "false" else config.orchestrator
-
-
 def _restart(written: dict[str, Any] | None) -> Restart | None:
     """The restart that the graph requests. It is sequential unless its type is Parallel."""
     if written is None:
@@ -98,7 +90,7 @@ def _restart(written: dict[str, Any] | None) -> Restart | None:
 
 
 def _identity(facts: Shared, template: Template, of: Graph, current: Generation, stamp: Labels) -> Identity:
-    generation = current if template.component.get("type") in WORKERS else Generation()
+    generation = current if is_worker(template.component) else Generation()
     written = template.older.get("dynamoNamespace") if pathway.per_component(facts) else None
     who = Identity(
         service=template.name,

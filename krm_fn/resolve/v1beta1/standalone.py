@@ -81,7 +81,7 @@ def _identity(resource: Resource, namespace: str, template: Template) -> Identit
     """The identity of the component. Its pods belong to the graph that owns it; without one, its own name stands for a graph."""
     address, spec, marks = results.ref(resource), template.component, template.labels
     parent = context.parent(resource) or address.name
-    works = spec.get("type") in templates.WORKERS
+    works = templates.is_worker(spec)
     return Identity(
         service=template.name,
         name=address.name,

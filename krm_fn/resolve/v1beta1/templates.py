@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, merge, names
+from krm_fn.manifests import components
 from krm_fn.records import NamedTuple
 from krm_fn.resolve.v1beta1 import configured, kv_transfer
 from krm_fn.resolve.v1beta1.fields import INHERITED, MAIN
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from krm_fn.kube.types import Labels
-
-WORKERS = ("worker", "prefill", "decode")
-_SUB_TYPES = ("prefill", "decode")
-_PICKER = "epp"
 
 
 class Graph(NamedTuple):
@@ -67,11 +64,16 @@ class Template(NamedTuple):
         return str(self.component.get("name") or "")
 
 
+def is_worker(component: dict[str, Any]) -> bool:
+    """True if the component is of a type that runs an inference engine. Such components have generations."""
+    return components.get(component.get("type") or "").runs_engine
+
+
 def templates(graph: Graph, generation: str) -> tuple[Template, ...]:
     """The templates of all components. `generation` is the worker hash, or empty."""
-    components = graph.spec.get("components") or ()
-    picked = any(component.get("type") == _PICKER for component in components)
-    return tuple(_template(graph, component, generation, picked=picked) for component in components)
+    listed = graph.spec.get("components") or ()
+    picked = any(components.get(component.get("type") or "").picks_workers for component in listed)
+    return tuple(_template(graph, component, generation, picked=picked) for component in listed)
 
 
 def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked: bool) -> Template:
@@ -81,7 +83,7 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
     marks, defaults = _marks(written, generation, picked=picked), _default_annotations(graph, written)
-    policy = kv_transfer.policy(graph.spec) if written.get("type") in WORKERS else None
+    policy = kv_transfer.policy(graph.spec) if is_worker(written) else None
     with_policy = _with_policy(_with_env(written, graph.spec.get("env") or ()), policy, graph.domains)
     component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
     if graph.separate:
@@ -132,16 +134,17 @@ def _metadata(component: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kinds(kind: str, older: dict[str, Any], before: Labels) -> tuple[str, str]:
-    """The values of the labels for the type. A pod of an older operator is labelled `worker`, and its user keeps the label."""
-    if kind not in _SUB_TYPES:
+    """The values of the labels for the type. A pod that an older operator labelled with an older type keeps that label."""
+    older_type = components.get(kind).older_type
+    if not older_type:
         return kind, older.get("subComponentType") or ""
-    is_older = before.get(labels.COMPONENT_TYPE) == "worker" and before.get(labels.SUB_COMPONENT_TYPE) in (None, "", kind)
-    return ("worker" if is_older else kind), kind
+    is_older = before.get(labels.COMPONENT_TYPE) == older_type and before.get(labels.SUB_COMPONENT_TYPE) in (None, "", kind)
+    return (older_type if is_older else kind), kind
 
 
 def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:
     """The labels that the graph writes into the pod templates of workers."""
-    if written.get("type") not in WORKERS:
+    if not is_worker(written):
         return {}
     return {
         **({labels.WORKER_HASH: generation} if generation else {}),
@@ -150,11 +153,8 @@ def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:
 
 
 def _default_annotations(graph: Graph, written: dict[str, Any]) -> Labels:
-    """The annotations that the graph writes below those of the component.
-
-    The endpoint picker speaks TLS itself, so a service mesh must not speak it for the picker.
-    """
-    return {labels.MESH_SIDECAR: "false"} if graph.separate and written.get("type") == _PICKER else {}
+    """The annotations that the graph writes below those of the component."""
+    return components.get(written.get("type") or "").annotations if graph.separate else {}
 
 
 def with_pod(component: dict[str, Any], change: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.plan.address import filled
+from krm_fn.resolve import pathway
 from krm_fn.resolve.v1beta1 import kv_transfer
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def domains(facts: Shared, spec: dict[str, Any]) -> tuple[str, ...]:
     A finding is added to `facts` for a topology or domain that does not exist. Only Grove has topologies, and without the policy a
     topology may also be missing among the items: then the cluster has it, or Grove waits for it.
     """
-    if facts.orchestrator != "grove":
+    if pathway.per_component(facts):
         return ()
     _check_constraints(facts, spec)
     policy = kv_transfer.policy(spec) or {}

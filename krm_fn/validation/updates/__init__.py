@@ -12,10 +12,11 @@ from krm_fn import results
 from krm_fn.config import DYNAMO_GROUP
 from krm_fn.convert import versions
 from krm_fn.kube import identity
+from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
 from krm_fn.schema import check as schema
 from krm_fn.validation.updates import claims, graphs, immutable
-from krm_fn.validation.updates.change import change, mapping
+from krm_fn.validation.updates.change import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
+from krm_fn.kube.values import mapping, objects
 from krm_fn.records import NamedTuple
 from krm_fn.resolve.v1alpha1 import fields as older
 from krm_fn.resolve.v1beta1 import fields as newer
@@ -49,11 +50,6 @@ def change(old: Resource, new: Resource) -> Change:
     return Change(_state(old), _state(new), _book(new))
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is an object, otherwise an empty object."""
-    return value if isinstance(value, dict) else {}
-
-
 def entries(value: Any) -> list[Any]:
     """The value if it is a list, otherwise an empty list."""
     return value if isinstance(value, list) else []
@@ -63,7 +59,7 @@ def _state(resource: Resource) -> State:
     spec = mapping(versions.to(versions.V1BETA1, resource).get("spec"))
     if results.ref(resource).kind == identity.COMPONENT:
         return State(spec, {"": spec}, labels.notes(resource), [])
-    components = {entry["name"]: entry for entry in map(mapping, entries(spec.get("components"))) if isinstance(entry.get("name"), str)}
+    components = {entry["name"]: entry for entry in objects(spec.get("components")) if isinstance(entry.get("name"), str)}
     claims = entries(mapping(versions.to(versions.V1ALPHA1, resource).get("spec")).get("pvcs"))
     return State(spec, components, labels.notes(resource), claims)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import quantity
-from krm_fn.validation.updates.change import mapping
+from krm_fn.kube.values import mapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

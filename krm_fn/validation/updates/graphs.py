@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import labels
+from krm_fn.kube.values import mapping
 from krm_fn.manifests import workloads
-from krm_fn.validation.updates.change import mapping
+from krm_fn.resolve import pathway
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,8 @@ def check_services(change: Change) -> Iterator[Result]:
 
 def check_holder(change: Change, orchestrator: str) -> Iterator[Result]:
     """An object that holds all services of a graph, such as Grove's PodCliqueSet, refuses to add or remove one."""
-    holders = {workloads.get(_orchestrator(state, orchestrator)).fixed_services for state in (change.was, change.now)}
+    of_states = (pathway.admitted_orchestrator(state.annotations, orchestrator) for state in (change.was, change.now))
+    holders = {workloads.get(name).fixed_services for name in of_states}
     holder = "" if len(holders) > 1 else holders.pop()
     if not holder:
         return
@@ -66,13 +67,6 @@ def _added(change: Change) -> Iterator[tuple[str, Path]]:
 
 def _removed(change: Change) -> list[str]:
     return sorted(change.was.components.keys() - change.now.components.keys())
-
-
-def _orchestrator(state: State, configured: str) -> str:
-    """The orchestrator of a graph: the one that an operator noted, otherwise the configured one unless the graph opts out of Grove."""
-    noted = {"grove": "grove", "component": "deployment"}.get(str(state.annotations.get(labels.WORKLOAD_PROVIDER, "")))
-    opts_out = str(state.annotations.get(labels.ENABLE_GROVE, "")).lower() == "false"
-    return noted or ("deployment" if opts_out else configured)
 
 
 def check_replicas(change: Change) -> Iterator[Result]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import labels
+from krm_fn.kube.values import mapping
 from krm_fn.schema import sentences
-from krm_fn.validation.updates.change import mapping
 from krm_fn.validation.updates.graphs import written
 
 if TYPE_CHECKING:

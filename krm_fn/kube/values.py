@@ -1,4 +1,4 @@
-"""Reads values that can have a wrong type: a conversion runs before, or in spite of, the findings of the check."""
+"""Reads values of resources that can have a wrong type, because no schema was checked, or in spite of its findings."""
 
 from __future__ import annotations
 
@@ -28,11 +28,6 @@ def name_of(entry: dict[str, Any]) -> str:
 def is_zero(value: Any) -> bool:
     """True for a value that Go's JSON leaves out of a struct: null, an empty text, list or object, and false."""
     return value is None or value is False or (isinstance(value, (str, list, dict)) and not value)
-
-
-def written(**fields: Any) -> dict[str, Any]:
-    """The fields without those that are None."""
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def renamed(fields: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
