@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from krm_fn import report, results
-from krm_fn.cli import _options, _output
-from krm_fn.files import reading
+from krm_fn.cli import _live, _options, _output
 from krm_fn.review import adopt as adoption
 from krm_fn.review.adopt import documents
 from krm_fn.yamlio import emitter
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--live",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    type=_live.FILE,
     default="-",
     help="The export; stdin without it.",
 )
@@ -52,7 +51,7 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
         --namespace inference --output yaml | krm-fn adopt --output-dir chat
       krm-fn adopt --live export.yaml --output-dir chat
     """  # noqa: D301 - click reads the backspace
-    values, broken = _read(live)
+    values, broken = _live.read(live)
     made = adoption.adopt(values) if not broken else None
     found = [*broken, *(made.results if made else [])]
     _print([each for each in found if not quiet or each.severity == "error"])
@@ -63,12 +62,6 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
     click.echo(f"{len(made.files) + 1} files in {folder}")
     click.echo(adoption.summary(made.proof))
     ctx.exit(1 if results.failed(found) else 0)
-
-
-def _read(path: str) -> tuple[list[Any], list[Result]]:
-    """The values of an export, and the errors about it. A finding never shows a line of an export: it may belong to a Secret."""
-    file = reading.read(path)
-    return [source.value for source in file.sources], [each for each in file.results if each.severity == "error"]
 
 
 def _print(found: Iterable[Result]) -> None:

@@ -3,7 +3,7 @@
 001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
 080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
 400-409 changes, 410-449 releases and their generations of workers, 450-489 rules of newer releases, 500-509 explain,
-565-579 adoption of a namespace.
+565-579 exports of a cluster.
 The meaning of a code never changes.
 """
 
@@ -298,9 +298,9 @@ TITLES = {
     "DYN558": "Lock has a newer format",
     "DYN559": "Digest of an image was not found",
     "DYN560": "Image cannot be pinned by kustomize",
-    # 565-579: adoption of a namespace of an operator
-    "DYN565": "Export cannot be adopted",
-    "DYN566": "Export is not of one namespace",
+    # 565-579: exports of a cluster, and adoption of a namespace of an operator
+    "DYN565": "Export cannot be used",
+    "DYN566": "Export is of other or several namespaces",
     "DYN567": "Two generations of workers run",
     "DYN568": "Pods would restart",
     "DYN569": "Pod template is on one side only",

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import clean, documents, export, findings, generations, infer, prove
+from krm_fn.review.adopt import documents, edits, findings, generations, infer, inventory, prove
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
-    from krm_fn.review.adopt.export import Export
+    from krm_fn.review.adopt.inventory import Inventory
     from krm_fn.review.adopt.prove import Proof
 
 
@@ -31,7 +31,7 @@ class Adopted(NamedTuple):
 
 def adopt(resources: Sequence[Resource]) -> Adopted:
     """Adopts an exported namespace. Never raises for the content of the export; each difference between pods is an error finding."""
-    found = generations.keep(export.read(resources))
+    found = generations.keep(inventory.read(resources))
     if results.failed(found.results):
         return Adopted({}, "", None, found.results)
     inferred = infer.settings(found)
@@ -44,9 +44,9 @@ def adopt(resources: Sequence[Resource]) -> Adopted:
     return Adopted(documents.resources(written, inferred.spec), steps, proof, sorted(said, key=results.order))
 
 
-def _leaner(found: Export, spec: dict[str, Any]) -> Export:
+def _leaner(found: Inventory, spec: dict[str, Any]) -> Inventory:
     """The export without empty lists in what users wrote, if its pods then differ in fewer fields."""
-    lean = found._replace(written=[clean.without_empty_lists(each) for each in found.written])
+    lean = found._replace(written=[edits.without_empty_lists(each) for each in found.written])
     return lean if infer.misses(spec, lean) < infer.misses(spec, found) else found
 
 

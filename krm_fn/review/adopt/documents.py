@@ -8,7 +8,7 @@ from krm_fn import config, report, results
 from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
 from krm_fn.resolve import context
-from krm_fn.review.adopt import clean
+from krm_fn.review.adopt import edits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +92,7 @@ def resources(written: Sequence[Resource], spec: Mapping[str, Any]) -> dict[str,
     files = {f"{each['kind']}_{each['metadata']['name']}.yaml".lower(): each for each in written}
     return {
         **files,
-        CONFIGURATION: clean.annotated(configuration(spec), {labels.FUNCTION: _PROGRAM}),
+        CONFIGURATION: edits.annotated(configuration(spec), {labels.FUNCTION: _PROGRAM}),
         KUSTOMIZATION: {
             "apiVersion": "kustomize.config.k8s.io/v1beta1",
             "kind": "Kustomization",

@@ -6,36 +6,36 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
-from krm_fn.review.adopt import clean
+from krm_fn.review.adopt import edits
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
-    from krm_fn.review.adopt.export import Export
+    from krm_fn.review.adopt.inventory import Inventory
 
 _NAMED = ("Deployment", "LeaderWorkerSet")
 
 
-def keep(export: Export) -> Export:
+def keep(inventory: Inventory) -> Inventory:
     """The export with the annotation on each graph whose workers' names end with a hash that no annotation of the graph says.
 
     A graph with two hashes is in the middle of an update: the operator still runs both generations, and a render makes one only.
     """
     written: list[Resource] = []
     found: list[Result] = []
-    for each in export.written:
-        named = _hashes(each, export)
+    for each in inventory.written:
+        named = _hashes(each, inventory)
         given = {labels.notes(each).get(key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2)}
         if len(named) > 1:
             found.append(_updating(each, named))
         written.append(_annotated(each, named[0]) if len(named) == 1 and named[0] not in given else each)
-    return export._replace(written=written, results=[*export.results, *found])
+    return inventory._replace(written=written, results=[*inventory.results, *found])
 
 
-def _hashes(graph: Resource, export: Export) -> list[str]:
+def _hashes(graph: Resource, inventory: Inventory) -> list[str]:
     """The hashes at the end of the names of a graph's live workers."""
-    alone = export._replace(written=[graph])
-    workers = [each for each in export.live if each.get("kind") in _NAMED and graph["kind"] == identity.GRAPH and alone.runs(each)]
+    alone = inventory._replace(written=[graph])
+    workers = [each for each in inventory.live if each.get("kind") in _NAMED and graph["kind"] == identity.GRAPH and alone.runs(each)]
     pairs = [(labels.of(each).get(labels.WORKER_HASH, ""), each["metadata"]["name"]) for each in workers]
     return sorted({found for found, name in pairs if found and f"-{found}" in name})
 
@@ -44,7 +44,7 @@ def _annotated(graph: Resource, worker_hash: str) -> Resource:
     """The graph with the hash of its names. An annotation of the older formula would win, and is removed."""
     annotations = {key: value for key, value in labels.notes(graph).items() if key != labels.WORKER_HASH_V1}
     bare = {**graph, "metadata": {**graph["metadata"], "annotations": annotations}}
-    return clean.annotated(bare, {labels.WORKER_HASH_V2: worker_hash})
+    return edits.annotated(bare, {labels.WORKER_HASH_V2: worker_hash})
 
 
 def _updating(graph: Resource, named: list[str]) -> Result:

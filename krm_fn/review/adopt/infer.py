@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import config, expand, results
 from krm_fn.kube import identity
+from krm_fn.kube.values import mapping, text
 from krm_fn.manifests import ingress
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster, context
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
-    from krm_fn.review.adopt.export import Export
+    from krm_fn.review.adopt.inventory import Inventory
     from krm_fn.review.adopt.marks import Setting
 
 Spec = dict[str, Any]
@@ -38,6 +39,7 @@ _DEFAULTS: Mapping[Setting, str] = {
 _BY_GRAPH = ""  # each graph says its release
 _DISCOVERY = ("kubernetes", "etcd")
 _VERSIONS = ("1.5.0", "1.4.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0")
+_DELAYS = ("15m", "15m0s")
 _SCHEDULERS = {"kai-scheduler": "kaiScheduler", "volcano": "volcanoScheduler"}
 
 
@@ -48,38 +50,38 @@ class Inferred(NamedTuple):
     results: list[Result]
 
 
-def settings(export: Export) -> Inferred:
+def settings(inventory: Inventory) -> Inferred:
     """The settings with which a render makes the live pods."""
-    shape = {"orchestrator": "grove" if any(each.get("kind") == "PodCliqueSet" for each in export.live) else "deployment"}
+    shape = {"orchestrator": "grove" if any(each.get("kind") == "PodCliqueSet" for each in inventory.live) else "deployment"}
     shapes = [
         {**shape, "behaviour": release, "discoveryBackend": discovery}
-        for release, discovery in product(_likely_releases(export), _DISCOVERY)
+        for release, discovery in product(_likely_releases(inventory), _DISCOVERY)
     ]
-    best = _best([_completed(each, export) for each in shapes], export)
-    spec = _with_generation(best.spec, export)
+    best = _best([_completed(each, inventory) for each in shapes], inventory)
+    spec = _with_generation(best.spec, inventory)
     return best._replace(spec={key: value for key, value in spec.items() if value != _BY_GRAPH})
 
 
-def _best(guesses: Sequence[Inferred], export: Export) -> Inferred:
+def _best(guesses: Sequence[Inferred], inventory: Inventory) -> Inferred:
     """The guess that comes nearest to what runs; the first one is of the likely release.
 
     If the graphs do not render under the likely release, another release must make pod templates that are the same.
     """
-    found = [misses(guess.spec, export) for guess in guesses]
+    found = [misses(guess.spec, inventory) for guess in guesses]
     others = [guess.spec["behaviour"] != guesses[0].spec["behaviour"] for guess in guesses]
     is_broken = all(each.errors for each, other in zip(found, others, strict=True) if not other)
     order = [(each.templates, is_broken and other, each) for each, other in zip(found, others, strict=True)]
     return guesses[order.index(min(order))]
 
 
-def rendered(spec: Spec, export: Export) -> expand.Expansion:
+def rendered(spec: Spec, inventory: Inventory) -> expand.Expansion:
     """What the written resources expand to with some settings."""
-    return expand.expand([*export.written, *export.accounts], documents.settings(spec))
+    return expand.expand([*inventory.written, *inventory.accounts], documents.settings(spec))
 
 
-def _likely_releases(export: Export) -> tuple[str, ...]:
+def _likely_releases(inventory: Inventory) -> tuple[str, ...]:
     """The releases that are tried: that of the graphs' annotations and version first. Graphs of two releases may need no setting."""
-    likely = sorted({context.release(each, config.Config()) for each in export.written})
+    likely = sorted({context.release(each, config.Config()) for each in inventory.written})
     others = (release for release in context.RELEASES if release not in likely)
     return (*likely, *others, _BY_GRAPH) if len(likely) > 1 else (*likely, *others)
 
@@ -92,22 +94,22 @@ class Misses(NamedTuple):
     fields: int
 
 
-def misses(spec: Spec, export: Export) -> Misses:
+def misses(spec: Spec, inventory: Inventory) -> Misses:
     """Compares a render with what runs. Without any pod template on either side, nothing is known, and the number is infinite."""
-    expansion = rendered(spec, export)
-    found = prove.compare(expansion.resources, export)
+    expansion = rendered(spec, inventory)
+    found = prove.compare(expansion.resources, inventory)
     errors = sum(each.severity == "error" for each in expansion.results)
     return Misses(len(found.differences) if found.total else inf, errors, sum(len(each.fields) for each in found.differences))
 
 
-def _completed(shape: Spec, export: Export) -> Inferred:
+def _completed(shape: Spec, inventory: Inventory) -> Inferred:
     """The settings of one shape with all that live objects say about the others."""
-    live = {identity.key(each, export.namespace): each for each in export.live}
-    spec = {**shape, **_grove(export)}
-    made = rendered(marks.marked(spec), export).resources
-    if schedulers := _schedulers(made, export):
+    live = {identity.key(each, inventory.namespace): each for each in inventory.live}
+    spec = {**shape, **_grove(inventory)}
+    made = rendered(marks.marked(spec), inventory).resources
+    if schedulers := _schedulers(made, inventory):
         spec = {**spec, "grove": {**spec.get("grove", {}), **schedulers}}
-        made = rendered(marks.marked(spec), export).resources
+        made = rendered(marks.marked(spec), inventory).resources
     found: list[Result] = []
     seen = marks.sightings(made, live)
     for setting in marks.SETTINGS:
@@ -119,40 +121,39 @@ def _completed(shape: Spec, export: Export) -> Inferred:
             found.append(_ambiguous(setting, seen[setting], value))
         if value != _DEFAULTS.get(setting):
             spec = marks.with_setting(spec, setting, value)
-    spec = _with_istio(spec, made, export, live)
-    if secrets := _pull_secrets(spec, export):
+    spec = _with_istio(spec, made, inventory, live)
+    if secrets := _pull_secrets(spec, inventory):
         spec["imagePullSecrets"] = secrets
     return Inferred(spec, found)
 
 
-def _grove(export: Export) -> Spec:
-    delays = [
-        (each.get("spec") or {}).get("template", {}).get("terminationDelay") for each in export.live if each.get("kind") == "PodCliqueSet"
-    ]
-    return {"grove": {"terminationDelay": delays[0]}} if delays and delays[0] and delays[0] not in ("15m", "15m0s") else {}
+def _grove(inventory: Inventory) -> Spec:
+    sets = [mapping(each.get("spec")) for each in inventory.live if each.get("kind") == "PodCliqueSet"]
+    delays = [delay for each in sets if (delay := text(mapping(each.get("template")).get("terminationDelay")))]
+    return {"grove": {"terminationDelay": delays[0]}} if delays and delays[0] not in _DELAYS else {}
 
 
-def _schedulers(made: Sequence[Resource], export: Export) -> Spec:
+def _schedulers(made: Sequence[Resource], inventory: Inventory) -> Spec:
     """The schedulers that cliques have and their graphs do not name."""
-    wanted, actual = pods.templates_of(made, ""), pods.templates_of(export.live, export.namespace)
+    wanted, actual = pods.templates_of(made, ""), pods.templates_of(inventory.live, inventory.namespace)
     both = [(wanted[place], actual[place]) for place in wanted.keys() & actual.keys()]
     names = {live.spec.get("schedulerName") for ours, live in both if not ours.spec.get("schedulerName")}
     return {key: {"enabled": True} for name, key in _SCHEDULERS.items() if name in names}
 
 
-def _with_istio(spec: Spec, made: Sequence[Resource], export: Export, live: Mapping[identity.ObjectKey, Resource]) -> Spec:
+def _with_istio(spec: Spec, made: Sequence[Resource], inventory: Inventory, live: Mapping[identity.ObjectKey, Resource]) -> Spec:
     """The settings with those of Istio. A render makes its objects only with these settings."""
     if not (spec.get("ingress") or {}).get("istioGateway") and (gateway := istio.gateway(made, live)):
         spec = marks.with_setting(spec, ("ingress", "istioGateway"), gateway)
-    meshed = rendered({**spec, "serviceMesh": {"enabled": True}}, export).resources
+    meshed = rendered({**spec, "serviceMesh": {"enabled": True}}, inventory).resources
     mesh = istio.mesh(meshed, live)
     return {**spec, "serviceMesh": mesh} if mesh else spec
 
 
-def _pull_secrets(spec: Spec, export: Export) -> list[dict[str, str]]:
+def _pull_secrets(spec: Spec, inventory: Inventory) -> list[dict[str, str]]:
     """The pull secrets that pods have and their graphs do not name, by the registry of the main container's image."""
-    wanted = pods.templates_of(rendered(spec, export).resources, export.namespace)
-    actual = pods.templates_of(export.live, export.namespace)
+    wanted = pods.templates_of(rendered(spec, inventory).resources, inventory.namespace)
+    actual = pods.templates_of(inventory.live, inventory.namespace)
     found: dict[tuple[str, str], None] = {}
     for place in wanted.keys() & actual.keys():
         known = _secrets(wanted[place].spec)
@@ -172,16 +173,16 @@ def _registries(pod: dict[str, Any]) -> Iterator[str]:
             yield host
 
 
-def _with_generation(spec: Spec, export: Export) -> Spec:
+def _with_generation(spec: Spec, inventory: Inventory) -> Spec:
     """The settings with those of worker generations. The version of the operator is a part of the worker hash."""
-    if not any(misses(spec, export)):
+    if not any(misses(spec, inventory)):
         return spec
     guesses = [
         *({**spec, "operatorVersion": version} for version in _VERSIONS),
         {**spec, "workerHash": "names"},
         {**spec, "workerHash": "none"},
     ]
-    return min([spec, *guesses], key=lambda guess: misses(guess, export))
+    return min([spec, *guesses], key=lambda guess: misses(guess, inventory))
 
 
 def _ambiguous(setting: Setting, seen: list[marks.Sighting], chosen: str) -> Result:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.review.adopt.export import Export
+    from krm_fn.review.adopt.inventory import Inventory
     from krm_fn.review.adopt.pods import Place, Template
 
 
@@ -57,23 +57,23 @@ class Proof(NamedTuple):
     counts: tuple[Count, ...] = ()
 
 
-def compare(rendered: Sequence[Resource], export: Export) -> Proof:
+def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
     """Compares all pod templates of the rendered workloads, and of the live workloads of their graphs."""
-    wanted = pods.templates_of(rendered, export.namespace)
+    wanted = pods.templates_of(rendered, inventory.namespace)
     named = {place.workload for place in wanted}
-    candidates = [each for each in export.live if identity.key(each, export.namespace) in named or export.runs(each)]
-    ours = pods.templates_of(candidates, export.namespace)
+    candidates = [each for each in inventory.live if identity.key(each, inventory.namespace) in named or inventory.runs(each)]
+    ours = pods.templates_of(candidates, inventory.namespace)
     places = sorted(wanted.keys() | ours.keys())
     found = [Difference(place, ours.get(place), wanted.get(place), _fields(place, ours.get(place), wanted.get(place))) for place in places]
     different = tuple(each for each in found if each.fields or each.live is None or each.rendered is None)
-    return Proof(len(places), len(places) - len(different), different, tuple(_counts(rendered, export)))
+    return Proof(len(places), len(places) - len(different), different, tuple(_counts(rendered, inventory)))
 
 
-def _counts(rendered: Sequence[Resource], export: Export) -> Iterator[Count]:
+def _counts(rendered: Sequence[Resource], inventory: Inventory) -> Iterator[Count]:
     """The replicas that differ. A Deployment without a number keeps the one that it has."""
-    live = {identity.key(each, export.namespace): each for each in export.live if each.get("kind") in _COUNTED}
+    live = {identity.key(each, inventory.namespace): each for each in inventory.live if each.get("kind") in _COUNTED}
     for each in rendered:
-        key = identity.key(each, export.namespace)
+        key = identity.key(each, inventory.namespace)
         wanted, actual = (each.get("spec") or {}).get("replicas"), (live.get(key, {}).get("spec") or {}).get("replicas")
         if wanted is not None and actual is not None and wanted != actual:
             yield Count(key, actual, wanted)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import identity, labels
 from krm_fn.kube.admission import fields
+from krm_fn.kube.values import name_of, objects
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import clean, pods
+from krm_fn.review.adopt import pods
+from krm_fn.review.live import clean, export
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,11 +19,11 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
 
 _WRITTEN = (identity.GRAPH, identity.COMPONENT, identity.MODEL)
-_TABLE = "Table"
+_ADD = "to the kinds of `kubectl get`"
 
 
-class Export(NamedTuple):
-    """A sorted export, without its Secrets.
+class Inventory(NamedTuple):
+    """The objects of one namespace, without its Secrets.
 
     `namespace` is the namespace of all its resources. `written` are the cleaned resources that users wrote: graphs, components without a
     graph, and models. `accounts` are the cleaned ServiceAccounts that pods without an account get. `live` are all other objects.
@@ -40,22 +42,23 @@ class Export(NamedTuple):
         return bool(names.intersection([*known, (identity.GRAPH, labels.of(workload).get(labels.GRAPH, ""))]))
 
 
-def read(values: Sequence[Any]) -> Export:
+def read(values: Sequence[Any]) -> Inventory:
     """Sorts the values of an export. Never raises; a finding says what makes an export unusable."""
-    resources = [each for each in values if isinstance(each, dict) and results.ref(each).kind and results.ref(each).name]
-    found = [each for each in resources if each["kind"] != "Secret"]
-    written = [clean.clean(each) for each in found if _is_written(each)]
-    accounts = [clean.clean(each) for each in found if _is_default_account(each)]
+    exported = export.read(values)
+    found = exported.objects
+    written = [clean.written(each) for each in found if _is_written(each)]
+    accounts = [clean.written(each) for each in found if _is_default_account(each)]
     live = [each for each in found if not identity.is_dynamo(each)]
-    namespaces = sorted({results.ref(each).namespace for each in written})
-    wrong = [*_check_kinds(values, written, live), *_check_namespaces(namespaces), *_check_names([*written, *accounts])]
-    return Export(namespaces[0] if namespaces else "", written, accounts, live, wrong)
+    wrong = exported.results
+    if not wrong:
+        wrong = [*_check_kinds(found, written, live), *_check_namespaces(exported, written), *_check_names([*written, *accounts])]
+    return Inventory(next(iter(exported.namespaces), ""), written, accounts, live, wrong)
 
 
 def owner(resource: Resource, kind: str) -> str:
     """The name of the owner of a kind; empty if the resource has none."""
-    owners = resource["metadata"].get("ownerReferences") or ()
-    return next((str(each.get("name")) for each in owners if each.get("kind") == kind), "")
+    owners = objects(resource["metadata"].get("ownerReferences"))
+    return next((name_of(each) for each in owners if each.get("kind") == kind), "")
 
 
 def _is_written(resource: Resource) -> bool:
@@ -67,15 +70,17 @@ def _is_default_account(resource: Resource) -> bool:
     return resource.get("kind") == "ServiceAccount" and labels.of(resource).get(labels.COMPONENT_POD) == "true"
 
 
-def _check_kinds(values: Sequence[Any], written: list[Resource], live: list[Resource]) -> Iterator[Result]:
-    """Reports an export without graphs or without workloads."""
+def _check_kinds(found: list[Resource], written: list[Resource], live: list[Resource]) -> Iterator[Result]:
+    """Reports an export without graphs or without workloads, or with the components of a graph and without the graph."""
+    graphs = {each["metadata"]["name"] for each in written if each["kind"] == identity.GRAPH}
+    lost = sorted({name for each in found if identity.is_dynamo(each) and (name := owner(each, identity.GRAPH)) and name not in graphs})
     mend = ""
-    if any(not isinstance(each, dict) or each.get("kind") == _TABLE for each in values):
-        mend = "the export is a table, which shows some columns only; export again with `kubectl get --output yaml`"
+    if lost:
+        mend = f"the export has objects of the graph {lost[0]}, but not the graph; add dynamographdeployments.nvidia.com {_ADD}"
     elif not any(each["kind"] != identity.MODEL for each in written):
-        mend = "the export has no graph; add dynamographdeployments.nvidia.com to the kinds of `kubectl get`"
+        mend = f"the export has no graph; add dynamographdeployments.nvidia.com {_ADD}"
     elif not any(each["kind"] in pods.KINDS for each in live):
-        mend = "the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets to the kinds of `kubectl get`"
+        mend = f"the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets {_ADD}"
     if mend:
         yield results.error("DYN565", mend)
 
@@ -88,9 +93,9 @@ def _check_names(written: Sequence[Resource]) -> Iterator[Result]:
             yield results.error("DYN565", message, address, ("metadata",))
 
 
-def _check_namespaces(namespaces: list[str]) -> Iterator[Result]:
-    if "" in namespaces:
+def _check_namespaces(exported: export.Export, written: list[Resource]) -> Iterator[Result]:
+    if any(not results.ref(each).namespace for each in written):
         yield results.error("DYN566", "a graph has no namespace, so it is not from a cluster; export it with `kubectl get --output yaml`")
-    elif len(namespaces) > 1:
-        message = f"the export has graphs of the namespaces {', '.join(namespaces)}; export each of them with `--namespace`"
-        yield results.error("DYN566", message)
+    elif len(exported.namespaces) > 1:
+        message = f"the export has objects of the namespaces {', '.join(exported.namespaces)}"
+        yield results.error("DYN566", f"{message}; export each of them with `--namespace`, and adopt each into a folder of its own")
