@@ -20,6 +20,7 @@ _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
 _NEEDS = {
     "hold_namespaces": "namespace",
+    "pod_messages": "pods",
     "auto_apply": "requests",
     "other_namespaces": "auto_apply",
     "config": "auto_apply",
@@ -55,6 +56,12 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.")
 @click.option("-n", "--namespace", metavar="NS", multiple=True, callback=_namespaces, help="Serve this namespace; can be repeated.")
 @click.option("--pods/--no-pods", default=False, show_default=True, help="Read pods, so that a message names a pod's reason.")
+@click.option(
+    "--pod-messages/--no-pod-messages",
+    default=False,
+    show_default=True,
+    help="Copy the last line of a failed container's termination message.",
+)
 @click.option("--restarts/--no-restarts", default=False, show_default=True, help="Restart services in the order of spec.restart.")
 @click.option("--scaling/--no-scaling", default=True, show_default=True, help="Scale the workloads of scaling adapters.")
 @click.option("--grove-counts/--no-grove-counts", default=True, show_default=True, help="Scale Grove's objects to the rendered counts.")

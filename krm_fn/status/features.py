@@ -10,6 +10,8 @@ class Features(NamedTuple):
 
     pods: bool = False
     """Reads pods, so that a message can name the reason of a pod."""
+    pod_messages: bool = False
+    """Copies the last line of a failed container's termination message, which may be a line of its log. Needs `pods`."""
     restarts: bool = False
     """Stamps the pod templates of a graph in the order of its restart."""
     scaling: bool = True

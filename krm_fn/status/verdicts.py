@@ -102,7 +102,8 @@ def _uncounted(entry: Entry, own: Observation, observer: Observer, features: Fea
 def _hint(entry: Entry, own: Observation, scope: Scope) -> str:
     """The reason of a pod, or the command that shows it."""
     if pod := _newest(_troubled(entry.service, scope)):
-        return f"pod {pod.key.name}: {pod.why}"
+        said = f', last message "{pod.said}"' if pod.said and scope.features.pod_messages else ""
+        return f"pod {pod.key.name}: {pod.why}{said}"
     selector = f"{labels.GRAPH}={scope.graph},{labels.COMPONENT}={entry.service}" if scope.graph else own.selector
     return f"see kubectl describe pods -n {scope.namespace} -l {selector}"
 

@@ -54,7 +54,7 @@ def settings(tmp_path, text="orchestrator: grove"):
 def test_every_option(run, tmp_path):
     words = shlex.split(
         "--kubeconfig k --context c -n a --namespace b --pods --restarts --no-scaling --no-grove-counts --graph-replicas --no-events "
-        "--requests --auto-apply --other-namespaces --models --loras "
+        "--pod-messages --requests --auto-apply --other-namespaces --models --loras "
         "--hold-namespaces --no-leader-election --lease-namespace l --shard 2/5 --listen [::1]:9 --workers 3 --log-format json "
         f"--log-level debug --config {settings(tmp_path)}"
     )
@@ -66,6 +66,7 @@ def test_every_option(run, tmp_path):
         namespaces=("a", "b"),
         features=Features(
             pods=True,
+            pod_messages=True,
             restarts=True,
             scaling=False,
             grove_counts=False,
@@ -119,6 +120,7 @@ def test_an_unknown_variable_is_a_warning(run):
     ("words", "said"),
     [
         ("--hold-namespaces", "--hold-namespaces needs --namespace"),
+        ("--pod-messages", "--pod-messages needs --pods"),
         ("--auto-apply", "--auto-apply needs --requests"),
         ("--loras", "--loras needs --models"),
         ("--requests --other-namespaces", "--other-namespaces needs --auto-apply"),

@@ -87,6 +87,24 @@ def test_the_reason_of_a_pod(fields, why):
     assert message(SMALL, given.pod("demo-decode-1", **fields)) == f"desired=2, available=1, pod demo-decode-1: {why}"
 
 
+SAID = Features(pods=True, pod_messages=True)
+LONG = {"terminated": {"exitCode": 2, "message": f"usage:\n\x1b[31m{'x' * 400}\n\n"}}
+LAST_LINES = [
+    (given.waiting("CrashLoopBackOff", lastState=ENDED, restartCount=7), 'restarts=7, last message "a line of the log"'),
+    (given.waiting("CrashLoopBackOff", lastState=KILLED, restartCount=2), "(OOMKilled), restarts=2"),
+    (given.waiting("CrashLoopBackOff", lastState=LONG, restartCount=3), f'restarts=3, last message "\\x1b[31m{"x" * 291}…"'),
+    ({"name": "main", "ready": False, "state": ENDED}, 'exit code 1, last message "a line of the log"'),
+]
+
+
+@pytest.mark.parametrize(("container", "end"), LAST_LINES)
+def test_the_last_line_of_a_container_that_failed(container, end):
+    """Only with its feature: the last line that is not blank, shortened, its control characters visible."""
+    pod = given.pod("demo-decode-1", containerStatuses=[container])
+    assert message(SMALL, pod, features=SAID).endswith(end)
+    assert "last message" not in message(SMALL, pod)
+
+
 def test_a_pod_that_cannot_start_comes_before_a_newer_one_that_waits():
     pods = [
         given.pod("broken", since="2026-03-01T11:00:00Z", **BROKEN),

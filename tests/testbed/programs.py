@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -18,8 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 def path(name: str) -> Path:
     """The path of a program. If it is missing, the test is skipped or fails: see `verdict`."""
     entry = where()[name]
-    if "path" in entry:
-        return Path(entry["path"])
+    if "path" not in entry:
+        missing(name, entry)
+    return Path(entry["path"])
+
+
+def missing(name: str, entry: dict[str, Any]) -> NoReturn:
+    """Skip the test or let it fail: see `verdict`."""
     fails, reason = verdict(name, entry, required=os.environ.get("KRM_FN_TOOLS") == "required", ci=os.environ.get("CI") == "true")
     if fails:
         pytest.fail(reason, pytrace=False)

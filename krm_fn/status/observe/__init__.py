@@ -107,6 +107,8 @@ class Observation(NamedTuple):
     """`status.observedGeneration`."""
     least: int = 0
     """Grove: `spec.minAvailable`. With fewer replicas for a while, Grove deletes all pods of the graph."""
+    said: str = ""
+    """The last line of the termination message of a pod's container, which may be a line of its log."""
     peer: Peer | None = None
     """Set for a pod with the label of a base model, unless it has ended."""
 

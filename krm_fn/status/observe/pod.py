@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import report
 from krm_fn.kube import labels
 from krm_fn.status import fields
 from krm_fn.status.observe import Failure, Observation, Observer, Peer
@@ -25,6 +26,7 @@ LASTING = {
 """Reasons of a waiting container that rarely end by themselves. The kubelet alternates between the first two."""
 READERS = (("pods", labels.GRAPH), ("loras", labels.BASE_MODEL_HASH))
 """The features that read pods, and the label of the pods that each reads."""
+_LONGEST = 300
 _ENDED = ("Succeeded", "Failed")
 CRASHES = 3
 """From this number of restarts on, a container that is not ready is in a crash loop, also while it runs again."""
@@ -54,6 +56,7 @@ class Pod(Observer):
             ready=ready.get("status") == "True",
             why=why,
             failure=failure,
+            said=_last_words(status) if why else "",
             since=fields.since(ready) or fields.text(metadata.get("creationTimestamp")),
             family=fields.label(resource, labels.GRAPH),
             member=fields.label(resource, labels.COMPONENT),
@@ -90,6 +93,17 @@ def _end(ended: dict[str, Any]) -> str:
     """How a container ended. Its message may be a part of its log, which fewer people may read than the status of a graph."""
     reason, code = fields.text(ended.get("reason")), ended.get("exitCode")
     return f"ended{f' with exit code {code}' if type(code) is int else ''}{f' ({reason})' if reason not in ('', 'Error') else ''}"
+
+
+def _last_words(status: dict[str, Any]) -> str:
+    """The last line that a container left behind when it failed: that of /dev/termination-log, or of its log."""
+    for each in (*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))):
+        ended = fields.mapping(each, "state", "terminated") or fields.mapping(each, "lastState", "terminated")
+        lines = [line for line in fields.text(ended.get("message")).splitlines() if line.strip()]
+        if lines and each.get("ready") is not True and ended.get("exitCode") != 0:
+            line = report.visible(lines[-1].strip())
+            return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return ""
 
 
 def _delayed(status: dict[str, Any]) -> str:
