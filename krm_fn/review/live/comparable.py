@@ -1,0 +1,128 @@
+"""Makes a live object comparable with a rendered one: without defaults, and without what the file of the object does not decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import paths, templates
+from krm_fn.kube.values import mapping
+from krm_fn.records import NamedTuple
+from krm_fn.review.forecast import stored
+from krm_fn.review.live import clean, owned
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path
+    from krm_fn.review.live.owned import Tree
+
+_MAPS = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "limits", "requests")
+"""Objects whose keys are names, not fields: nothing fills in further ones."""
+
+_KEYS = ("name", "mountPath", "containerPort", "port", "key")
+"""What tells the entries of a list apart, if all entries have it."""
+
+_FORMS = {
+    **dict.fromkeys((place.spec for place in templates.NATIVE), stored.native),
+    **dict.fromkeys((place.spec for place in templates.GROUP), stored.group),
+    **dict.fromkeys((place.spec for place in templates.CLIQUES), stored.clique),
+}
+
+
+class _Pair(NamedTuple):
+    """A value of both states. `was` and `now` are their stored forms, and `owned` is what of the live value the file decides."""
+
+    live: Any
+    wanted: Any
+    was: Any
+    now: Any
+    owned: Tree
+
+    def field(self, name: str) -> _Pair:
+        """The pair of a field; None stands for a missing field."""
+        live, wanted, was, now = (mapping(each).get(name) for each in self[:4])
+        return _Pair(live, wanted, was, now, owned.field(self.owned, name))
+
+    def entry(self, old: int, new: int | None) -> _Pair:
+        """The pair of an entry of a list. The stored form of a list has the same entries."""
+        live, was = (_at(each, old) for each in (self.live, self.was))
+        wanted, now = (_at(each, new) for each in (self.wanted, self.now))
+        return _Pair(live, wanted, was, now, owned.entry(self.owned, live))
+
+
+def comparable(live: Resource, wanted: Resource) -> Resource:
+    """The live object as its file would be: without what the cluster added.
+
+    A field that only the live object has stays if its file decides it, because the next apply then removes it. The managed fields of the
+    object say so, or what `kubectl apply` remembers. Without both, entries of maps and lists stay, and fields of pods that are no
+    defaults. Values that are stored as the same value are written as in `wanted`.
+    """
+    cleaned = clean.native(live)
+    found = _value(_Pair(cleaned, wanted, cleaned, wanted, owned.of(live)), (), in_pod=False)
+    return {**found, "metadata": {**mapping(found.get("metadata")), "name": live["metadata"]["name"]}}
+
+
+def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
+    form = None if in_pod else next((form for pattern, form in _FORMS.items() if _matches(at, pattern)), None)
+    if form:
+        was, now = (mapping(form({"spec": each})).get("spec") for each in (pair.live, pair.wanted))
+        pair, in_pod = pair._replace(was=was, now=now), True
+    if pair.was == pair.now and pair.was is not None:
+        return pair.wanted
+    if isinstance(pair.live, dict) and isinstance(pair.wanted, dict):
+        return _object(pair, at, in_pod=in_pod)
+    if isinstance(pair.live, list) and isinstance(pair.wanted, list):
+        return _list(pair, at, in_pod=in_pod)
+    return pair.live
+
+
+def _object(pair: _Pair, at: Path, *, in_pod: bool) -> dict[str, Any]:
+    kept = {}
+    for name in pair.live:
+        inner = pair.field(name)
+        if name in pair.wanted:
+            kept[name] = _value(inner, (*at, name), in_pod=in_pod)
+        elif (rest := _removed(inner, is_field=not (at and at[-1] in _MAPS), in_pod=in_pod)) is not None:
+            kept[name] = rest
+    return kept
+
+
+def _list(pair: _Pair, at: Path, *, in_pod: bool) -> list[Any]:
+    """A list. The entries of a list without keys belong together; its fields are compared if the number of entries is the same."""
+    before, after = _by_key(pair.live), _by_key(pair.wanted)
+    if before is None or after is None:
+        if len(pair.live) != len(pair.wanted):
+            return list(pair.live)
+        return [_value(pair.entry(index, index), (*at, index), in_pod=in_pod) for index in range(len(pair.live))]
+    kept = []
+    for key, old in before.items():
+        inner = pair.entry(old, after.get(key))
+        entry = _value(inner, (*at, old), in_pod=in_pod) if key in after else _removed(inner, is_field=False, in_pod=in_pod)
+        if entry is not None:
+            kept.append(entry)
+    return kept
+
+
+def _removed(pair: _Pair, *, is_field: bool, in_pod: bool) -> Any:
+    """What stays of a value that only the live object has; None if nothing stays."""
+    if in_pod and pair.was == pair.now:
+        return None
+    if pair.owned is None:
+        return pair.live if in_pod or not is_field else None
+    return owned.part(pair.owned, pair.live)
+
+
+def _at(entries: Any, index: int | None) -> Any:
+    return entries[index] if isinstance(entries, list) and index is not None and index < len(entries) else None
+
+
+def _matches(at: Path, pattern: Path) -> bool:
+    return len(at) == len(pattern) and all(wanted in (paths.EVERY, step) for step, wanted in zip(at, pattern, strict=True))
+
+
+def _by_key(entries: list[Any]) -> dict[Any, int] | None:
+    """The index of each entry by its key; None if the entries have no keys of their own."""
+    for key in _KEYS:
+        found = {each[key]: index for index, each in enumerate(entries) if isinstance(each, dict) and isinstance(each.get(key), str | int)}
+        if len(found) == len(entries):
+            return found
+    return None

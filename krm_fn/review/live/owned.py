@@ -1,0 +1,100 @@
+"""Which fields of a live object belong to those who apply its file: to Git, and not to controllers, autoscalers or people.
+
+The API server records it in `metadata.managedFields` (FieldsV1 of server-side apply), and kubectl in an annotation. A tree is None if
+nothing is recorded, False for a field of others, an empty object for a field that is owned with all that is in it, and otherwise has the
+owned fields (`f:NAME`) and entries of lists (`k:KEYS`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels
+from krm_fn.kube.values import mapping, objects
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+Tree = dict[str, Any] | bool | None
+
+_APPLY = "Apply"
+_MARK = ("f:metadata", "f:annotations", f"f:{labels.OWNER}")
+
+
+def of(live: Resource) -> Tree:
+    """What the applier owns: the manager who applies the mark of krm-fn, or else what `kubectl apply` remembers."""
+    found = [mapping(each.get("fieldsV1")) for each in objects(live["metadata"].get("managedFields")) if _applies(each)]
+    if ours := [each for each in found if _has_mark(each)]:
+        return _union(ours)
+    try:
+        written = json.loads(labels.notes(live).get(labels.LAST_APPLIED, ""))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return _of_file(written) if isinstance(written, dict) else None
+
+
+def field(tree: Tree, name: str) -> Tree:
+    """What is owned of a field."""
+    return tree.get(f"f:{name}", False) if isinstance(tree, dict) and tree else tree
+
+
+def entry(tree: Tree, value: Any) -> Tree:
+    """What is owned of an entry of a list."""
+    if not isinstance(tree, dict) or not tree:
+        return tree
+    keyed = ((_keys(key), inner) for key, inner in tree.items() if key.startswith("k:"))
+    return next((inner for keys, inner in keyed if keys and keys.items() <= mapping(value).items()), False)
+
+
+def part(tree: Tree, value: Any) -> Any:
+    """The owned part of a value; None if nothing is owned. Without a record, the whole value."""
+    if tree is False:
+        return None
+    if not tree:
+        return value
+    if isinstance(value, dict):
+        return _present({name: part(field(tree, name), inner) for name, inner in value.items()}) or None
+    if isinstance(value, list):
+        return [owned for each in value if (owned := part(entry(tree, each), each)) is not None] or None
+    return value
+
+
+def _present(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: inner for name, inner in value.items() if inner is not None}
+
+
+def _applies(manager: dict[str, Any]) -> bool:
+    return manager.get("operation") == _APPLY and not manager.get("subresource")
+
+
+def _has_mark(tree: Any) -> bool:
+    for step in _MARK:
+        tree = mapping(tree).get(step)
+    return tree is not None
+
+
+def _union(trees: list[dict[str, Any]]) -> dict[str, Any]:
+    """All that one of the trees owns. A field that one of them owns whole is owned whole."""
+    if not all(trees):
+        return {}
+    return {
+        key: _union([mapping(each[key]) for each in trees if key in each]) for key in dict.fromkeys(key for each in trees for key in each)
+    }
+
+
+def _of_file(value: Any) -> dict[str, Any]:
+    """The tree of what a file writes."""
+    if isinstance(value, dict):
+        return {f"f:{name}": _of_file(inner) for name, inner in value.items()}
+    named = objects(value)
+    if named and len(named) == len(value) and all("name" in each for each in named):
+        return {f"k:{json.dumps({'name': each['name']})}": _of_file(each) for each in named}
+    return {}
+
+
+def _keys(key: str) -> dict[str, Any]:
+    try:
+        return mapping(json.loads(key.removeprefix("k:")))
+    except ValueError:
+        return {}
