@@ -68,10 +68,10 @@ types: $(VENV)/dev ## check types with mypy, strict
 imports: $(VENV)/dev ## check which module imports which ([importlinter] in setup.cfg)
 	$(BIN)/lint-imports
 
-tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned versions, or build them into the user's cache
+tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned versions, or build them into the user's cache; apt installs graphviz for root
 	@$(BIN)/python tools/install.py
 
-tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; redis must be installed
+tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; apt installs redis for root
 	@$(BIN)/python tools/install.py --target tools-gitops
 
 tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in two releases from PyPI into the user's cache, 1.1 GB; Linux only

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import cache
+import debian
 
 HERE = Path(__file__).resolve().parent
 SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
@@ -104,16 +105,10 @@ def main() -> int:
     missing = [name for name in NEEDED if not _which(name)]
     if not missing:
         return 0
-    if os.geteuid() or not shutil.which("apt-get"):
+    if not debian.can_install():
         print(f"missing: {', '.join(missing)}; install them as root on Debian", file=sys.stderr)
         return 2
-    print(f"apt-get install {' '.join(missing)}", file=sys.stderr, flush=True)
-    for command in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *missing]):
-        done = subprocess.run(["apt-get", *command], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-        if done.returncode:
-            print(done.stdout[-2000:], done.stderr[-2000:], sep="\n", file=sys.stderr)
-            return 1
-    return 0
+    return 0 if debian.install(missing) else 1
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Finds the real programs that tests need, in pinned versions, on the machine or in the cache; otherwise builds them into the cache.
 
+Programs of Debian's packages, such as graphviz's dot, are installed by apt if the user is root.
+
 Usage:
 
     python tools/install.py [--target tools-gitops]   # find or build the programs of a make target; the default is `tools`
@@ -13,6 +15,7 @@ import json
 import sys
 import time
 
+import debian
 import golang
 import programs
 import progress
@@ -43,6 +46,8 @@ def install(target: str) -> None:
     for program in [each for each in programs.ALL if each.target == target]:
         started = time.monotonic()
         found = programs.find(program)
+        if isinstance(found, programs.Missing) and program.debian and debian.can_install() and debian.install([program.debian]):
+            found = programs.find(program)
         if isinstance(found, programs.Found):
             say(program, found)
         elif program.folder:
@@ -67,8 +72,9 @@ def where(*, as_json: bool) -> int:
 
 
 def described(program: programs.Program, found: programs.Found | programs.Missing) -> dict[str, object]:
-    """A program's entry for `--json`. `buildable` is true if its make target can build it."""
-    facts = {"version": programs.version(program), "buildable": bool(program.folder)}
+    """A program's entry for `--json`. `provided` is true if its make target can build or install it here."""
+    provided = bool(program.folder) or (bool(program.debian) and debian.can_install())
+    facts = {"version": programs.version(program), "provided": provided}
     if isinstance(found, programs.Found):
         return facts | {"path": str(found.path), "version": found.version, "source": found.source}
     return facts | {"missing": reason(program, found)}
@@ -76,7 +82,11 @@ def described(program: programs.Program, found: programs.Found | programs.Missin
 
 def reason(program: programs.Program, missing: programs.Missing) -> str:
     """The reason why a program is missing, and the remedy."""
-    remedy = f"`make {program.target}` builds it" if program.folder else program.remedy
+    remedy = program.remedy
+    if program.folder:
+        remedy = f"`make {program.target}` builds it"
+    elif program.debian:
+        remedy = f"install Debian's {program.debian}, or as root `make {program.target}` does"
     return "; ".join([missing.reason, *missing.passed_over, remedy])
 
 

@@ -41,7 +41,8 @@ class Program(NamedTuple):
     target: str = "tools"  # the make target that provides it
     definitions: tuple[tuple[str, str], ...] = ()  # CRDs to copy: a module (with a version, if go.mod does not list it) and its folder
     oldest: str = ""  # without `folder`: the oldest accepted version
-    remedy: str = ""  # without `folder`: how to install it
+    debian: str = ""  # without `folder`: the package of Debian that has it
+    remedy: str = ""  # without `folder` and `debian`: how to install it
 
     @property
     def import_path(self) -> str:
@@ -76,7 +77,8 @@ ALL = (
     Program("kubectl", ("version", "--client"), "kubernetes", _KUBERNETES, "/cmd/kubectl"),
     Program("field-order", (), "field-order", "k8s.io/api", "."),
     Program("nats-server", ("--version",), "nats-server", "github.com/nats-io/nats-server/v2", ""),
-    Program("openssl", ("version",), oldest="v3.0.0", remedy="install it with your system's package manager"),
+    Program("openssl", ("version",), oldest="v3.0.0", debian="openssl"),
+    Program("dot", ("-V",), oldest="v2.40.0", debian="graphviz"),
     Program("kpt", ("version",), oldest="v1.0.0-beta.56", remedy=f"install it from {KPT_RELEASES}"),
     Program(
         "kustomize-controller",
@@ -88,7 +90,7 @@ ALL = (
     ),
     Program("argocd", (), "argocd", _ARGOCD, "/cmd", target="tools-gitops", definitions=((_ARGOCD, "manifests/crds"),)),
     Program("clientgo", (), "../benchmarks/clientgo", "k8s.io/client-go", ".", target="bench-sync"),
-    Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", remedy="install Debian's redis-server"),
+    Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", debian="redis-server"),
 )
 
 
@@ -178,7 +180,7 @@ def _said_version(path: Path, asks: tuple[str, ...]) -> str:
         answer = subprocess.run([path, *asks], capture_output=True, text=True, timeout=20, check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = _ANY_VERSION.search(answer.stdout)
+    found = _ANY_VERSION.search(answer.stdout + answer.stderr)  # dot writes its version on stderr
     return found[1] if found else ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -267,11 +266,8 @@ def test_hostile_names_stay_text_in_mermaid(text):
 
 
 @pytest.fixture
-def dot() -> str:
-    found = shutil.which("dot")
-    if not found:
-        pytest.skip("graphviz is not installed")
-    return found
+def dot() -> Path:
+    return programs.path("dot")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

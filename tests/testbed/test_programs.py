@@ -36,16 +36,16 @@ def test_kpt_is_new_enough(kpt):
     assert said.strip().removeprefix("v") >= "1.0.0-beta.56"
 
 
-BUILDABLE = {"buildable": True, "missing": "not there; `make tools` builds it"}
-NOT_BUILDABLE = {"buildable": False, "missing": "not there; install it from https://example.com"}
+PROVIDED = {"provided": True, "missing": "not there; `make tools` builds it"}
+NOT_PROVIDED = {"provided": False, "missing": "not there; install it from https://example.com"}
 
 MISSING = [
-    ("by hand, buildable: skipped", BUILDABLE, {"required": False, "ci": False}, False),
-    ("by hand, not buildable: skipped", NOT_BUILDABLE, {"required": False, "ci": False}, False),
-    ("make test, buildable: fails", BUILDABLE, {"required": True, "ci": False}, True),
-    ("make test, not buildable: skipped", NOT_BUILDABLE, {"required": True, "ci": False}, False),
-    ("CI, buildable: fails", BUILDABLE, {"required": True, "ci": True}, True),
-    ("CI, not buildable: fails", NOT_BUILDABLE, {"required": True, "ci": True}, True),
+    ("by hand, provided: skipped", PROVIDED, {"required": False, "ci": False}, False),
+    ("by hand, not provided: skipped", NOT_PROVIDED, {"required": False, "ci": False}, False),
+    ("make test, provided: fails", PROVIDED, {"required": True, "ci": False}, True),
+    ("make test, not provided: skipped", NOT_PROVIDED, {"required": True, "ci": False}, False),
+    ("CI, provided: fails", PROVIDED, {"required": True, "ci": True}, True),
+    ("CI, not provided: fails", NOT_PROVIDED, {"required": True, "ci": True}, True),
 ]
 
 

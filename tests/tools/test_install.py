@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import debian
 import pytest
+from install import install as make
+from programs import ALL
 
 from tests.testbed import programs
 
@@ -96,7 +99,27 @@ def test_where_builds_nothing_and_names_the_remedy(tmp_path):
     assert set(lines) == set(programs.where())
     assert "`make tools` builds it" in lines["etcd"]
     assert "https://github.com/kptdev/kpt/releases" in lines["kpt"]
+    assert "install Debian's graphviz" in lines["dot"]
     assert list(tmp_path.iterdir()) == []
+
+
+APT = "#!/bin/sh\n[ \"$1\" = update ] || { printf '#!/bin/sh\\necho version 2.42.2 >&2\\n' > %s/dot; /bin/chmod +x %s/dot; }\n"
+
+
+def test_apt_installs_a_package_of_debian_for_root_only(tmp_path, monkeypatch, capsys):
+    """With a stand-in for apt-get that writes a program `dot`."""
+    monkeypatch.setattr("programs.ALL", [each for each in ALL if each.name == "dot"])
+    monkeypatch.setenv("PATH", f"{tmp_path}")
+    make("tools")
+    assert "dot: missing: v2.40.0 or newer is neither on PATH nor in the cache; install Debian's graphviz" in capsys.readouterr().err
+    (tmp_path / "apt-get").write_text(APT.replace("%s", str(tmp_path)))
+    (tmp_path / "apt-get").chmod(0o755)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert not debian.can_install()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert debian.can_install()
+    make("tools")
+    assert capsys.readouterr().out == f"dot v2.42.2: on PATH, {tmp_path}/dot\n"
 
 
 @pytest.mark.skipif(not GO, reason="no Go on PATH, and the pinned one is not fetched for a build that must fail")
