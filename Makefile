@@ -12,7 +12,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz convert-check explain-coverage forecast soak test-gitops test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo
+.PHONY: help venv demo test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -23,7 +23,7 @@ demo: $(VENV)/runtime ## render an example to the terminal, without Go, cluster 
 check: lint types imports test ## run lint, types, imports and test
 
 test: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --ignore tests/gitops --ignore tests/containers
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --ignore tests/gitops --ignore tests/containers --ignore tests/running
 
 fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test runs 2,000
 	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz
@@ -42,6 +42,9 @@ soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by de
 
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
+
+test-running: $(VENV)/dev tools ## run the tests whose pods really run, as processes in network namespaces; needs root
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers

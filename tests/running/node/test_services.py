@@ -1,0 +1,42 @@
+"""Services on the node that runs pods: endpoints, cluster IPs, names, and the API server, asked by real programs."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+
+from tests.running.node import pods
+
+HTTP = {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 1}
+FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+
+def test_pods_of_a_deployment_answer_through_their_service(running):
+    """A Deployment's pods become ready by their own probes; a Service finds them by address, by name and from the host."""
+    _, machine = running
+    place = pods.place(running, "services")
+    place.apply(pods.deployment("web", pods.server(readinessProbe=HTTP), replicas=2), pods.service("web", 80, "http"))
+    machine.eventually(lambda: len(machine.endpoints("services", "web")) == 2, "services")
+    assert machine.ask("services", "web", "/").status == 200
+    (one, other) = [each.pod for each in machine.endpoints("services", "web")]
+    for name in ("web", "web.services", "web.services.svc.cluster.local"):
+        asked = machine.execute("services", one, ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", f"http://{name}/"])
+        assert asked.stdout == "200", asked
+    assert machine.execute("services", one, ["getent", "hosts", "example.com"]).returncode == 2
+    with machine.forward("services", "web") as port, urllib.request.urlopen(f"http://127.0.0.1:{port}/") as answer:
+        assert answer.status == 200
+    assert '"GET / HTTP/1.1" 200' in machine.log("services", other)
+
+
+def test_a_pod_reaches_the_api_server_with_its_token(running):
+    """Token, certificate and environment are those that an in-cluster client uses."""
+    _, machine = running
+    place = pods.place(running, "api")
+    place.apply(pods.pod("client", pods.sleeper()))
+    machine.eventually(lambda: machine.pids("api", "client") != {}, "api")
+    url = "https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    header = f'-H "Authorization: Bearer $(cat {FOLDER}/token)" -H "Content-Type: application/json"'
+    review = json.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+    asked = machine.execute("api", "client", ["sh", "-c", f"curl -sS --cacert {FOLDER}/ca.crt {header} -d '{review}' \"{url}\""])
+    assert json.loads(asked.stdout)["status"]["userInfo"]["username"] == "system:serviceaccount:api:default", asked
+    assert machine.execute("api", "client", ["cat", f"{FOLDER}/namespace"]).stdout == "api"
