@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import report
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.status import conditions, fields
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def rows(subject: Subject, verdicts: Iterable[Verdict]) -> list[Row]:
 def request(asked: Request, status: dict[str, Any]) -> RequestRow:
     """The row of a request. It says why the request is not ready."""
     after = asked._replace(status=status)
-    graph = fields.mapping(after.generated, "metadata")
-    generated = fields.text(graph.get("namespace")), fields.text(graph.get("name"))
+    graph = values.mapping(after.generated, "metadata")
+    generated = values.text(graph.get("namespace")), values.text(graph.get("name"))
     return RequestRow(
         _place(asked.key.namespace, asked.key.name),
         after.state,
@@ -108,7 +108,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def _why(status: dict[str, Any]) -> str:
     """The message of a condition Ready that does not hold."""
     ready = fields.condition(status, conditions.READY)
-    return "" if ready.get("status") == "True" else fields.text(ready.get("message"))
+    return "" if ready.get("status") == "True" else values.text(ready.get("message"))
 
 
 def _place(namespace: str, name: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is an object, else an empty one."""
+def mapping(value: Any, *path: str) -> dict[str, Any]:
+    """The object at a path below the value, else an empty one."""
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.status import conditions, fields, graph, observe, replicas, verdicts
+from krm_fn.kube import values
+from krm_fn.status import conditions, graph, observe, replicas, verdicts
 from krm_fn.status.conditions import AVAILABLE, RECONCILING, STALLED, VALID, Condition
 from krm_fn.status.features import DEFAULT, Features
 from krm_fn.status.subject import REFUSED
@@ -34,7 +35,7 @@ def status(subject: Subject, children: Children, now: str, owner: Subject | None
         return subject.status
     found = judge(subject, children, now, owner, features)
     wanted = [_valid(), _available(found), *graph.conditions_of_progress(found)]
-    stored = fields.mapping(subject.status, subject.form.part)
+    stored = values.mapping(subject.status, subject.form.part)
     return _written(subject, wanted, {subject.form.part: replicas.written(found, children, subject.form, stored)}, now)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from krm_fn.kube import values
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
 
@@ -28,7 +29,7 @@ def merge(live: Any, wanted: list[Condition], owned: tuple[str, ...], generation
     `owned` are the types that the caller writes; those that are not wanted are removed. `lastTransitionTime` moves only if the status of a
     condition changes (Kubernetes' SetStatusCondition). `now` is an RFC 3339 time.
     """
-    before = {each["type"]: each for each in reversed(fields.mappings(live)) if isinstance(each.get("type"), str)}
+    before = {each["type"]: each for each in reversed(values.objects(live)) if isinstance(each.get("type"), str)}
     made = {each.type: _written(each, before.get(each.type, {}), generation, now) for each in wanted}
     kept = [made.pop(name, before[name]) for name in reversed(before) if name in made or name not in owned]
     return [*kept, *made.values()]

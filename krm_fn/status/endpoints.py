@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
@@ -73,10 +73,10 @@ def read(resource: Resource, home: str = "") -> Slice:
     """
     key = identity.key(resource, home)
     found = []
-    for each in fields.mappings(resource.get("endpoints")):
-        target, pod = fields.mapping(each, "targetRef"), fields.text(fields.mapping(each, "targetRef").get("name"))
+    for each in values.objects(resource.get("endpoints")):
+        target, pod = values.mapping(each, "targetRef"), values.text(values.mapping(each, "targetRef").get("name"))
         if target.get("kind") == "Pod" and pod and target.get("namespace") in (None, "", key.namespace):
-            ready = fields.mapping(each, "conditions").get("ready") is not False
+            ready = values.mapping(each, "conditions").get("ready") is not False
             addresses = each.get("addresses")
             found += [Target(text, pod, ready) for text in addresses if isinstance(text, str)] if isinstance(addresses, list) else []
     return Slice(key, fields.label(resource, labels.BASE_MODEL_HASH), fields.label(resource, _SERVICE), tuple(found))

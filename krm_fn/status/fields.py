@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -14,26 +14,9 @@ LIMIT = 2**31 - 1
 """The largest number of replicas that Kubernetes knows."""
 
 
-def mapping(value: Any, *path: str) -> dict[str, Any]:
-    """The mapping at a path; empty if a step is missing or no mapping."""
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
-def mappings(value: Any) -> list[dict[str, Any]]:
-    """The mappings in a list; empty for any other value."""
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def text(value: Any) -> str:
-    """A text; empty for any other value."""
-    return value if isinstance(value, str) else ""
-
-
 def shared(value: Any) -> str:
     """A text that many objects have; it is in memory once."""
-    return intern(text(value))
+    return intern(values.text(value))
 
 
 def number(value: Any) -> int | None:
@@ -59,9 +42,9 @@ def label(resource: Resource, key: str) -> str:
 
 def condition(status: dict[str, Any], name: str) -> dict[str, Any]:
     """The condition of a type; empty if the status has none."""
-    return next((each for each in mappings(status.get("conditions")) if each.get("type") == name), {})
+    return next((each for each in values.objects(status.get("conditions")) if each.get("type") == name), {})
 
 
 def since(condition: dict[str, Any]) -> str:
     """The time of the last transition of a condition."""
-    return text(condition.get("lastTransitionTime"))
+    return values.text(condition.get("lastTransitionTime"))

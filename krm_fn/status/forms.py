@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import identity
+from krm_fn.kube import identity, values
 from krm_fn.records import NamedTuple
-from krm_fn.status import fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,8 +44,8 @@ def of(resource: Resource) -> Form:
 def components(spec: dict[str, Any], form: Form) -> dict[str, Any]:
     """The components of a graph by name, in the order of the spec. Any field may have any type."""
     if form.lists:
-        return {name: each for each in fields.mappings(spec.get(form.parts)) if (name := fields.text(each.get(form.name)))}
-    return {str(name): each for name, each in fields.mapping(spec, form.parts).items()}
+        return {name: each for each in values.objects(spec.get(form.parts)) if (name := values.text(each.get(form.name)))}
+    return {str(name): each for name, each in values.mapping(spec, form.parts).items()}
 
 
 def places(spec: dict[str, Any], form: Form) -> Iterator[tuple[str, tuple[str | int, ...]]]:
@@ -54,7 +53,7 @@ def places(spec: dict[str, Any], form: Form) -> Iterator[tuple[str, tuple[str | 
     if form.lists:
         listed = spec.get(form.parts)
         for index, each in enumerate(listed if isinstance(listed, list) else ()):
-            if name := fields.text(fields.mapping(each).get(form.name)):
+            if name := values.text(values.mapping(each).get(form.name)):
                 yield name, (form.parts, index)
     else:
-        yield from ((str(name), (form.parts, str(name))) for name in fields.mapping(spec, form.parts))
+        yield from ((str(name), (form.parts, str(name))) for name in values.mapping(spec, form.parts))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels, names
-from krm_fn.status import conditions, fields, replicas, restart, verdicts
+from krm_fn.kube import labels, names, values
+from krm_fn.status import conditions, replicas, restart, verdicts
 from krm_fn.status.conditions import RECONCILING, STALLED, Condition
 from krm_fn.status.replicas import NOT_READY
 from krm_fn.status.verdicts import Scope, Verdict
@@ -105,9 +105,9 @@ def _services(subject: Subject, found: list[Verdict], children: Children) -> dic
     by_service: dict[str, list[Verdict]] = {}
     for each in found:
         by_service.setdefault(each.entry.service, []).append(each)
-    stored, form = fields.mapping(subject.status, subject.form.parts), subject.form
+    stored, form = values.mapping(subject.status, subject.form.parts), subject.form
     known = {service: of for service, of in by_service.items() if service in subject.services}
-    return present({name: replicas.written(of, children, form, fields.mapping(stored, name)) for name, of in known.items()}) or None
+    return present({name: replicas.written(of, children, form, values.mapping(stored, name)) for name, of in known.items()}) or None
 
 
 def _shared(subject: Subject, children: Children) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
@@ -51,22 +51,22 @@ def read(resource: Resource, home: str = "") -> Job:
 
     The first of its conditions Complete and Failed counts.
     """
-    status = fields.mapping(resource, "status")
-    ended = next((each for each in fields.mappings(status.get("conditions")) if _ends(each)), {})
+    status = values.mapping(resource, "status")
+    ended = next((each for each in values.objects(status.get("conditions")) if _ends(each)), {})
     failed = ended.get("type") == "Failed"
     return Job(
         identity.key(resource, home),
         fields.label(resource, labels.REQUEST),
-        fields.text(labels.notes(resource).get(labels.PROFILE_HASH)),
+        values.text(labels.notes(resource).get(labels.PROFILE_HASH)),
         complete=ended.get("type") == "Complete",
-        failure=(fields.text(ended.get("message")) or fields.text(ended.get("reason")) or "the Job failed") if failed else "",
-        suspended=fields.mapping(resource, "spec").get("suspend") is True,
+        failure=(values.text(ended.get("message")) or values.text(ended.get("reason")) or "the Job failed") if failed else "",
+        suspended=values.mapping(resource, "spec").get("suspend") is True,
     )
 
 
 def pod(resource: Resource, home: str = "") -> Pod:
     """Reads one pod. `home` is the namespace of a resource without one. Never raises for what somebody wrote."""
-    status, metadata = fields.mapping(resource, "status"), fields.mapping(resource, "metadata")
+    status, metadata = values.mapping(resource, "status"), values.mapping(resource, "metadata")
     failed = status.get("phase") == "Failed"
     key = identity.key(resource, home)
     why = _failure(resource) if failed else pods_.OBSERVER.observe(resource).why
@@ -75,7 +75,7 @@ def pod(resource: Resource, home: str = "") -> Pod:
         fields.label(resource, labels.JOB_NAME) or fields.label(resource, labels.OLD_JOB_NAME),
         failed,
         f"Pod: {key.name}, {why}" if why else "",
-        fields.text(metadata.get("creationTimestamp")),
+        values.text(metadata.get("creationTimestamp")),
     )
 
 
@@ -91,28 +91,28 @@ def _ends(condition: dict[str, Any]) -> bool:
 
 def _failure(resource: Resource) -> str:
     """Why a pod failed: the first container that ended with an error, else one that cannot start, else what Kubernetes says of the pod."""
-    status = fields.mapping(resource, "status")
-    containers = [*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))]
+    status = values.mapping(resource, "status")
+    containers = [*values.objects(status.get("initContainerStatuses")), *values.objects(status.get("containerStatuses"))]
     for each in containers:
-        ended = fields.mapping(each, "state", "terminated")
+        ended = values.mapping(each, "state", "terminated")
         if ended and ended.get("exitCode") != 0:
-            name = fields.text(each.get("name"))
-            said = "" if name == _PROFILER and _shows_log(resource) else fields.text(ended.get("message"))
+            name = values.text(each.get("name"))
+            said = "" if name == _PROFILER and _shows_log(resource) else values.text(ended.get("message"))
             return f"Container: {name}, ExitCode: {ended.get('exitCode')}, {_reason(ended, said)}"
     for each in containers:
-        if waiting := fields.mapping(each, "state", "waiting"):
-            return f"Container: {fields.text(each.get('name'))}, Waiting - {_reason(waiting, fields.text(waiting.get('message')))}"
-    return _reason(status, fields.text(status.get("message"))) if status.get("reason") else ""
+        if waiting := values.mapping(each, "state", "waiting"):
+            return f"Container: {values.text(each.get('name'))}, Waiting - {_reason(waiting, values.text(waiting.get('message')))}"
+    return _reason(status, values.text(status.get("message"))) if status.get("reason") else ""
 
 
 def _shows_log(resource: Resource) -> bool:
     """True if the message of the profiler may be a part of its log, which fewer people may read than the status of a request."""
-    spec = fields.mapping(resource, "spec")
-    containers = [*fields.mappings(spec.get("initContainers")), *fields.mappings(spec.get("containers"))]
+    spec = values.mapping(resource, "spec")
+    containers = [*values.objects(spec.get("initContainers")), *values.objects(spec.get("containers"))]
     return any(each.get("name") == _PROFILER and each.get("terminationMessagePolicy") == _LOGS for each in containers)
 
 
 def _reason(state: dict[str, Any], said: str) -> str:
     said = said.strip()
     short = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
-    return f"Reason: {fields.text(state.get('reason')) or 'Unknown'}{f', Message: {short}' if short else ''}"
+    return f"Reason: {values.text(state.get('reason')) or 'Unknown'}{f', Message: {short}' if short else ''}"

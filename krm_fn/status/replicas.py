@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.status import fields
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def written(verdicts: Sequence[Verdict], children: Children, form: Form, stored:
         return found
     if numbers[0].scheduled is not None:
         found["scheduledReplicas"] = _sum(each.scheduled for each in numbers)
-    if runtime := _runtime([each.own for each in same if each.own], living[0].entry.service, children, fields.text(stored.get(_RUNTIME))):
+    if runtime := _runtime([each.own for each in same if each.own], living[0].entry.service, children, values.text(stored.get(_RUNTIME))):
         found[_RUNTIME] = runtime
     return found
 

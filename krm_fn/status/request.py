@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.records import NamedTuple
-from krm_fn.status import conditions, fields, requests
+from krm_fn.status import conditions, requests
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, Condition
 from krm_fn.status.requests import deployment, forms, generation, profiling, validation
 from krm_fn.status.requests.forms import Told
@@ -63,7 +64,7 @@ def _judge(request: Request, seen: Seen, features: Features) -> _Life:
 
 def _told(request: Request, seen: Seen, life: _Life) -> Told:
     job = request.job.name if seen.job and profiling.is_ours(request, seen.job) else ""
-    backend = fields.text(request.status.get("backend")) if life.refusal else request.backend
+    backend = values.text(request.status.get("backend")) if life.refusal else request.backend
     graph, deployed = life.generated.value or {}, life.deployed.value or {}
     counts = seen.graph.status if seen.graph else {}
     return Told(life.state, backend, job, request.output.name, _cause(life).message, graph, deployed, counts)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.status import fields, subject
+from krm_fn.kube import values
+from krm_fn.status import subject
 
 if TYPE_CHECKING:
     from krm_fn.status.children import Children
@@ -25,7 +26,7 @@ def progress(graph: Subject, children: Children) -> dict[str, Any] | None:
     If the syncer restarts the services, one service follows the other, and each call goes on by one service at most. If the render stamped
     all pod templates, all services restart at once.
     """
-    stored = fields.mapping(graph.status, "restart")
+    stored = values.mapping(graph.status, "restart")
     wanted = identifier(graph)
     if not wanted:
         return stored if stored.get("phase") in (COMPLETED, FAILED) else None
@@ -39,17 +40,17 @@ def progress(graph: Subject, children: Children) -> dict[str, Any] | None:
 
 def identifier(graph: Subject) -> str:
     """`spec.restart.id`; empty if the graph asks for no restart."""
-    return fields.text((graph.restart or {}).get("id"))
+    return values.text((graph.restart or {}).get("id"))
 
 
 def parallel(graph: Subject) -> bool:
     """True if all services restart at once."""
-    return fields.mapping(graph.restart, "strategy").get("type") == _PARALLEL
+    return values.mapping(graph.restart, "strategy").get("type") == _PARALLEL
 
 
 def order(graph: Subject) -> list[str]:
     """The services in the order of their restart: as the graph says, else sorted."""
-    return _services(fields.mapping(graph.restart, "strategy").get("order")) or sorted(graph.services)
+    return _services(values.mapping(graph.restart, "strategy").get("order")) or sorted(graph.services)
 
 
 def _step(graph: Subject, under_way: list[str], wanted: str, children: Children) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import workload_list
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields, forms
@@ -73,7 +73,7 @@ class Subject(NamedTuple):
 
 def read(resource: Resource, home: str = "") -> Subject:
     """Reads one Dynamo resource. `home` is the namespace of a resource without one. Never raises for what a user wrote."""
-    spec, metadata = fields.mapping(resource, "spec"), fields.mapping(resource, "metadata")
+    spec, metadata = values.mapping(resource, "spec"), values.mapping(resource, "metadata")
     form = forms.of(resource)
     services = forms.components(spec, form)
     annotations = labels.notes(resource)
@@ -84,7 +84,7 @@ def read(resource: Resource, home: str = "") -> Subject:
         identity.key(resource, home),
         fields.number(metadata.get("generation")) or 0,
         tuple(services),
-        tuple(name for name, service in services.items() if fields.mapping(service).get("replicas") == 0),
+        tuple(name for name, service in services.items() if values.mapping(service).get("replicas") == 0),
         entries,
         wrong,
         restart=restart if isinstance(restart, dict) else None,
@@ -96,17 +96,17 @@ def read(resource: Resource, home: str = "") -> Subject:
         models=_models([spec, *services.values()]),
         request=_request(resource),
         deleted="deletionTimestamp" in metadata,
-        status=fields.mapping(resource, "status"),
+        status=values.mapping(resource, "status"),
         form=form,
     )
 
 
 def _planned(services: dict[str, Any], spec: dict[str, Any], form: Form) -> tuple[Planned, ...]:
     """The services with their `replicas`, if one of them is a planner."""
-    if not any(fields.mapping(service).get(form.type) == _PLANNER for service in services.values()):
+    if not any(values.mapping(service).get(form.type) == _PLANNER for service in services.values()):
         return ()
     places = forms.places(spec, form)
-    return tuple(Planned(name, fields.number(fields.mapping(services[name]).get("replicas")), path) for name, path in places)
+    return tuple(Planned(name, fields.number(values.mapping(services[name]).get("replicas")), path) for name, path in places)
 
 
 def _request(resource: Resource) -> ObjectKey | None:
@@ -116,7 +116,7 @@ def _request(resource: Resource) -> ObjectKey | None:
 
 def _models(served: Iterable[Any]) -> tuple[str, ...]:
     """The base models in `modelRef`, each once."""
-    found = (fields.text(fields.mapping(each, "modelRef").get("name")) for each in served)
+    found = (values.text(values.mapping(each, "modelRef").get("name")) for each in served)
     return tuple(dict.fromkeys(name for name in found if name))
 
 
@@ -130,7 +130,7 @@ def _entries(annotation: Any) -> tuple[tuple[Entry, ...] | None, str]:
     if annotation is None:
         return None, ""
     try:
-        found = workload_list.read(fields.text(annotation))
+        found = workload_list.read(values.text(annotation))
     except ValueError as problem:
         told = f"the annotation {labels.WORKLOADS} cannot be read: {problem}"
         return None, f"{told}; render the graph again and apply the result as it is"
@@ -144,9 +144,9 @@ def _shared(entry: Entry) -> Entry:
 
 def _place(resource: Resource, spec: dict[str, Any], form: Form) -> tuple[str, str]:
     """The graph and the service of an adapter, from its spec, or of a component, from its labels."""
-    target = fields.mapping(spec, "dgdRef")
+    target = values.mapping(spec, "dgdRef")
     if target:
-        return fields.text(target.get("name")), fields.text(target.get(form.target))
+        return values.text(target.get("name")), values.text(target.get(form.target))
     if resource.get("kind") == GRAPH:
         return "", ""
-    return fields.label(resource, labels.GRAPH), fields.label(resource, labels.COMPONENT) or fields.text(spec.get(form.name))
+    return fields.label(resource, labels.GRAPH), fields.label(resource, labels.COMPONENT) or values.text(spec.get(form.name))

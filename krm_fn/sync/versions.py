@@ -6,8 +6,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.kube.identity import DYNAMO_GROUP
-from krm_fn.status import fields
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,8 +64,8 @@ class Versions:
             found: dict[str, str] = {}
             for version in _KNOWN:
                 answer = await self._get(f"/apis/{DYNAMO_GROUP}/{version}")
-                for each in fields.mappings((answer or {}).get("resources")):
-                    found.setdefault(fields.text(each.get("name")), version)
+                for each in values.objects((answer or {}).get("resources")):
+                    found.setdefault(values.text(each.get("name")), version)
             self._found = found
             kinds = {name: version for name, version in found.items() if "/" not in name}
             if kinds != self._told:

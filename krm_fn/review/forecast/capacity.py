@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import gpus as gpu_names
-from krm_fn.kube import quantity
+from krm_fn.kube import quantity, values
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -41,15 +41,15 @@ def demand(pod: Any) -> Demand:
 
     An init container with `restartPolicy: Always` runs beside the containers and is counted with them.
     """
-    spec = pod if isinstance(pod, dict) else {}
-    containers, first = _listed(spec.get("containers")), _listed(spec.get("initContainers"))
+    spec = values.mapping(pod)
+    containers, first = values.objects(spec.get("containers")), values.objects(spec.get("initContainers"))
     beside = [each for each in first if each.get("restartPolicy") == "Always"]
     total = _sum(_asked(each) for each in (*containers, *beside))
     for each in first:
         for name, count in _asked(each).items():
             total[name] = max(total.get(name, 0), count)
-    selector = {key: value for key, value in _mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
-    tolerated = (_tolerated(each) for each in _listed(spec.get("tolerations")))
+    selector = {key: value for key, value in values.mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
+    tolerated = (_tolerated(each) for each in values.objects(spec.get("tolerations")))
     return Demand(tuple(sorted((name, count) for name, count in total.items() if count)), tuple(sorted(selector.items())), tuple(tolerated))
 
 
@@ -140,26 +140,26 @@ def nodes(found: Iterable[Resource], pods: Iterable[Resource]) -> Nodes:
     made = Nodes(_node(resource) for resource in found)
     for pod in pods:
         if runs(pod):
-            made.hold((demand(pod.get("spec")),), (f"{_mapping(pod.get('spec'))['nodeName']}",))
+            made.hold((demand(pod.get("spec")),), (f"{values.mapping(pod.get('spec'))['nodeName']}",))
     return made
 
 
 def runs(pod: Resource) -> bool:
     """True if a pod holds the resources of a node: it has a node, and has not ended."""
-    return bool(_mapping(pod.get("spec")).get("nodeName")) and _mapping(pod.get("status")).get("phase") not in _ENDED
+    return bool(values.mapping(pod.get("spec")).get("nodeName")) and values.mapping(pod.get("status")).get("phase") not in _ENDED
 
 
 def offered(resource: Resource) -> dict[str, int]:
     """The GPUs that a node offers, by the name of their resource. A node without `allocatable` offers its `capacity`."""
-    status = _mapping(resource.get("status"))
+    status = values.mapping(resource.get("status"))
     return _gpus(status.get("allocatable") or status.get("capacity"))
 
 
 def _node(resource: Resource) -> _Node:
-    metadata, spec = _mapping(resource.get("metadata")), _mapping(resource.get("spec"))
-    taints = [f"{each.get('key')}" for each in _listed(spec.get("taints")) if each.get("effect") in _KEEPS_AWAY]
+    metadata, spec = values.mapping(resource.get("metadata")), values.mapping(resource.get("spec"))
+    taints = [f"{each.get('key')}" for each in values.objects(spec.get("taints")) if each.get("effect") in _KEEPS_AWAY]
     free = {} if spec.get("unschedulable") else offered(resource)
-    return _Node(f"{metadata.get('name')}", free, _mapping(metadata.get("labels")), taints)
+    return _Node(f"{metadata.get('name')}", free, values.mapping(metadata.get("labels")), taints)
 
 
 def _tolerated(toleration: Mapping[str, Any]) -> str:
@@ -168,12 +168,12 @@ def _tolerated(toleration: Mapping[str, Any]) -> str:
 
 
 def _asked(container: Mapping[str, Any]) -> dict[str, int]:
-    resources = _mapping(container.get("resources"))
+    resources = values.mapping(container.get("resources"))
     return {**_gpus(resources.get("limits")), **_gpus(resources.get("requests"))}
 
 
 def _gpus(amounts: Any) -> dict[str, int]:
-    names = (name for name in _mapping(amounts) if gpu_names.is_resource(f"{name}"))
+    names = (name for name in values.mapping(amounts) if gpu_names.is_resource(f"{name}"))
     return {name: quantity.value(f"{amounts[name]}") // quantity.UNIT for name in names}
 
 
@@ -183,11 +183,3 @@ def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
         for name, count in part.items():
             total[name] = total.get(name, 0) + count
     return total
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _listed(value: Any) -> list[dict[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity
+from krm_fn.kube import identity, values
 from krm_fn.review.forecast import capacity, kinds
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _belongs(pod: Resource, selector: Selector) -> bool:
 
 
 def _marks(pod: Resource) -> dict[str, Any]:
-    return kinds.mapping(kinds.mapping(pod.get("metadata")).get("labels"))
+    return values.mapping(pod.get("metadata"), "labels")
 
 
 def _matched(size: tuple[Demand, ...], pods: list[Resource]) -> Placement | None:

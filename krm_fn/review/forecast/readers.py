@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import paths, templates
+from krm_fn.kube import paths, templates, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.review.forecast import kinds
 
@@ -49,7 +49,7 @@ def _pods(resource: Resource, namespace: str) -> Iterator[tuple[Service, Any]]:
         inside = place.metadata[-1] == "metadata"  # the labels of a clique are fields of the clique itself
         above = place.metadata[:-1] if inside else place.metadata
         for _, holder in paths.each(resource, (above,)):
-            service = kinds.service(kinds.mapping(holder).get("metadata") if inside else holder, namespace)
+            service = kinds.service(values.mapping(holder).get("metadata") if inside else holder, namespace)
             if service is not None:
                 yield from ((service, pod) for _, pod in paths.each(holder, (place.spec[len(above) :],)))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -78,11 +79,10 @@ def steps(strategy: Any, replicas: int) -> Steps:
     >>> steps({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "25%"}}, 1)
     Steps(surge=0, unavailable=1, at_once=False)
     """
-    written = strategy if isinstance(strategy, dict) else {}
+    written = values.mapping(strategy)
     if written.get("type") == "Recreate":
         return Steps(0, replicas, at_once=True)
-    update = written.get("rollingUpdate")
-    update = update if isinstance(update, dict) else {}
+    update = values.mapping(written, "rollingUpdate")
     surge = scaled(update.get("maxSurge"), replicas, up=True)
     unavailable = scaled(update.get("maxUnavailable"), replicas, up=False)
     return Steps(surge, min(unavailable if surge or unavailable else 1, replicas))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity
+from krm_fn.kube import identity, values
 from krm_fn.review.forecast import kinds, readers
 from krm_fn.review.forecast.kinds import World
 
@@ -35,9 +35,9 @@ def _adapters(resources: Iterable[tuple[str, Resource]]) -> Iterator[tuple[Servi
 
 def _has_other_owner(resource: Resource | None) -> bool:
     """True if something has set the replicas of a live object through its subresource `scale`, as autoscalers do."""
-    managers = kinds.entries(kinds.mapping((resource or {}).get("metadata")).get("managedFields"))
+    managers = values.objects(values.mapping((resource or {}).get("metadata")).get("managedFields"))
     return any(entry.get("subresource") == "scale" and _owns_replicas(entry.get("fieldsV1")) for entry in managers)
 
 
 def _owns_replicas(fields: Any) -> bool:
-    return "f:replicas" in kinds.mapping(kinds.mapping(fields).get("f:spec"))
+    return "f:replicas" in values.mapping(fields, "f:spec")

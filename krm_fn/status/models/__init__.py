@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity, names
+from krm_fn.kube import identity, names, values
 from krm_fn.records import NamedTuple
 from krm_fn.schema import adapters
 from krm_fn.status import fields
@@ -78,18 +78,18 @@ class Known(NamedTuple):
 
 def read(resource: Resource, home: str = "") -> Model:
     """Reads one model. `home` is the namespace of a resource without one. Never raises for what a user wrote."""
-    spec, metadata = fields.mapping(resource, "spec"), fields.mapping(resource, "metadata")
+    spec, metadata = values.mapping(resource, "spec"), values.mapping(resource, "metadata")
     finalizers = metadata.get("finalizers")
     return Model(
         identity.key(resource, home),
         fields.number(metadata.get("generation")) or 0,
-        fields.text(spec.get("modelName")),
-        fields.text(spec.get("baseModelName")),
-        fields.text(spec.get("modelType")),
-        fields.text(fields.mapping(spec, "source").get("uri")) if isinstance(spec.get("source"), dict) else None,
+        values.text(spec.get("modelName")),
+        values.text(spec.get("baseModelName")),
+        values.text(spec.get("modelType")),
+        values.text(values.mapping(spec, "source").get("uri")) if isinstance(spec.get("source"), dict) else None,
         "deletionTimestamp" in metadata,
-        tuple(map(fields.text, finalizers)) if isinstance(finalizers, list) else (),
-        fields.mapping(resource, "status"),
+        tuple(map(values.text, finalizers)) if isinstance(finalizers, list) else (),
+        values.mapping(resource, "status"),
     )
 
 
@@ -108,8 +108,8 @@ def stored(model: Model) -> dict[tuple[str, str], bool]:
     written before the endpoints answered. Endpoints without a loaded adapter are left out.
     """
     old = told(model) != model.generation or fields.condition(model.status, SERVES).get("reason") == LOADING
-    rows = fields.mappings(model.status.get("endpoints"))
-    found = {(fields.text(each.get("address")), fields.text(each.get("podName"))): each.get("ready") is True for each in rows}
+    rows = values.objects(model.status.get("endpoints"))
+    found = {(values.text(each.get("address")), values.text(each.get("podName"))): each.get("ready") is True for each in rows}
     current = told(model) == model.generation
     return {place: ready and current for place, ready in found.items() if old or ready}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
 from krm_fn.status.conditions import READY, VALID
@@ -28,9 +29,9 @@ def events(model: Model, desired: dict[str, Any]) -> list[Event]:
     valid, serves = (fields.condition(desired, each) for each in (VALID, SERVES))
     found: list[Event] = []
     if valid.get("reason") == serving.INVALID and valid.get("message") != fields.condition(model.status, VALID).get("message"):
-        found.append(Event(serving.INVALID, fields.text(valid.get("message")).removeprefix("Validation failed: ")))
+        found.append(Event(serving.INVALID, values.text(valid.get("message")).removeprefix("Validation failed: ")))
     if serves.get("reason") != fields.condition(model.status, SERVES).get("reason"):
-        found += _served(model, desired, fields.text(serves.get("reason")), fields.text(serves.get("message")))
+        found += _served(model, desired, values.text(serves.get("reason")), values.text(serves.get("message")))
     return found
 
 
@@ -43,7 +44,7 @@ def _served(model: Model, desired: dict[str, Any], reason: str, message: str) ->
     elif reason == serving.NO_ENDPOINTS:
         yield Event("NoEndpointsFound", message)
     elif reason == serving.NOT_READY:
-        why = fields.text(fields.condition(desired, READY).get("message")).partition("; ")[2]
+        why = values.text(fields.condition(desired, READY).get("message")).partition("; ")[2]
         yield Event("PartialEndpointFailure", f"Some endpoints failed to load LoRA: {total - ready} task(s) failed; {why}")
         yield Event(reason, f"Only {ready} of {total} endpoints ready for base model {model.base}")
     elif reason in {serving.ALIKE, serving.CONFLICT, serving.OFF}:

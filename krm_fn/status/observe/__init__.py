@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from krm_fn import registry
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
@@ -157,10 +157,10 @@ class Observer:
 
     def start(self, resource: Resource) -> Observation:
         """An observation with the fields that are the same for all kinds. `observe` completes it."""
-        place = fields.mapping(resource, "metadata")
-        key = ObjectKey(self.group, self.kind, fields.shared(place.get("namespace")), fields.text(place.get("name")))
-        observed = fields.number(fields.mapping(resource, "status").get("observedGeneration"))
-        wanted = fields.replicas(fields.mapping(resource, "spec"))
+        place = values.mapping(resource, "metadata")
+        key = ObjectKey(self.group, self.kind, fields.shared(place.get("namespace")), values.text(place.get("name")))
+        observed = fields.number(values.mapping(resource, "status").get("observedGeneration"))
+        wanted = fields.replicas(values.mapping(resource, "spec"))
         return Observation(key, fields.number(place.get("generation")) or 0, wanted, observed=observed)
 
 

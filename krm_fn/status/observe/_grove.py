@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.status import fields, observe
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LEAST_REPLICAS = 1
 
 def observed(own: Observation, resource: Resource, counts: Counts, word: str) -> Observation:
     """Completes an observation. `word` names the count that tells readiness: `ready` or `available`."""
-    status = fields.mapping(resource, "status")
+    status = values.mapping(resource, "status")
     why = _why(own, counts, word)
     return own._replace(
         counts=counts,
@@ -37,7 +37,7 @@ def observed(own: Observation, resource: Resource, counts: Counts, word: str) ->
         updating=own.observed is None or bool(observe.behind(own)) or counts.updated != own.desired,
         family=fields.label(resource, labels.PART_OF),
         revision=revision(status, "currentPodCliqueSetGenerationHash"),
-        least=fields.number(fields.mapping(resource, "spec").get("minAvailable")) or LEAST_REPLICAS,
+        least=fields.number(values.mapping(resource, "spec").get("minAvailable")) or LEAST_REPLICAS,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.status import fields
 from krm_fn.status.observe import Template
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def read(metadata: dict[str, Any], path: Path) -> Template:
     """The template whose metadata is at a path of an object."""
-    annotations, marks = fields.mapping(metadata, "annotations"), fields.mapping(metadata, "labels")
-    parts = (fields.text(marks.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
+    annotations, marks = values.mapping(metadata, "annotations"), values.mapping(metadata, "labels")
+    parts = (values.text(marks.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
     return _template(path, fields.shared(annotations.get(labels.RESTART_AT)), bool(annotations), "-".join(filter(None, parts)))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.status import fields, observe
 from krm_fn.status.observe import Counts, Failure, Observation, Observer, _templates
 
@@ -29,7 +30,7 @@ class Deployment(Observer):
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all replicas are of the newest template and available, and no older replica remains."""
-        spec, status = fields.mapping(resource, "spec"), fields.mapping(resource, "status")
+        spec, status = values.mapping(resource, "spec"), values.mapping(resource, "status")
         own = self.start(resource)
         counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")))
         available = fields.condition(status, "Available")
@@ -47,8 +48,8 @@ class Deployment(Observer):
             updating=bool(late) or counts.updated < own.desired or counts.replicas > counts.updated,
             failure=failure,
             since=fields.since(available) if (available.get("status") == "True") is not bool(why) else "",
-            selector=_selector(fields.mapping(spec, "selector", "matchLabels")),
-            templates=(_templates.read(fields.mapping(resource, *_TEMPLATE), _TEMPLATE),),
+            selector=_selector(values.mapping(spec, "selector", "matchLabels")),
+            templates=(_templates.read(values.mapping(resource, *_TEMPLATE), _TEMPLATE),),
         )
 
 
@@ -66,7 +67,7 @@ def _why(own: Observation, counts: Counts, available: dict[str, Any]) -> str:
 def _refused(status: dict[str, Any]) -> str:
     """Why the controller cannot create pods, such as an exceeded quota; empty if it can."""
     condition = fields.condition(status, "ReplicaFailure")
-    return fields.text(condition.get("message")) if condition.get("status") == "True" else ""
+    return values.text(condition.get("message")) if condition.get("status") == "True" else ""
 
 
 def _failure(status: dict[str, Any]) -> Failure | None:
@@ -74,7 +75,7 @@ def _failure(status: dict[str, Any]) -> Failure | None:
     progressing = fields.condition(status, "Progressing")
     if progressing.get("status") != "False" or progressing.get("reason") != DEADLINE:
         return None
-    return Failure(DEADLINE, _refused(status) or fields.text(progressing.get("message")).rstrip("."))
+    return Failure(DEADLINE, _refused(status) or values.text(progressing.get("message")).rstrip("."))
 
 
 def _selector(wanted: dict[str, Any]) -> str:

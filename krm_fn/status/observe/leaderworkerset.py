@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import names
+from krm_fn.kube import names, values
 from krm_fn.status import fields, observe
 from krm_fn.status.observe import Counts, Observation, Observer, _templates
 
@@ -31,7 +31,7 @@ class LeaderWorkerSet(Observer):
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all groups are ready, and if all are of the newest template where the status tells it."""
-        status = fields.mapping(resource, "status")
+        status = values.mapping(resource, "status")
         own = self.start(resource)
         counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas")))
         available = fields.condition(status, "Available")
@@ -45,8 +45,8 @@ class LeaderWorkerSet(Observer):
             why=why,
             updating=bool(observe.behind(own)) or rolling or (own.observed is not None and counts.updated != own.desired),
             since=fields.since(available) if (available.get("status") == "True") is not bool(why) else "",
-            selector=fields.text(status.get("hpaPodSelector")),
-            templates=tuple(_templates.read(fields.mapping(resource, *path), path) for path in _TEMPLATES),
+            selector=values.text(status.get("hpaPodSelector")),
+            templates=tuple(_templates.read(values.mapping(resource, *path), path) for path in _TEMPLATES),
         )
 
     def reported(self, graph: str, name: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import report
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.status import fields
 from krm_fn.status.observe import Failure, Observation, Observer, Peer
 
@@ -45,9 +45,9 @@ class Pod(Observer):
 
     def observe(self, resource: Resource) -> Observation:
         """Ready as its condition says. A pod that is being deleted has no reason."""
-        status = fields.mapping(resource, "status")
+        status = values.mapping(resource, "status")
         ready = fields.condition(status, "Ready")
-        metadata = fields.mapping(resource, "metadata")
+        metadata = values.mapping(resource, "metadata")
         failure = None if ready.get("status") == "True" or "deletionTimestamp" in metadata else _failure(status)
         why = f"{failure.reason}: {failure.message}" if failure else ""
         if not why and ready.get("status") != "True" and "deletionTimestamp" not in metadata:
@@ -57,7 +57,7 @@ class Pod(Observer):
             why=why,
             failure=failure,
             said=_last_words(status) if why else "",
-            since=fields.since(ready) or fields.text(metadata.get("creationTimestamp")),
+            since=fields.since(ready) or values.text(metadata.get("creationTimestamp")),
             family=fields.label(resource, labels.GRAPH),
             member=fields.label(resource, labels.COMPONENT),
             peer=_peer(resource, status),
@@ -69,37 +69,37 @@ def _peer(resource: Resource, status: dict[str, Any]) -> Peer | None:
     model = fields.label(resource, labels.BASE_MODEL_HASH)
     if not model or status.get("phase") in _ENDED:
         return None
-    addresses = (fields.text(each.get("ip")) for each in fields.mappings(status.get("podIPs")))
-    restarts = sum(fields.count(each.get("restartCount")) for each in fields.mappings(status.get("containerStatuses")))
-    return Peer(fields.text(fields.mapping(resource, "metadata").get("uid")), model, tuple(filter(None, addresses)), restarts)
+    addresses = (values.text(each.get("ip")) for each in values.objects(status.get("podIPs")))
+    restarts = sum(fields.count(each.get("restartCount")) for each in values.objects(status.get("containerStatuses")))
+    return Peer(values.text(values.mapping(resource, "metadata").get("uid")), model, tuple(filter(None, addresses)), restarts)
 
 
 def _failure(status: dict[str, Any]) -> Failure | None:
     """The first container that cannot start, or that ends again and again. Init containers run first."""
-    for each in (*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))):
-        waiting = fields.mapping(each, "state", "waiting")
-        reason = LASTING.get(fields.text(waiting.get("reason")), "")
-        ended = fields.mapping(each, "lastState", "terminated")
+    for each in (*values.objects(status.get("initContainerStatuses")), *values.objects(status.get("containerStatuses"))):
+        waiting = values.mapping(each, "state", "waiting")
+        reason = LASTING.get(values.text(waiting.get("reason")), "")
+        ended = values.mapping(each, "lastState", "terminated")
         restarts = fields.count(each.get("restartCount"))
         if reason == "CrashLoopBackOff" or (ended and restarts >= CRASHES and each.get("ready") is not True):
-            return Failure("CrashLoopBackOff", f"container {fields.text(each.get('name'))} {_end(ended)}, restarts={restarts}")
+            return Failure("CrashLoopBackOff", f"container {values.text(each.get('name'))} {_end(ended)}, restarts={restarts}")
         if reason:
-            said = fields.text(waiting.get("message"))
-            return Failure(reason, f"container {fields.text(each.get('name'))}{f', {said}' if said else ''}")
+            said = values.text(waiting.get("message"))
+            return Failure(reason, f"container {values.text(each.get('name'))}{f', {said}' if said else ''}")
     return None
 
 
 def _end(ended: dict[str, Any]) -> str:
     """How a container ended. Its message may be a part of its log, which fewer people may read than the status of a graph."""
-    reason, code = fields.text(ended.get("reason")), ended.get("exitCode")
+    reason, code = values.text(ended.get("reason")), ended.get("exitCode")
     return f"ended{f' with exit code {code}' if type(code) is int else ''}{f' ({reason})' if reason not in ('', 'Error') else ''}"
 
 
 def _last_words(status: dict[str, Any]) -> str:
     """The last line that a container left behind when it failed: that of /dev/termination-log, or of its log."""
-    for each in (*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))):
-        ended = fields.mapping(each, "state", "terminated") or fields.mapping(each, "lastState", "terminated")
-        lines = [line for line in fields.text(ended.get("message")).splitlines() if line.strip()]
+    for each in (*values.objects(status.get("initContainerStatuses")), *values.objects(status.get("containerStatuses"))):
+        ended = values.mapping(each, "state", "terminated") or values.mapping(each, "lastState", "terminated")
+        lines = [line for line in values.text(ended.get("message")).splitlines() if line.strip()]
         if lines and each.get("ready") is not True and ended.get("exitCode") != 0:
             line = report.visible(lines[-1].strip())
             return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
@@ -110,13 +110,13 @@ def _delayed(status: dict[str, Any]) -> str:
     """What the pod waits for, and waiting may help: a node, or a container that is started again."""
     scheduled = fields.condition(status, "PodScheduled")
     if scheduled.get("status") == "False":
-        return _joined(fields.text(scheduled.get("reason")) or "Unschedulable", fields.text(scheduled.get("message")))
+        return _joined(values.text(scheduled.get("reason")) or "Unschedulable", values.text(scheduled.get("message")))
     if status.get("phase") == "Failed":
-        return _joined(fields.text(status.get("reason")) or "Failed", fields.text(status.get("message")))
-    for each in (*fields.mappings(status.get("initContainerStatuses")), *fields.mappings(status.get("containerStatuses"))):
-        ended = fields.mapping(each, "state", "terminated") or fields.mapping(each, "lastState", "terminated")
+        return _joined(values.text(status.get("reason")) or "Failed", values.text(status.get("message")))
+    for each in (*values.objects(status.get("initContainerStatuses")), *values.objects(status.get("containerStatuses"))):
+        ended = values.mapping(each, "state", "terminated") or values.mapping(each, "lastState", "terminated")
         if ended and ended.get("exitCode") != 0 and each.get("ready") is not True:
-            return _joined(fields.text(ended.get("reason")) or "Error", f"container {fields.text(each.get('name'))} {_end(ended)}")
+            return _joined(values.text(ended.get("reason")) or "Error", f"container {values.text(each.get('name'))} {_end(ended)}")
     return ""
 
 

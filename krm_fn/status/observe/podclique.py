@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.status import fields
 from krm_fn.status.observe import Counts, Observation, Observer, _grove
 
@@ -27,11 +27,11 @@ class PodClique(Observer):
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all pods are ready and of the newest template."""
-        status = fields.mapping(resource, "status")
+        status = values.mapping(resource, "status")
         replicas, updated, ready = (fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas"))
         counts = Counts(replicas, updated, ready, scheduled=fields.number(status.get("scheduledReplicas")))
         own = _grove.observed(self.start(resource), resource, counts, "ready")
-        return own._replace(selector=fields.text(status.get("hpaPodSelector")), member=fields.label(resource, labels.GROVE_GROUP))
+        return own._replace(selector=values.text(status.get("hpaPodSelector")), member=fields.label(resource, labels.GROVE_GROUP))
 
     def judge(self, own: Observation, family: Sequence[Observation]) -> Observation:
         """Its PodCliqueSet must say the same."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krm_fn.kube import values
 from krm_fn.status import fields
 from krm_fn.status.observe import Counts, Observation, Observer, _grove
 
@@ -26,11 +27,11 @@ class PodCliqueScalingGroup(Observer):
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if all replicas are available and of the newest template."""
-        status = fields.mapping(resource, "status")
+        status = values.mapping(resource, "status")
         replicas, updated, available = (fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "availableReplicas"))
         counts = Counts(replicas, updated, available=available, scheduled=fields.number(status.get("scheduledReplicas")))
         own = _grove.observed(self.start(resource), resource, counts, "available")
-        return own._replace(selector=fields.text(status.get("selector")))
+        return own._replace(selector=values.text(status.get("selector")))
 
     def judge(self, own: Observation, family: Sequence[Observation]) -> Observation:
         """Its PodCliqueSet must say the same, and all its PodCliques must be ready."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.status import fields, observe
 from krm_fn.status.observe import Counts, Observation, Observer, _grove, _templates
 
@@ -28,7 +28,7 @@ class PodCliqueSet(Observer):
 
     def observe(self, resource: Resource) -> Observation:
         """Ready if Grove has processed the newest spec."""
-        status = fields.mapping(resource, "status")
+        status = values.mapping(resource, "status")
         own = self.start(resource)
         why = "observedGeneration is nil" if own.observed is None else observe.behind(own)
         replicas, updated, available = (fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "availableReplicas"))
@@ -45,12 +45,12 @@ class PodCliqueSet(Observer):
 
 def _cliques(resource: Resource) -> Iterator[Template]:
     """A clique holds labels and annotations of its pods itself."""
-    listed = fields.mapping(resource, "spec", "template").get("cliques")
+    listed = values.mapping(resource, "spec", "template").get("cliques")
     for index, clique in enumerate(listed if isinstance(listed, list) else ()):
-        yield _templates.read(fields.mapping(clique), ("spec", "template", "cliques", index))._replace(
-            service=fields.shared(fields.mapping(clique, "labels").get(labels.COMPONENT)),
-            clique=fields.shared(fields.mapping(clique).get("name")),
-            replicas=fields.number(fields.mapping(clique, "spec").get("replicas")),
+        yield _templates.read(values.mapping(clique), ("spec", "template", "cliques", index))._replace(
+            service=fields.shared(values.mapping(clique, "labels").get(labels.COMPONENT)),
+            clique=fields.shared(values.mapping(clique).get("name")),
+            replicas=fields.number(values.mapping(clique, "spec").get("replicas")),
         )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity, labels, names
+from krm_fn.kube import identity, labels, names, values
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
@@ -62,7 +62,7 @@ class Request(NamedTuple):
     @property
     def state(self) -> str:
         """The state in the stored status; empty before the first. In v1beta1 it is the phase."""
-        return fields.text(self.status.get(self.form.state))
+        return values.text(self.status.get(self.form.state))
 
     @property
     def job(self) -> ObjectKey:
@@ -84,7 +84,7 @@ class Request(NamedTuple):
         """The key of the graph that was deployed, by the stored status; None if none was."""
         namespace, name = forms.deployed(self.status, self.form)
         if self.form is forms.NEWER:
-            namespace = fields.text(self.overrides.get("namespace")) or self.key.namespace
+            namespace = values.text(self.overrides.get("namespace")) or self.key.namespace
         return ObjectKey(DYNAMO_GROUP, identity.GRAPH, namespace, name) if name else None
 
     def choose(self, output: Output | None) -> Resource | None:
@@ -93,8 +93,8 @@ class Request(NamedTuple):
 
     def place(self, graph: Resource) -> ObjectKey:
         """The key that a generated graph gets. Its name is empty if neither the request nor the graph has one."""
-        namespace = fields.text(self.overrides.get("namespace")) or self.key.namespace
-        name = fields.text(self.overrides.get("name")) or identity.key(graph).name
+        namespace = values.text(self.overrides.get("namespace")) or self.key.namespace
+        name = values.text(self.overrides.get("name")) or identity.key(graph).name
         return ObjectKey(DYNAMO_GROUP, identity.GRAPH, namespace, name)
 
 
@@ -115,14 +115,14 @@ class Seen(NamedTuple):
 
 def read(resource: Resource, home: str = "") -> Request:
     """Reads one request. `home` is the namespace of a resource without one. Never raises for what a user wrote."""
-    metadata, annotations, form = fields.mapping(resource, "metadata"), labels.notes(resource), forms.of(resource)
+    metadata, annotations, form = values.mapping(resource, "metadata"), labels.notes(resource), forms.of(resource)
     return Request(
         identity.key(resource, home),
         fields.number(metadata.get("generation")) or 0,
         labels.PROFILE_HASH in annotations,
-        fields.text(annotations.get(labels.PROFILE_HASH)),
+        values.text(annotations.get(labels.PROFILE_HASH)),
         *forms.wanted(resource, form),
         "deletionTimestamp" in metadata,
-        status=fields.mapping(resource, "status"),
+        status=values.mapping(resource, "status"),
         form=form,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.status import fields, graph
 from krm_fn.status.conditions import Condition
 from krm_fn.status.requests import DELETED, DEPLOYING, FAILED, READY, Step
@@ -73,7 +74,7 @@ def _deployed(request: Request, key: ObjectKey, found: Subject | None) -> Step:
     if found is None:
         message = "Deployment was deleted by user. Create a new DGDR to redeploy."
         return Step(DELETED, Condition(TYPE, False, GONE, message), stalled=True, value={**place, "created": True})
-    state = fields.text(found.status.get("state")) or graph.PENDING
+    state = values.text(found.status.get("state")) or graph.PENDING
     value = {**place, "state": state, "created": True}
     note = "" if found.request == request.key else "; the graph was not made by this request, which only reports its state"
     if state == graph.SUCCESSFUL:

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, values
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
 from krm_fn.status.conditions import Condition
@@ -79,17 +79,17 @@ def of(resource: Resource) -> Form:
 
 def wanted(resource: Resource, form: Form) -> Wanted:
     """Reads the spec. Any field may have any type."""
-    spec = fields.mapping(resource, "spec")
-    backend = fields.text(spec.get("backend"))
+    spec = values.mapping(resource, "spec")
+    backend = values.text(spec.get("backend"))
     if form is OLDER:
-        return Wanted(backend, spec.get("useMocker") is True, spec.get("autoApply") is True, fields.mapping(spec, "deploymentOverrides"))
-    mocker = fields.mapping(spec, "features", "mocker").get("enabled") is True
+        return Wanted(backend, spec.get("useMocker") is True, spec.get("autoApply") is True, values.mapping(spec, "deploymentOverrides"))
+    mocker = values.mapping(spec, "features", "mocker").get("enabled") is True
     return Wanted(backend, mocker, spec.get("autoApply") is not False, _overrides(resource, spec))
 
 
 def generated(status: dict[str, Any], form: Form) -> Resource:
     """The generated graph in a status; empty if there is none."""
-    return fields.mapping(status, *form.result)
+    return values.mapping(status, *form.result)
 
 
 def deployed(status: dict[str, Any], form: Form) -> tuple[str, str]:
@@ -98,9 +98,9 @@ def deployed(status: dict[str, Any], form: Form) -> tuple[str, str]:
     The namespace is empty in v1beta1, whose status has no place for it.
     """
     if form is NEWER:
-        return "", fields.text(status.get("dgdName"))
-    found = fields.mapping(status, "deployment")
-    return fields.text(found.get("namespace")), fields.text(found.get("name")) if found.get("created") is True else ""
+        return "", values.text(status.get("dgdName"))
+    found = values.mapping(status, "deployment")
+    return values.text(found.get("namespace")), values.text(found.get("name")) if found.get("created") is True else ""
 
 
 def written(before: dict[str, Any], told: Told, form: Form) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _older(before: dict[str, Any], told: Told) -> dict[str, Any]:
 def _newer(before: dict[str, Any], told: Told) -> dict[str, Any]:
     found = {**before, "phase": _phase(told), "profilingJobName": told.job or before.get("profilingJobName")}
     if told.graph:
-        found["profilingResults"] = {**fields.mapping(before, "profilingResults"), "selectedConfig": told.graph}
+        found["profilingResults"] = {**values.mapping(before, "profilingResults"), "selectedConfig": told.graph}
     if told.deployed:
         found |= {"dgdName": told.deployed["name"], "deploymentInfo": _counted(told.counts)}
     return found
@@ -140,18 +140,18 @@ def _phase(told: Told) -> str:
 
 def _counted(status: dict[str, Any]) -> dict[str, int] | None:
     """The replicas of all components of a graph, by its status; None if it tells none."""
-    counts = [each for part in ("components", "services") for each in fields.mapping(status, part).values() if isinstance(each, dict)]
+    counts = [each for part in ("components", "services") for each in values.mapping(status, part).values() if isinstance(each, dict)]
     names = ("replicas", "availableReplicas")
     return {name: sum(fields.count(each.get(name)) for each in counts) for name in names} if counts else None
 
 
 def _overrides(resource: Resource, spec: dict[str, Any]) -> dict[str, Any]:
     """The metadata of the graph in the spec; without any, what a conversion kept of `deploymentOverrides`."""
-    found = fields.mapping(spec, "overrides", "dgd").get("metadata")
+    found = values.mapping(spec, "overrides", "dgd").get("metadata")
     if isinstance(found, dict):
         return found
     try:
-        kept = json.loads(fields.text(labels.notes(resource).get(labels.PRESERVED_REQUEST)) or "{}")
+        kept = json.loads(values.text(labels.notes(resource).get(labels.PRESERVED_REQUEST)) or "{}")
     except (ValueError, RecursionError):
         return {}
-    return fields.mapping(kept, "spec", "deploymentOverrides") or fields.mapping(kept, "deploymentOverrides")
+    return values.mapping(kept, "spec", "deploymentOverrides") or values.mapping(kept, "deploymentOverrides")

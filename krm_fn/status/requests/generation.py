@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import size
-from krm_fn.status import fields
+from krm_fn.kube import size, values
 from krm_fn.status.conditions import Condition
 from krm_fn.status.requests import FAILED, PENDING, READY, Step, profiling
 
@@ -77,7 +76,7 @@ def _again(request: Request) -> str:
 
 def _place(request: Request, graph: Resource) -> list[str]:
     """Says where a graph does not go, or why it cannot go anywhere."""
-    target, written = request.place(graph), fields.text(fields.mapping(graph, "metadata").get("namespace"))
+    target, written = request.place(graph), values.text(values.mapping(graph, "metadata").get("namespace"))
     found = []
     if written and written != target.namespace:
         found.append(f"the namespace {written} of the generated graph is not used; the graph goes to {target.namespace}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.records import NamedTuple
 from krm_fn.status import fields
 from krm_fn.status.requests import deployment, generation, profiling, validation
@@ -49,7 +50,7 @@ def between(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Transitio
         yield Transition(INITIALIZED, "DGDR initialized successfully")
     for type_ in _TYPES:
         was, now = (fields.condition(each, type_) for each in (before, after))
-        reason, message = fields.text(now.get("reason")), fields.text(now.get("message"))
+        reason, message = values.text(now.get("reason")), values.text(now.get("message"))
         if reason in _NEWS and was.get("reason") != reason:
             name, fixed = _NEWS[reason]
             yield Transition(name, fixed or message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krm_fn.kube import values
 from krm_fn.status import adapter, conditions, fields, scaling
 from krm_fn.status.subject import ADAPTER
 from krm_fn.sync import times
@@ -91,7 +92,7 @@ class Adapters(Controller):
         outcome = await self.publish(key, entry, desired)
         self._scaled.pop(key, None)
         if outcome is not None and outcome.resource is not None:
-            self._kept = "conditions" in fields.mapping(outcome.resource, "status")
+            self._kept = "conditions" in values.mapping(outcome.resource, "status")
             self._tell(entry, desired, verdict)
         return outcome.pause if outcome else None
 

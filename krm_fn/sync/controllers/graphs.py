@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.status import conditions, fields, graph
 from krm_fn.sync import logs, times
 from krm_fn.sync.controllers import GRAPHS, UNMANAGED, Controller
@@ -36,7 +36,7 @@ class Graphs(Controller):
         """The state in the status, `unknown` before the first, and `unmanaged` for a graph without the annotation."""
         if value.entries is None and not value.wrong:
             return UNMANAGED
-        return fields.text(value.status.get("state")) or _UNKNOWN
+        return values.text(value.status.get("state")) or _UNKNOWN
 
     async def reconcile(self, key: ObjectKey) -> float | None:
         """Writes the status of one graph."""

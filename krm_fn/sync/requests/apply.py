@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, values
 from krm_fn.records import NamedTuple
-from krm_fn.status import fields
 from krm_fn.sync import logs
 from krm_fn.sync.client import JSON_PATCH
 from krm_fn.sync.kinds import Kind
@@ -191,7 +190,7 @@ def _same_request(live: Resource, graph: Resource) -> bool:
 
 
 def _owners(live: Resource) -> list[dict[str, Any]]:
-    return fields.mappings(live["metadata"].get("ownerReferences"))
+    return values.objects(live["metadata"].get("ownerReferences"))
 
 
 def _reference(graph: Resource) -> dict[str, Any]:

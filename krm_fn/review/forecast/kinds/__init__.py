@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, values
 from krm_fn.records import NamedTuple
 from krm_fn.review.forecast.outcome import Service
 
@@ -66,15 +66,15 @@ def get(key: ObjectKey) -> Callable[[Change, World], Part]:
 
 def service(metadata: Any, namespace: str) -> Service | None:
     """The service that the labels of an object or a pod name; None if they name none. A component without a graph names its pods only."""
-    marks = mapping(mapping(metadata).get("labels"))
+    marks = values.mapping(metadata, "labels")
     name = marks.get(labels.COMPONENT) or marks.get(labels.SELECTOR)
     return Service(namespace, f"{marks.get(labels.GRAPH) or ''}", name) if isinstance(name, str) else None
 
 
 def service_of(change: Change) -> Service | None:
     """The service of a workload: that of its labels, or the component without a graph that owns it."""
-    metadata = mapping((change.new or change.old or {}).get("metadata"))
-    kind, _, name = f"{mapping(metadata.get('annotations')).get(labels.OWNER)}".partition("/")
+    metadata = values.mapping((change.new or change.old or {}).get("metadata"))
+    kind, _, name = f"{values.mapping(metadata.get('annotations')).get(labels.OWNER)}".partition("/")
     alone = Service(change.key.namespace, "", name) if kind == identity.COMPONENT else None
     return service(metadata, change.key.namespace) or alone
 
@@ -95,19 +95,9 @@ def differing(change: Change) -> tuple[Resource, Resource] | None:
     return (change.old, change.new) if change.fields and change.old is not None and change.new is not None else None
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is an object, otherwise an empty object."""
-    return value if isinstance(value, dict) else {}
-
-
-def entries(value: Any) -> list[dict[str, Any]]:
-    """The objects in a list; an empty list for any other value."""
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
 def present(value: Any) -> dict[str, Any]:
     """The fields of an object that are not null."""
-    return {name: entry for name, entry in mapping(value).items() if entry is not None}
+    return {name: entry for name, entry in values.mapping(value).items() if entry is not None}
 
 
 def replicas(resource: Resource | None, adapters: Mapping[Service, int], found: Service | None) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import values
 from krm_fn.review.forecast import kinds
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def refused(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def _refused_in_clique(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
-    before, after = (kinds.mapping(each.get("spec")) for each in (old, new))
+    before, after = (values.mapping(each.get("spec")) for each in (old, new))
     yield from (("spec", name) for name in _OF_CLIQUES if (before.get(name) or None) != (after.get(name) or None))
     if _least(before) != _least(after):
         yield ("spec", "minAvailable")
@@ -62,8 +63,8 @@ def _least(spec: Mapping[str, Any]) -> int:
 
 
 def _scheduler(spec: Mapping[str, Any]) -> Any:
-    return kinds.mapping(spec.get("podSpec")).get("schedulerName") or ""
+    return values.mapping(spec.get("podSpec")).get("schedulerName") or ""
 
 
 def _named(value: Any) -> dict[str, dict[str, Any]]:
-    return {f"{entry.get('name')}": entry for entry in kinds.entries(value)}
+    return {f"{entry.get('name')}": entry for entry in values.objects(value)}

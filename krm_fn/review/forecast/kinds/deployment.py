@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krm_fn.kube import values
 from krm_fn.review.forecast import capacity, differences, kinds, rollout, stored
 from krm_fn.review.forecast.kinds import Part
 from krm_fn.review.forecast.rollout import Rollout, Selector
@@ -49,7 +50,7 @@ def _rollout(change: Change, world: World, found: Service | None, *, replaces: b
     before, after = kinds.replicas(change.old, world.old, found), kinds.replicas(change.new, world.new, found)
     old, new = (_size(each) for each in (change.old, change.new))
     taken = rollout.steps(kinds.spec(change.new).get("strategy"), after)
-    chosen = kinds.mapping(kinds.mapping(kinds.spec(change.old or change.new).get("selector")).get("matchLabels"))
+    chosen = values.mapping(values.mapping(kinds.spec(change.old or change.new).get("selector")).get("matchLabels"))
     selector = Selector(change.key.namespace, tuple(chosen.items()))
     return Rollout(before, after, old or new, new or old, taken, replaces, change.new is None, selector)
 
@@ -58,4 +59,4 @@ def _size(resource: Resource | None) -> tuple[capacity.Demand, ...]:
     """The demand of one pod; empty if there is no Deployment."""
     if resource is None:
         return ()
-    return (capacity.demand(kinds.mapping(kinds.spec(resource).get("template")).get("spec")),)
+    return (capacity.demand(values.mapping(kinds.spec(resource).get("template")).get("spec")),)

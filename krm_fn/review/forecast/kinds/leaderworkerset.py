@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
+from krm_fn.kube import values
 from krm_fn.review.forecast import capacity, differences, kinds, rollout, stored
 from krm_fn.review.forecast.kinds import Part
 from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
@@ -62,7 +63,7 @@ def _sizes(change: Change, changed: tuple[Path, ...]) -> Iterator[Result]:
 def _revision(resource: Resource) -> dict[str, Any]:
     """What a revision of the set holds, with the defaults of its definition and its webhook."""
     spec = kinds.spec(resource)
-    template = kinds.mapping(spec.get("leaderWorkerTemplate"))
+    template = values.mapping(spec.get("leaderWorkerTemplate"))
     pods = {name: stored.group(template[name]) for name in _TEMPLATES if template.get(name) is not None}
     policy = template.get("restartPolicy") or ""
     named = {"size": kinds.number(template.get("size"), 1), "restartPolicy": _OLD_NAMES.get(policy, policy)}
@@ -72,8 +73,8 @@ def _revision(resource: Resource) -> dict[str, Any]:
 
 def _subgroups(resource: Resource) -> Any:
     """What the webhook keeps of the subgroups: whether the set has them, and their size."""
-    policy = kinds.mapping(kinds.spec(resource).get("leaderWorkerTemplate")).get("subGroupPolicy")
-    return None if policy is None else kinds.mapping(policy).get("subGroupSize")
+    policy = values.mapping(kinds.spec(resource).get("leaderWorkerTemplate")).get("subGroupPolicy")
+    return None if policy is None else values.mapping(policy).get("subGroupSize")
 
 
 def _rollout(change: Change, world: World, found: Service | None, *, replaces: bool) -> Rollout:
@@ -86,17 +87,17 @@ def _rollout(change: Change, world: World, found: Service | None, *, replaces: b
 
 def _steps(spec: Mapping[str, Any], replicas: int) -> Steps:
     """The steps of a set: one group at a time and no surge, if nothing is written."""
-    update = kinds.mapping(kinds.mapping(spec.get("rolloutStrategy")).get("rollingUpdateConfiguration"))
+    update = values.mapping(spec.get("rolloutStrategy"), "rollingUpdateConfiguration")
     surge = min(rollout.scaled(update.get("maxSurge"), replicas, up=True, default=0), replicas)
     return Steps(surge, min(rollout.scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas))
 
 
 def _size(resource: Resource | None) -> tuple[capacity.Demand, ...]:
     """The demands of the pods of one group: the leader, and the workers, which have the leader's template if they are alone."""
-    template = kinds.mapping(kinds.spec(resource).get("leaderWorkerTemplate"))
+    template = values.mapping(kinds.spec(resource).get("leaderWorkerTemplate"))
     if not template:
         return ()
-    worker = capacity.demand(kinds.mapping(template.get("workerTemplate")).get("spec"))
+    worker = capacity.demand(values.mapping(template.get("workerTemplate")).get("spec"))
     leader = template.get("leaderTemplate")
-    first = worker if leader is None else capacity.demand(kinds.mapping(leader).get("spec"))
+    first = worker if leader is None else capacity.demand(values.mapping(leader).get("spec"))
     return (first, *(worker for _ in range(kinds.number(template.get("size"), 1) - 1)))

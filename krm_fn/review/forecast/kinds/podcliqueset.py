@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import labels
+from krm_fn.kube import labels, values
 from krm_fn.records import NamedTuple
 from krm_fn.review.forecast import capacity, differences, kinds, stored
 from krm_fn.review.forecast.kinds import Part, _clique_refusals
@@ -52,7 +52,7 @@ def forecast(change: Change, _: World) -> Part:
         return Part("refused", services, services, refused, tuple(_rollouts(change, None)))
     changed, counts = _changed(*both), tuple(_counts(change))
     causes = tuple(path for paths in changed.values() for path in paths)
-    waits = kinds.mapping(kinds.spec(both[1]).get("updateStrategy")).get("type") == "OnDelete"
+    waits = values.mapping(kinds.spec(both[1]).get("updateStrategy")).get("type") == "OnDelete"
     if waits or not changed:
         return Part("updated", services, (), causes, tuple(_rollouts(change, frozenset())), counts)
     replaced = frozenset(changed)
@@ -62,11 +62,11 @@ def forecast(change: Change, _: World) -> Part:
 
 
 def _template(resource: Resource | None) -> dict[str, Any]:
-    return kinds.mapping(kinds.spec(resource).get("template"))
+    return values.mapping(kinds.spec(resource).get("template"))
 
 
 def _cliques(resource: Resource | None) -> list[dict[str, Any]]:
-    return kinds.entries(_template(resource).get("cliques"))
+    return values.objects(_template(resource).get("cliques"))
 
 
 def _changed(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
@@ -92,7 +92,7 @@ def _pods(clique: Mapping[str, Any], resource: Resource) -> Any:
 
 
 def _pod(clique: Mapping[str, Any]) -> dict[str, Any]:
-    return kinds.mapping(kinds.mapping(clique.get("spec")).get("podSpec"))
+    return values.mapping(clique.get("spec"), "podSpec")
 
 
 def _in_clique(path: Path, index: int) -> Path:
@@ -107,7 +107,7 @@ def _units(resource: Resource | None) -> Iterator[_Unit]:
     cliques = _cliques(resource)
     indexes = {f"{clique.get('name')}": index for index, clique in enumerate(cliques)}
     grouped: set[int] = set()
-    for group in kinds.entries(_template(resource).get("podCliqueScalingGroups")):
+    for group in values.objects(_template(resource).get("podCliqueScalingGroups")):
         names = group.get("cliqueNames")
         own = tuple(indexes[f"{name}"] for name in names if f"{name}" in indexes) if isinstance(names, list) else ()
         grouped.update(own)
@@ -119,7 +119,7 @@ def _units(resource: Resource | None) -> Iterator[_Unit]:
 
 def _copies(clique: Mapping[str, Any]) -> int:
     """The number of pods of a clique; 0 means 1 (defaultPodCliqueTemplateSpecs)."""
-    return kinds.number(kinds.mapping(clique.get("spec")).get("replicas"), 1) or 1
+    return kinds.number(values.mapping(clique.get("spec")).get("replicas"), 1) or 1
 
 
 def _rollouts(change: Change, replaced: frozenset[int] | None) -> Iterator[Rollout]:
@@ -159,7 +159,7 @@ def _selector(change: Change, unit: _Unit | None) -> Selector | None:
 
 def _is_group(resource: Resource | None, unit: _Unit) -> bool:
     """True for a scaling group, False for a single clique."""
-    return any(group.get("name") == unit.name for group in kinds.entries(_template(resource).get("podCliqueScalingGroups")))
+    return any(group.get("name") == unit.name for group in values.objects(_template(resource).get("podCliqueScalingGroups")))
 
 
 def _services(resource: Resource, namespace: str, indexes: set[int] | None = None) -> Iterator[Service]:
