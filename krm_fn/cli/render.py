@@ -10,7 +10,7 @@ import click
 from krm_fn import expand, report
 from krm_fn.cli import _formats, _options, _output
 from krm_fn.files import locations, output
-from krm_fn.kube import labels, order
+from krm_fn.kube import applied, order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from krm_fn.files.sources import Sources
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
-
-_INTERNAL = ("internal.config.kubernetes.io/", "internal.config.k8s.io/", "config.k8s.io/", "kustomize.config.k8s.io/")
-_OURS_TO_DROP = (labels.FUNCTION, labels.LEGACY_PATH, labels.LEGACY_INDEX)
 
 
 @click.command()
@@ -58,7 +55,7 @@ def render(  # noqa: PLR0913 - one for each option
     if failing := policy.failing(found):
         click.echo(f"nothing is rendered: {report.count(failing)}", err=True)
         ctx.exit(1)
-    rendered = order.sort(_for_the_cluster(resource) for resource in expansion.resources if not _is_local(resource))
+    rendered = order.sort(applied.without_annotations(resource) for resource in expansion.resources if not applied.is_local(resource))
     if folder:
         said = _written(folder, rendered, prune=prune)
         click.echo("" if policy.quiet else said, err=True, nl=False)
@@ -69,20 +66,6 @@ def render(  # noqa: PLR0913 - one for each option
 def _report(found: list[Result], loaded: Sources) -> None:
     checked = _formats.Checked(loaded.resources, found, loaded.stdin, colour=_output.colours(err=True))
     _output.write(_formats.write("text", checked), err=True)
-
-
-def _is_local(resource: Resource) -> bool:
-    return labels.notes(resource).get(labels.LOCAL_CONFIG) == "true"
-
-
-def _for_the_cluster(resource: Resource) -> Resource:
-    """The resource without the annotations that kustomize and kpt write for themselves."""
-    annotations = labels.notes(resource)
-    kept = {key: value for key, value in annotations.items() if key not in _OURS_TO_DROP and not key.startswith(_INTERNAL)}
-    if len(kept) == len(annotations):
-        return resource
-    metadata = {key: value for key, value in resource["metadata"].items() if key != "annotations"}
-    return {**resource, "metadata": {**metadata, "annotations": kept} if kept else metadata}
 
 
 def _written(folder: Path, rendered: list[Resource], *, prune: bool) -> str:

@@ -277,6 +277,11 @@ TITLES = {
     "DYN484": "Operator refuses the change of the field",
     # 500-509: explain
     "DYN500": "Field reaches no object",
+    # 510-529: comparisons of two states
+    "DYN510": "Change has no forecast",
+    "DYN511": "Error in the old state",
+    "DYN512": "No complete list of nodes",
+    "DYN513": "Nodes without pods",
     # 530-549: forecasts of changed objects
     "DYN530": "API server refuses a change of the field",
     "DYN531": "Grove refuses a change of the PodCliqueSet",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 
-__all__ = ["Earlier", "Pair", "UnreadableError", "pairs", "read"]
+__all__ = ["Earlier", "Pair", "UnreadableError", "files", "pairs", "read", "unread"]
 
 
 class Earlier(NamedTuple):
@@ -45,14 +45,23 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> Earlier
 
     `exclude` holds the globs of `krm_fn.files.selection`. Raises UnreadableError if git does not know the revision, or lacks a file of it.
     """
-    by_path = bool(old) and Path(old).exists()
-    there = list(_files(old, paths, exclude) if by_path else _revision(old, paths, exclude))
-    found = list(_unread(file for file, _ in there))
+    there = files(old, paths, exclude)
+    found = list(unread(file for file, _ in there))
     resources = [(source, places) for file, places in there for source in file.sources if source.address.name]
-    if by_path and not resources and not found:
+    if _is_path(old) and not resources and not found:
         message = "the old state holds no resource, so no change is found; name the state before the change"
         found.append(results.warning("DYN073", message, file=old))
     return Earlier(resources, found)
+
+
+def files(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[tuple[File, frozenset[str]]]:
+    """The files that `read` reads, each with the paths that it can have now. Raises UnreadableError as `read` does."""
+    return list(_files(old, paths, exclude) if _is_path(old) else _revision(old, paths, exclude))
+
+
+def _is_path(old: str) -> bool:
+    """True for a file or a folder, False for a revision."""
+    return bool(old) and Path(old).exists()
 
 
 def pairs(earlier: Earlier, now: Iterable[Source], home: str) -> list[Pair]:
@@ -81,7 +90,7 @@ def _real(path: str) -> str:
     return str(Path(path).resolve())
 
 
-def _unread(there: Iterable[File]) -> Iterator[Result]:
+def unread(there: Iterable[File]) -> Iterator[Result]:
     """Findings about old files as warnings: a change may repair a broken file. In folders, only if the file names a Dynamo kind."""
     for file in there:
         for result in file.results if file.names_dynamo else ():

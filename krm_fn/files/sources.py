@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from krm_fn import config, results
 from krm_fn.config import Config
 from krm_fn.files import listing, locations, reading, scopes, selection
+from krm_fn.files.listing import Listed
 from krm_fn.kube import identity, labels
 from krm_fn.resolve import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from krm_fn.files.listing import Listed
     from krm_fn.files.reading import File, Source
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
@@ -92,10 +92,29 @@ def load(  # noqa: PLR0913 - one for each option
     if not resources and not results.failed(found.results):
         found.results.append(_nothing(paths, found.skipped))
     configs = found.configs if config_file is None else _named_config(config_file, found.results)
+    return _loaded(found, resources, configs, namespace)._replace(stdin=stdin)
+
+
+def earlier(files: Iterable[File], named: Sequence[Source] = (), default: Source | None = None, *, namespace: str = "") -> Sources:
+    """The resources and the configuration of files that are already read, such as those of a git revision.
+
+    The configuration is the one in `named`, else the only one in the files, else the default. No resource at all is not a finding.
+    """
+    found = _Found([], [], [], {}, Counter())
+    for file in files:
+        name = file.sources[0].file if file.sources else ""
+        found.scopes[name] = ""
+        _add(file, Listed(name, "", in_folder=True), found, tolerant=not file.names_dynamo)
+    configs = list(named) or found.configs or ([default] if default else [])
+    return _loaded(found, _sound(found), configs, namespace)
+
+
+def _loaded(found: _Found, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
+    """The resources with the configuration, and the findings about both."""
     configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]
     settings, wrong = _settings(configs)
     settings = settings._replace(namespace=namespace or settings.namespace)
-    loaded = Sources(resources, configs, settings, [*found.results, *wrong], stdin, skipped=found.skipped)
+    loaded = Sources(resources, configs, settings, [*found.results, *wrong], skipped=found.skipped)
     return loaded._replace(groups=scopes.groups(resources, found.scopes, loaded.home))
 
 

@@ -13,14 +13,19 @@ if TYPE_CHECKING:
 
 
 class FieldChange(NamedTuple):
-    """One field that differs. `path` is its place in the new object, or in the old one if the field was removed.
+    """One field that differs. `path` is its place in the new object, or where a removed field would be there.
 
-    `old` is None for an added field, and `new` is None for a removed field.
+    `old` is None for an added field, and `new` is None for a removed field. `before` is the place in the old object, or where an added
+    field would be there. `names` is the path with the key of a list entry in place of its index, for lists whose entries have keys. If
+    only the order of a list changed, `order` is true, and `old` and `new` are the keys of its entries in their order.
     """
 
     path: Path
     old: Any
     new: Any
+    before: Path = ()
+    names: Path = ()
+    order: bool = False
 
 
 class Change(NamedTuple):

@@ -1,0 +1,154 @@
+"""Finds the fields of the inputs that make a change.
+
+If both states are rendered, each field in which the inputs differ is set back in turn: a change that then disappears is made by it.
+Otherwise, the origin is the field or the component from which the new object was made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import identity
+from krm_fn.review.diff import Origin, components, fields, setback, sides
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.manifests.assemblies import Pods
+    from krm_fn.results import Path
+    from krm_fn.review.changes import Change, FieldChange
+    from krm_fn.review.diff import Name, Side
+
+    Place = tuple[int, int | None]
+
+
+class _States:
+    """Both states, with the indexes of their inputs by key."""
+
+    def __init__(self, old: Side, new: Side) -> None:
+        self.old, self.new = old, new
+        self.before, self.after = (_indexes(each) for each in (old, new))
+        self._components: dict[tuple[Name, int], list[Pods]] = {}
+
+    def of(self, side: Name) -> tuple[Side, dict[ObjectKey, int]]:
+        """One state with its indexes."""
+        return (self.old, self.before) if side == "old" else (self.new, self.after)
+
+    def components(self, side: Name, number: int) -> list[Pods]:
+        """The components of a Dynamo resource of one state."""
+        state = self.of(side)[0]
+        if (side, number) not in self._components:
+            self._components[side, number] = components.made(state.inputs[number], state.inputs, state.config)
+        return self._components[side, number]
+
+
+def _indexes(side: Side) -> dict[ObjectKey, int]:
+    return {identity.key(each, sides.home(side.config)): index for index, each in enumerate(side.inputs)}
+
+
+def find(old: Side, new: Side, changes: Sequence[Change]) -> Mapping[Place, tuple[Origin, ...]]:
+    """The origins of changes, by the number of the change and of its field; None for the object as a whole."""
+    states = _States(old, new)
+    found: dict[Place, tuple[Origin, ...]] = {}
+    owned: dict[ObjectKey, list[int]] = {}
+    for number, change in enumerate(changes):
+        if not change.fields and change.old is not None and change.new is not None:
+            continue
+        keys = sides.owner_keys(change.new or change.old or {}, change.key.namespace)
+        owner = next((key for key in keys if key in states.after or key in states.before), None)
+        if owner is None:
+            found |= _written(states, number, change)
+        else:
+            owned.setdefault(owner, []).append(number)
+    for owner, numbers in owned.items():
+        found |= _set_back(states, owner, [(number, changes[number]) for number in numbers])
+        for number in numbers:
+            for index, field in _places(changes[number]):
+                if (number, index) not in found:
+                    found[number, index] = _of_component(states, owner, changes[number], field)
+    return found
+
+
+def _places(change: Change) -> Iterator[tuple[int | None, FieldChange | None]]:
+    """The fields of a change with their numbers; None for an object that is new or was removed."""
+    if change.old is None or change.new is None:
+        yield None, None
+    else:
+        yield from enumerate(change.fields)
+
+
+def _side(change: Change, field: FieldChange | None) -> tuple[Name, Path]:
+    """The state that has the line of a change, and the path of the field in the object there."""
+    if field is None:
+        return ("old" if change.new is None else "new"), ()
+    return ("old", field.before) if field.new is None else ("new", field.path)
+
+
+def _written(states: _States, number: int, change: Change) -> dict[Place, tuple[Origin, ...]]:
+    """The origins of an object that is an input itself."""
+    found: dict[Place, tuple[Origin, ...]] = {}
+    for index, field in _places(change):
+        side, path = _side(change, field)
+        known = states.of(side)[1].get(change.key)
+        if known is not None:
+            found[number, index] = (Origin(side, known, path),)
+    return found
+
+
+def _of_component(states: _States, owner: ObjectKey, change: Change, field: FieldChange | None) -> tuple[Origin, ...]:
+    """The origin of a change as far as the object itself says it: its component."""
+    side, path = _side(change, field)
+    state, known = states.of(side)
+    resource = change.old if side == "old" else change.new
+    if owner not in known or resource is None:
+        return ()
+    number = known[owner]
+    return (Origin(side, number, components.path(state.inputs[number], states.components(side, number), resource, path)),)
+
+
+def _set_back(states: _States, owner: ObjectKey, changes: Sequence[tuple[int, Change]]) -> dict[Place, tuple[Origin, ...]]:
+    """The origins that renders find, in which one field of the inputs has its old value."""
+    old, new = states.old, states.new
+    if not (old.rendered and new.rendered and owner in states.before and owner in states.after):
+        return {}
+    before, after = states.before[owner], states.after[owner]
+    if old.inputs[before].get("apiVersion") != new.inputs[after].get("apiVersion"):
+        return {}
+    exact: dict[Place, list[Origin]] = {}
+    near: dict[Place, list[Origin]] = {}
+    for render in setback.renders(old, new, before, after, len(changes)):
+        objects = render.objects()
+        for number, change in changes if objects is not None else ():
+            for index, is_exact in _effects(change, (objects or {}).get(change.key)):
+                (exact if is_exact else near).setdefault((number, index), []).append(render.origin)
+    return {place: tuple(dict.fromkeys(listed)) for place, listed in (near | exact).items()}
+
+
+def _effects(change: Change, made: Resource | None) -> Iterator[tuple[int | None, bool]]:
+    """The fields of a change that disappear or become another change if the new object is `made`. True if the field disappears."""
+    if change.old is None or change.new is None:
+        if (made is None) == (change.old is None):
+            yield None, True
+        return
+    if made is None or made == change.new:
+        return
+    moved = fields.between(made, change.new)
+    same = {_mark(each) for each in moved}
+    names = [_keys(each) for each in moved]
+    for index, field in enumerate(change.fields):
+        mine = _keys(field)
+        if _mark(field) in same:
+            yield index, True
+        elif any(each[: len(mine)] == mine or mine[: len(each)] == each for each in names):
+            yield index, False
+
+
+def _keys(field: FieldChange) -> Path:
+    """The names of a path up to a list without keys: indexes differ between renders."""
+    return next((field.names[:at] for at, step in enumerate(field.names) if isinstance(step, int)), field.names)
+
+
+def _mark(field: FieldChange) -> tuple[Path, str, str]:
+    return _keys(field), repr(field.old), repr(field.new)

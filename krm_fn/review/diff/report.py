@@ -1,0 +1,157 @@
+"""What a report of a comparison says, for all its formats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.results import Result
+    from krm_fn.review.changes import Change
+    from krm_fn.review.diff import Diff, Origin
+    from krm_fn.review.forecast.outcome import Effect, Service
+
+_NAMED = 10
+_ORDER = ("refused", "restarts", "deleted", "created", "updated", "same")
+
+
+class Spot(NamedTuple):
+    """A line of a file."""
+
+    file: str
+    line: int
+
+
+class Report(NamedTuple):
+    """A comparison with the places of its origins. `old` is the name of the old state.
+
+    `findings` are all findings with their places. `paint` colours a text with the colour of a word, such as `restarts` or `error`.
+    """
+
+    diff: Diff
+    old: str
+    spots: Mapping[Origin, Spot]
+    findings: Sequence[Result] = ()
+    paint: Callable[[str, str], str] = lambda text, _: text
+
+    @property
+    def objects(self) -> list[tuple[int, Change, Effect]]:
+        """The objects that differ, with their numbers and effects: first what a reviewer must see."""
+        found = [(number, change, self.diff.forecast.outcomes[number].effect) for number, change in self.diff.differing]
+        return sorted(found, key=lambda each: _ORDER.index(each[2]))
+
+    def origins(self, number: int, field: int | None) -> list[tuple[Origin, Spot | None]]:
+        """The origins of a field of a change, or of a change as a whole, with their lines."""
+        return [(origin, self.spots.get(origin)) for origin in self.diff.origins.get((number, field), ())]
+
+
+class Row(NamedTuple):
+    """What happens to one service. `gpus` are the GPUs of its pods before and after."""
+
+    service: Service
+    effect: str
+    stuck: bool
+    gpus: tuple[int, int]
+    spots: tuple[Spot, ...]
+
+
+def rows(report: Report) -> list[Row]:
+    """The services of both states, first those that a reviewer must see. Objects that hold several services count their GPUs together."""
+    found: dict[Service, Row] = {}
+    forecast = report.diff.forecast
+    for number, outcome in enumerate(forecast.outcomes):
+        for service in outcome.services:
+            effect = outcome.effect
+            if effect == "restarts" and service not in outcome.restarting:
+                effect = "updated"
+            made = Row(service, effect, bool(outcome.stuck), (outcome.gpus.before, outcome.gpus.after), _spots(report, number))
+            found[service] = _both(found[service], made) if service in found else made
+    return sorted(found.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
+
+
+def _both(one: Row, other: Row) -> Row:
+    effects = sorted((one.effect, other.effect), key=_ORDER.index)
+    if set(effects) == {"created", "deleted"}:
+        effects = ["restarts"]
+    gpus = (one.gpus[0] + other.gpus[0], one.gpus[1] + other.gpus[1])
+    return Row(one.service, effects[0], one.stuck or other.stuck, gpus, tuple(dict.fromkeys((*one.spots, *other.spots))))
+
+
+def together(spots: Sequence[Spot]) -> str:
+    """Lines with the file named once: `graph.yaml:12, 14; render.yaml:3`."""
+    files: dict[str, list[int]] = {}
+    for spot in spots:
+        files.setdefault(spot.file, []).append(spot.line)
+    return "; ".join(f"{file}:{', '.join(str(line) for line in sorted(set(lines)))}" for file, lines in files.items())
+
+
+def _spots(report: Report, number: int) -> tuple[Spot, ...]:
+    """The lines that change one object."""
+    fields = range(len(report.diff.changes[number].fields))
+    found = [spot for field in (None, *fields) for _, spot in report.origins(number, field) if spot]
+    return tuple(dict.fromkeys(found))
+
+
+def verdict(report: Report) -> list[tuple[str, str]]:
+    """The sentences that a reviewer reads first, each with the word whose colour it has."""
+    failed = [(f"Not compared, because one of the states does not render: {_names(report.diff.failed)}.", "error")] * bool(
+        report.diff.failed
+    )
+    if not report.diff.differing:
+        return failed or [("The states are the same: no object changes.", "same")]
+    forecast, found = report.diff.forecast, report.objects
+    said = [*failed, _restarts(forecast.services, forecast.restarting)]
+    gpus = forecast.gpus
+    if gpus.peak:
+        interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
+        said.append((f"{interrupted}{gpus.before} GPUs before, {gpus.peak} at the peak, {gpus.after} after.", ""))
+    refused = [change.key for _, change, effect in found if effect == "refused"]
+    if refused:
+        said.append((f"{_changes(len(refused))} refused: {_names(refused)}.", "refused"))
+    said += _room(report, [outcome.key.name for outcome in forecast.outcomes if outcome.stuck])
+    return said
+
+
+def _restarts(services: Sequence[Service], restarting: Sequence[Service]) -> tuple[str, str]:
+    if not restarting:
+        return "No service restarts.", "same"
+    count = sum(each in services for each in restarting)
+    gone = [each for each in restarting if each not in services]
+    named = _listed([each.name for each in (*(each for each in restarting if each in services), *gone)])
+    return f"{count} of {len(services)} services restart{'s' * (count == 1)}: {named}.", "restarts"
+
+
+def _room(report: Report, stuck: Sequence[str]) -> list[tuple[str, str]]:
+    """If the GPUs are enough for the rollouts."""
+    forecast = report.diff.forecast
+    if stuck:
+        rollouts = "The rollout" if len(stuck) == 1 else "The rollouts"
+        waits = "is stuck" if len(stuck) == 1 else "are stuck"
+        free = f"{_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
+        return [(f"{rollouts} of {_listed(stuck)} {waits}: {free}.", "stuck")]
+    if forecast.free is not None and forecast.needed:
+        return [("The rollouts fit on the nodes.", "same")]
+    if forecast.needed:
+        return [(f"The rollouts need {forecast.needed} free GPU{'s' * (forecast.needed > 1)}.", "")]
+    return []
+
+
+def _names(keys: Sequence[ObjectKey]) -> str:
+    return _listed([f"{key.kind} {key.name}" for key in keys])
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names, as many as a sentence can have."""
+    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU" if count == 1 else f"{count} GPUs"
+
+
+def _changes(count: int) -> str:
+    return "1 change is" if count == 1 else f"{count} changes are"

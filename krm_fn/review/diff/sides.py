@@ -1,0 +1,59 @@
+"""Renders one state for a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import expand, ownership, results
+from krm_fn.kube import applied, identity
+from krm_fn.manifests import generated
+from krm_fn.resolve import cluster
+from krm_fn.review.diff import Side
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+
+_EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
+
+
+def rendered(inputs: Sequence[Resource], config: Config, settings: Resource | None = None) -> Side:
+    """The state that a render of these resources writes. `settings` is the resource that holds the configuration."""
+    expansion = expand.expand(inputs, config)
+    objects = (each for each in expansion.resources if not is_expanded(each) and not applied.is_local(each))
+    failed = frozenset(_failed(inputs, expansion.results, home(config)))
+    return Side(
+        tuple(applied.without_annotations(each) for each in objects),
+        tuple(inputs),
+        config,
+        settings,
+        failed=failed,
+        findings=tuple(expansion.results),
+    )
+
+
+def home(config: Config) -> str:
+    """The namespace of resources without one."""
+    return config.namespace or cluster.NAMESPACE
+
+
+def is_expanded(resource: Resource) -> bool:
+    """True for a Dynamo resource from which a render makes objects. It is no object of a comparison: the change itself shows its text."""
+    kind = results.ref(resource).kind
+    return identity.is_dynamo(resource) and kind in _EXPANDED and not generated.is_generated(resource)
+
+
+def _failed(inputs: Iterable[Resource], found: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:
+    """The keys of Dynamo resources with an error."""
+    wrong = {result.ref for result in found if result.severity == "error"}
+    return (identity.key(resource, namespace) for resource in inputs if is_expanded(resource) and results.ref(resource) in wrong)
+
+
+def owner_keys(resource: Resource, namespace: str) -> list[ObjectKey]:
+    """The keys of the Dynamo resources that generated an object. `namespace` is that of the object."""
+    split = (name.partition("/") for name in ownership.owners(resource))
+    return [identity.ObjectKey(identity.DYNAMO_GROUP, kind, namespace, name) for kind, _, name in split]

@@ -1,0 +1,208 @@
+"""`krm-fn diff`: the states that it reads, wrong input, exit codes, and texts that reach a terminal or a comment."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+import yaml
+
+from krm_fn.review.diff.formats import markdown, names
+from tests.cli import console
+from tests.cli.test_check_old import clone, commit, write  # noqa: F401 - clone is a fixture
+from tests.review.diff.test_scenario import SCHEMA
+from tests.support import given
+
+GRAPH = console.GRAPH
+SCALED = GRAPH.replace("replicas: 2", "replicas: 3")
+CONFIG = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec: {natsAddress: 'nats://%s:4222'}\n"
+SAME = "The states are the same: no object changes.\n"
+
+
+def diff(folder, *arguments, old="before.yaml", new="after.yaml"):
+    done = console.run("diff", "--old", folder / old, *arguments, folder / new)
+    return done._replace(out=done.out.replace(f"{folder}/", ""))
+
+
+def told(done):
+    value = json.loads(done.out)
+    jsonschema.validate(value, SCHEMA)
+    return value
+
+
+@pytest.mark.parametrize("style", names())
+def test_two_states_that_are_the_same_say_so(style, tmp_path):
+    write(tmp_path, before=GRAPH, after=GRAPH)
+    done = diff(tmp_path, "--format", style, "--fail-on", "changes,restarts,refused,interrupted,deleted")
+    assert done.code == 0
+    assert SAME.strip() in done.out
+    assert "restart" not in done.out.replace("restarting", "")
+
+
+def test_the_same_graph_written_in_another_way_is_the_same(tmp_path):
+    write(tmp_path, before=GRAPH, after=yaml.safe_dump(yaml.safe_load(GRAPH), default_flow_style=True))
+    assert diff(tmp_path).out == SAME
+
+
+def test_a_git_revision_has_the_configuration_of_then(clone):  # noqa: F811
+    write(clone, graph=GRAPH, render=CONFIG % "then")
+    commit(clone)
+    write(clone, render=CONFIG % "now")
+    (clone / "apps" / "other.yaml").unlink()
+    for arguments in ([clone], ["--config", clone / "render.yaml", clone / "graph.yaml"]):
+        done = console.run("diff", "--old", "HEAD", *arguments)
+        assert '"nats://then:4222" -> "nats://now:4222"' in done.out
+        assert "render.yaml:4 spec.natsAddress" in done.out
+
+
+def test_a_file_without_a_configuration_has_the_one_of_now(tmp_path):
+    write(tmp_path, before=GRAPH, after=GRAPH, render=CONFIG % "now")
+    assert diff(tmp_path, "--config", tmp_path / "render.yaml").out == SAME
+
+
+def test_an_error_in_the_old_state_is_a_warning(tmp_path):
+    write(tmp_path, before=console.MISSPELT, after=GRAPH)
+    done = diff(tmp_path)
+    assert (done.code, diff(tmp_path, "--fail-on", "unknown").code) == (0, 3)
+    assert "before.yaml:14:7: warning DYN511 spec.services.Worker.replica: the old state has the error DYN023" in done.out
+    assert done.out.startswith("Not compared, because one of the states does not render: DynamoGraphDeployment chat.\n")
+    assert "warning DYN510 the old state of DynamoGraphDeployment chat does not render" in done.out
+
+
+def test_an_error_in_the_new_state_is_an_error_and_the_other_graphs_have_a_forecast(tmp_path):
+    other = GRAPH.replace("name: chat", "name: other")
+    write(tmp_path, before=f"{GRAPH}---\n{other}", after=f"{console.MISSPELT}---\n{other.replace('engine:1', 'engine:2')}")
+    done = diff(tmp_path, "--fail-on", "restarts")
+    assert done.code == 1
+    assert "error DYN023" in done.out
+    assert "\n1 of 2 services restarts: Worker.\n" in done.out
+
+
+def test_warnings_that_are_not_new_are_left_out(tmp_path):
+    warned = GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      labels: {a: b}\n")
+    write(tmp_path, before=warned, after=warned.replace("replicas: 2", "replicas: 3"))
+    assert "warning" in console.run("check", tmp_path / "after.yaml").out
+    assert "warning" not in diff(tmp_path).out
+
+
+NODES = [
+    ("a table", "NAME STATUS\nnode Ready\n", "DYN512"),
+    ("another kind", json.dumps(given.item("ConfigMap", "a")), "DYN512"),
+    ("an end that is missing", '{"apiVersion": "v1", "items": [', "DYN004"),
+    ("nothing", "", "DYN512"),
+    ("no pods", json.dumps(given.item("Node", "a", namespace="", status={"allocatable": {"nvidia.com/gpu": "1"}})), "DYN513"),
+    ("no GPUs", json.dumps(given.item("Node", "a", namespace="")), "DYN538"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), [row[1:] for row in NODES], ids=[row[0] for row in NODES])
+def test_nodes_that_say_too_little(text, code, tmp_path):
+    asks = GRAPH.replace("      replicas: 2\n", '      replicas: 2\n      resources: {limits: {gpu: "1"}}\n')
+    write(tmp_path, before=asks, after=asks.replace("engine:1", "engine:2"))
+    (tmp_path / "nodes").write_text(text)
+    done = diff(tmp_path, "--nodes", tmp_path / "nodes", "--format", "json")
+    found = {each["code"]: each["severity"] for each in told(done)["findings"]}
+    assert code in found
+    assert done.code == int("error" in found.values())
+
+
+WRONG = [
+    ([], "name the state before the change with --old"),
+    (["--old", "before.yaml", "--fail-on", "restart"], "'restart' is not one of changes, deleted, restarts"),
+    (["--old", "before.yaml", "--fail-on", "stuck"], "--fail-on stuck needs --nodes"),
+    (["--old", "no-such-revision"], "no-such-revision is not a file or folder"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG)
+def test_wrong_usage(arguments, said, clone, monkeypatch):  # noqa: F811
+    write(clone, before=GRAPH)
+    monkeypatch.chdir(clone)
+    done = console.run("diff", *arguments, "graph.yaml")
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_values_of_secrets_are_never_printed(tmp_path):
+    written = "apiVersion: v1\nkind: Secret\nmetadata: {name: token}\nstringData: {key: %s}\n"
+    write(tmp_path, before=written % "hunter2", after=written % "hunter3")
+    for style in names():
+        done = diff(tmp_path, "--format", style)
+        assert "hunter" not in done.out
+        assert "Secret" in done.out
+        assert "(hidden)" in done.out
+
+
+EVIL = "a\x1b[31m`|<b>@team</b>"
+
+
+def test_control_characters_and_markdown_have_no_effect(tmp_path):
+    """A value comes from the author of the change."""
+    data = given.item("ConfigMap", "data", data={EVIL: EVIL, "text": f"one\n```\n{EVIL}"})
+    write(tmp_path, before=json.dumps({**data, "data": {"text": "one\n"}}), after=json.dumps(data))
+    for style in ("text", "markdown"):
+        done = diff(tmp_path, "--format", style)
+        assert "\x1b" not in done.out
+        assert r"\x1b[31m" in done.out
+    fences = re.findall("^ *(`{3,})", done.out, re.MULTILINE)
+    assert fences == ["````", "````"]
+    outside = re.sub("(`+) ?.*?[^`]\\1(?!`)", "", re.sub("(?s)````diff.*````", "", done.out))
+    assert "@" not in outside
+    assert "<b>" not in outside
+
+
+def many(count, **fields):
+    """Graphs with 25 services each, which is the most that a graph can have."""
+    services = {f"Worker-{index}": given.service("worker", **fields) for index in range(25)}
+    return "\n---\n".join(json.dumps(given.graph(services, name=f"chat-{index}")) for index in range(count // 25))
+
+
+def test_a_comment_with_25_services_is_complete(tmp_path):
+    write(tmp_path, before=many(25, envs=[{"name": f"A{n}", "value": "a"} for n in range(9)]), after=many(25))
+    done = diff(tmp_path, "--format", "markdown")
+    assert len(done.out) <= markdown.LIMIT
+    assert done.out.count("<details>") == 25
+    assert "left out" not in done.out
+
+
+@pytest.mark.parametrize("count", [50, 400])
+def test_a_long_comment_is_cut_by_whole_objects(count, tmp_path):
+    """The objects that are left out are named, as far as there is room."""
+    variables = [{"name": f"VARIABLE_{n}", "value": "a" * 100} for n in range(20 if count == 50 else 1)]
+    write(tmp_path, before=many(count, envs=variables), after=many(count))
+    done = diff(tmp_path, "--format", "markdown")
+    shown = done.out.count("<details>")
+    assert len(done.out) <= markdown.LIMIT
+    assert shown == done.out.count("</details>")
+    assert 0 < shown < count
+    names_and_rest = done.out.partition("are left out:")[2]
+    rest = re.search(r"and (\d+) more", names_and_rest)
+    assert len(re.findall("^- `Deployment ", names_and_rest, re.MULTILINE)) + int(rest[1] if rest else 0) == count - shown
+    assert f"{count} of {count} services restart" in done.out
+    assert f"and {count - 10} more" in done.out
+
+
+def test_the_bytes_do_not_depend_on_the_order_of_hashes(tmp_path):
+    write(tmp_path, before=GRAPH, after=GRAPH.replace("engine:1", "engine:2").replace("Frontend", "Front"))
+    command = [sys.executable, "-m", "krm_fn", "diff", "--format", "json", "--old", tmp_path / "before.yaml", tmp_path / "after.yaml"]
+    texts = {
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True, timeout=120).stdout
+        for seed in "12"
+    }
+    assert len(texts) == 1
+
+
+def test_a_terminal_gets_colours(tmp_path):
+    from tests.cli.test_colour import CODES, terminal  # noqa: PLC0415
+
+    write(tmp_path, before=GRAPH, after=GRAPH.replace("engine:1", "engine:2"))
+    arguments = ("diff", "--old", str(tmp_path / "before.yaml"), str(tmp_path / "after.yaml"))
+    shown = terminal(*arguments)
+    assert "\x1b[33m\x1b[1mrestarts" in shown
+    assert CODES.sub("", shown) == console.run(*arguments).out
+    assert "\x1b" not in terminal(*arguments, NO_COLOR="1")

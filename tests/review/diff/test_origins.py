@@ -1,0 +1,149 @@
+"""The lines that make a change: of the graph, of the configuration, or of another resource."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from krm_fn import config, results
+from krm_fn.kube import identity
+from krm_fn.review.diff import compared, setback, sides
+from tests.review.forecast.refusals import json_copy
+from tests.support import beta, given
+
+NATS = {"natsAddress": "nats://a:4222"}
+SETTINGS = {"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}, "spec": NATS}
+PULL = given.item("Secret", "pull", type="kubernetes.io/dockerconfigjson")
+PULL["stringData"] = {".dockerconfigjson": '{"auths": {"registry.example": {}}}'}
+REPLICAS = ("spec", "services", "Worker", "replicas")
+ENVS = ("spec", "services", "Worker", "envs")
+
+
+def graph(**worker: Any) -> dict[str, Any]:
+    services = {"Front": given.service("frontend"), "Worker": given.service("worker", **worker)}
+    return given.graph(services, backendFramework="vllm")
+
+
+def env(**values: str) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def side(*inputs: Any, settings: Any = None, rendered: bool = True) -> Any:
+    return sides.rendered(inputs, config.read(settings)[0], settings)._replace(rendered=rendered)
+
+
+def made_by(old: Any, new: Any) -> set[tuple[Any, ...]]:
+    """For each change: the object with its field, the state and the field that make it, and the kind of its resource."""
+    found = compared.compare(old, new)
+    made: set[tuple[Any, ...]] = set()
+    for number, change in found.differing:
+        for index in range(len(change.fields)) if change.fields else (None,):
+            name = change.fields[index].names[-1] if index is not None else ""
+            for origin in found.origins.get((number, index), ()):
+                inputs = (old if origin.side == "old" else new).inputs
+                kind = config.KIND if origin.number is None else results.ref(inputs[origin.number]).kind
+                made.add((f"{change.key.kind} {name}".strip(), origin.side, results.field(origin.path), kind))
+    return made
+
+
+GRAPH = identity.GRAPH
+WORKER = "spec.services.Worker"
+IMAGE = f"{WORKER}.extraPodSpec.mainContainer.image"
+ONE = given.graph({"Worker": given.service("worker")})
+TWO = given.graph({"Worker": given.service("worker"), "Next": given.service("worker")})
+ROWS = [
+    ("a field", graph(replicas=1), graph(replicas=2), {("Deployment replicas", "new", f"{WORKER}.replicas", GRAPH)}),
+    ("a removed variable", graph(envs=env(A="a")), graph(), {("Deployment A", "old", f"{WORKER}.envs", GRAPH)}),
+    ("one of two removed variables", graph(envs=env(A="a", B="b")), graph(envs=env(B="b")),
+     {("Deployment A", "old", f"{WORKER}.envs[0]", GRAPH)}),
+    ("the origin of one of two changes", graph(envs=env(A="a"), replicas=1), graph(envs=env(A="b"), replicas=2),
+     {("Deployment value", "new", f"{WORKER}.envs[0].value", GRAPH), ("Deployment replicas", "new", f"{WORKER}.replicas", GRAPH)}),
+    ("a service", ONE, TWO,
+     {("Deployment", "new", "spec.services.Next", GRAPH), ("Service", "new", "spec.services.Next", GRAPH)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_the_field_of_the_graph_that_makes_a_change(old, new, expected):
+    assert expected <= made_by(side(old), side(new))
+
+
+def test_a_field_of_a_component_in_v1beta1():
+    old, new = beta.graph(), beta.graph()
+    new["spec"]["components"][0]["replicas"] = 3
+    assert ("Deployment replicas", "new", "spec.components[0].replicas", GRAPH) in made_by(side(old), side(new))
+
+
+def test_a_key_of_the_configuration():
+    then = {**SETTINGS, "spec": {"natsAddress": "nats://b:4222"}}
+    found = made_by(side(graph(), settings=then), side(graph(), settings=SETTINGS))
+    assert {origin[1:] for origin in found} == {("new", "spec.natsAddress", config.KIND)}
+
+
+def test_a_configuration_that_is_new():
+    found = made_by(side(graph()), side(graph(), settings=SETTINGS))
+    assert {origin[1:] for origin in found} == {("new", "", config.KIND)}
+
+
+def test_a_secret_beside_the_graph():
+    found = made_by(side(graph()), side(graph(), PULL))
+    assert ("Deployment imagePullSecrets", "new", "", "Secret") in found
+    assert ("Secret", "new", "", "Secret") in found
+
+
+def test_an_object_that_a_user_wrote():
+    before, after = (given.item("ConfigMap", "data", data={"a": value}) for value in "bc")
+    assert made_by(side(before), side(after)) == {("ConfigMap a", "new", "data.a", "ConfigMap")}
+
+
+def test_two_changes_of_which_each_alone_has_no_effect():
+    """Neither of the two fields decides alone, so the origin is the component."""
+    old = graph(envs=env(A="a"), extraPodSpec={"mainContainer": {"image": given.IMAGE, "env": env(A="a")}})
+    new = graph(envs=env(A="b"), extraPodSpec={"mainContainer": {"image": given.IMAGE, "env": env(A="b")}})
+    found = {origin for origin in made_by(side(old), side(new)) if origin[0] == "Deployment value"}
+    assert len(found) == 1
+    assert next(iter(found))[2].startswith(WORKER)
+
+
+def test_a_graph_that_is_in_another_version_of_the_api():
+    """All fields have other paths, so the origin is the component."""
+    old, new = given.graph({"Worker": given.service("worker")}), beta.graph()
+    new["metadata"] = old["metadata"]
+    found = made_by(side(old), side(new))
+    assert found
+    assert all(origin[1:3] != ("", "") for origin in found)
+
+
+@pytest.mark.parametrize(("path", "value", "field"), [
+    (REPLICAS, 3, f"{WORKER}.replicas"),
+    (("spec", "services", "Worker", "extraPodSpec", "mainContainer", "image"), "registry.example/next:1", IMAGE),
+    (("spec", "services", "Worker", "annotations"), {"nvidia.com/deployment-strategy": "Recreate"}, WORKER),
+])  # fmt: skip
+def test_live_objects_lead_to_the_field_or_the_component(path, value, field):
+    """The old objects were not rendered, so no field can be set back."""
+    old = side(graph(replicas=1), rendered=False)
+    changed = json_copy(graph(replicas=1))
+    holder = changed
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    found = made_by(old, side(changed))
+    assert {origin[2] for origin in found} == {field}
+
+
+def test_many_changes_lead_to_their_services(monkeypatch):
+    monkeypatch.setattr(setback, "_MOST", 0)
+    old, new = graph(envs=env(A="a"), replicas=1), graph(envs=env(A="b"), replicas=2)
+    found = made_by(side(old), side(new))
+    assert {origin[2] for origin in found} == {WORKER}
+
+
+def test_a_graph_that_fails_in_one_state_is_left_out_of_both():
+    """The other graph has its forecast, and the one that fails looks neither new nor removed."""
+    other, broken = given.graph(name="other"), given.graph({"Worker": given.service("worker", replicas=-1)})
+    changed = given.graph({"Worker": given.service("worker", replicas=2)}, name="other")
+    for old, new in ((side(broken, other), side(given.graph(), changed)), (side(given.graph(), other), side(broken, changed))):
+        found = compared.compare(old, new)
+        assert {change.key.name for _, change in found.differing} == {"other-worker"}
+        assert [result.code for result in found.findings] == ["DYN510"]
