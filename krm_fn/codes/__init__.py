@@ -311,4 +311,5 @@ TITLES = {
     "DYN569": "Pod template is on one side only",
     "DYN570": "Number of running replicas would change",
     "DYN571": "Live objects disagree about a setting",
+    "DYN572": "Another tool applies an object",
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import documents, edits, findings, generations, infer, inventory, prove
+from krm_fn.review.adopt import documents, edits, findings, foreign, generations, infer, inventory, prove
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +37,15 @@ def adopt(resources: Sequence[Resource]) -> Adopted:
     inferred = infer.settings(found)
     found = _leaner(found, inferred.spec)
     rendered = infer.rendered(inferred.spec, found)
-    proof = prove.compare(rendered.resources, found)
+    proof = prove.prove(rendered.resources, found)
     written = [*found.written, *found.accounts]
-    said = [*found.results, *inferred.results, *rendered.results, *findings.of(proof, complete=not results.failed(rendered.results))]
+    said = [
+        *found.results,
+        *foreign.check(rendered.resources, found),
+        *inferred.results,
+        *rendered.results,
+        *findings.of(proof, complete=not results.failed(rendered.results)),
+    ]
     steps = documents.steps(found.written, found.namespace, inferred.spec)
     return Adopted(documents.resources(written, inferred.spec), steps, proof, sorted(said, key=results.order))
 

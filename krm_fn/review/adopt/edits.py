@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels
+from krm_fn.kube.values import mapping, objects, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krm_fn.kube.types import Labels, Resource
 
 
@@ -21,3 +24,20 @@ def without_empty_lists(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_empty_lists(inner) for key, inner in value.items() if inner != []}
     return [without_empty_lists(each) for each in value] if isinstance(value, list) else value
+
+
+def in_order_of_cliques(graph: Resource, live: Iterable[Resource]) -> Resource:
+    """The graph with its services in the order of the cliques of its live PodCliqueSet.
+
+    A render writes cliques in the order of the services, and Grove refuses another order if the cliques start in an order. In v1alpha1,
+    services are an object: the operator writes their cliques in random order, and an export has them in the order of the alphabet.
+    """
+    services = mapping(graph.get("spec")).get("services")
+    name = graph["metadata"]["name"]
+    sets = [each for each in live if each.get("kind") == "PodCliqueSet" and each["metadata"]["name"] == name]
+    if not sets or not isinstance(services, dict):
+        return graph
+    cliques = objects(mapping(mapping(sets[0].get("spec")).get("template")).get("cliques"))
+    order = dict.fromkeys(text(mapping(each.get("labels")).get(labels.COMPONENT)) for each in cliques)
+    names = [*(each for each in order if each in services), *(each for each in services if each not in order)]
+    return {**graph, "spec": {**graph["spec"], "services": {each: services[each] for each in names}}}

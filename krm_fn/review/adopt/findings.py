@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from krm_fn import results
@@ -11,8 +12,10 @@ from krm_fn.results import Ref
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.results import Result
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.results import Path, Result
     from krm_fn.review.adopt.prove import Count, Difference, Field, Proof
+    from krm_fn.review.forecast.outcome import Outcome
 
 _ADDRESSES = {
     "NATS_SERVER": "natsAddress",
@@ -21,13 +24,15 @@ _ADDRESSES = {
     "PROMETHEUS_ENDPOINT": "prometheusEndpoint",
     "DYN_DISCOVERY_BACKEND": "discoveryBackend",
 }
-_SHOWN = 60
-_MOST = 5
+_MOST, _SHOWN, _CONTEXT = 5, 60, 20
+"""The most fields that one finding shows, the most characters of a value, and how many of them stand before the first difference."""
+
 _ORDER = "(order)"
+_QUOTING = re.compile(r"[\"'\\$(){}]")
 
 
 def of(proof: Proof, *, complete: bool) -> Iterator[Result]:
-    """An error for each pod template that differs and for each number of pods that differs.
+    """An error for each pod template and each number of pods that differs, and for each object that the cluster refuses.
 
     A render that is not `complete` has errors of its own, which say why pod templates are missing.
     """
@@ -38,12 +43,17 @@ def of(proof: Proof, *, complete: bool) -> Iterator[Result]:
             yield _missing(each)
     for count in proof.counts:
         yield _count(count)
+    templates = {each.place.workload for each in proof.differences}
+    for outcome in proof.outcomes:
+        if outcome.effect == "restarts" and outcome.key not in templates:
+            yield _restarts(outcome)
+        yield from (each for each in outcome.findings if each.severity == "error")
 
 
 def summary(proof: Proof) -> str:
     """The outcome in one line: `9 of 9 pod templates the same, no restart`."""
     said = f"{proof.same} of {proof.total} pod templates the same"
-    return f"{said}, no restart" if proof.same == proof.total and not proof.counts else said
+    return f"{said}, no restart" if proof.keeps_all else said
 
 
 def _different(difference: Difference) -> Result:
@@ -67,8 +77,17 @@ def _missing(difference: Difference) -> Result:
 
 def _count(count: Count) -> Result:
     message = f"{count.live} replicas run, and {count.rendered} are rendered; write replicas: {count.live} into the graph"
-    workload = count.workload
-    return results.error("DYN570", message, Ref("", workload.kind, workload.name, workload.namespace), ("spec", "replicas"))
+    return results.error("DYN570", message, _address(count.workload), ("spec", "replicas"))
+
+
+def _restarts(outcome: Outcome) -> Result:
+    """A workload whose pods restart although its pod templates are the same."""
+    message = f"these pods would restart, because {_paths(outcome.causes)} differs; write the live value into the graph"
+    return results.error("DYN568", message, _address(outcome.key), outcome.causes[0] if outcome.causes else ())
+
+
+def _paths(paths: tuple[Path, ...]) -> str:
+    return ", ".join(".".join(str(step) for step in path) for path in paths[:_MOST])
 
 
 def _said(field: Field) -> str:
@@ -78,7 +97,8 @@ def _said(field: Field) -> str:
         return f"{field.path} is {_short(field.rendered)} and does not run"
     if not field.rendered:
         return f"{field.path} is missing, and {_short(field.live)} runs"
-    return f"{field.path} is {_short(field.rendered)}, and {_short(field.live)} runs"
+    ours, theirs = _apart(field.rendered, field.live)
+    return f"{field.path} is {ours}, and {theirs} runs"
 
 
 def _closing(field: Field) -> str:
@@ -92,14 +112,26 @@ def _closing(field: Field) -> str:
         return "wait until the operator has restarted all services, and export again"
     if labels.WORKER_HASH in field.path or "DYN_NAMESPACE_WORKER_SUFFIX" in field.path:
         return "set operatorVersion in render.yaml to the version of the operator that made the graph"
-    if ".command[" in field.path or ".args[" in field.path:
+    if (".command[" in field.path or ".args[" in field.path) and _words(field.live) == _words(field.rendered):
         return (
-            "docs/differences.md names the commands that krm-fn writes otherwise, because the operator's cannot work: accept one restart; "
-            "otherwise write the live value into the graph"
+            "the command of the operator cannot work, because a shell or nobody replaces its words as they are meant (docs/differences.md, "
+            "Pods): accept one restart of these pods"
         )
     if field.path.startswith("metadata."):
         return "write the live value into the metadata of the service's pods in the graph"
     return "write the live value into the pods of the service in the graph, or accept one restart"
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command without what quotes and replaces them: equal for a command and its correction."""
+    return sorted(_QUOTING.sub("", command).split())
+
+
+def _apart(ours: str, theirs: str) -> tuple[str, str]:
+    """Two values that differ, each from shortly before the first difference on."""
+    first = next((index for index, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), 0)
+    start = max(first - _CONTEXT, 0)
+    return _short(ours, start), _short(theirs, start)
 
 
 def _ref(difference: Difference) -> Ref:
@@ -107,5 +139,11 @@ def _ref(difference: Difference) -> Ref:
     return Ref("", key.kind, f"{key.name} {template}".strip(), key.namespace)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+def _address(key: ObjectKey) -> Ref:
+    return Ref("", key.kind, key.name, key.namespace)
+
+
+def _short(value: str, start: int = 0) -> str:
+    """At most `_SHOWN` characters of a value, with marks for what is left out."""
+    end = start + _SHOWN
+    return f"{'…' * (start > 0)}{value[start:end]}{'…' * (len(value) > end)}"

@@ -9,7 +9,7 @@ from krm_fn.kube import identity, labels
 from krm_fn.kube.admission import fields
 from krm_fn.kube.values import name_of, objects
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import pods
+from krm_fn.review.adopt import edits, pods
 from krm_fn.review.live import clean, export
 
 if TYPE_CHECKING:
@@ -26,10 +26,12 @@ class Inventory(NamedTuple):
     """The objects of one namespace, without its Secrets.
 
     `namespace` is the namespace of all its resources. `written` are the cleaned resources that users wrote: graphs, components without a
-    graph, and models. `accounts` are the cleaned ServiceAccounts that pods without an account get. `live` are all other objects.
+    graph, and models. `accounts` are the cleaned ServiceAccounts that pods without an account get. `live` are all objects that are not
+    Dynamo's. `exported` are all objects as the cluster has them.
     """
 
     namespace: str
+    exported: list[Resource]
     written: list[Resource]
     accounts: list[Resource]
     live: list[Resource]
@@ -46,13 +48,13 @@ def read(values: Sequence[Any]) -> Inventory:
     """Sorts the values of an export. Never raises; a finding says what makes an export unusable."""
     exported = export.read(values)
     found = exported.objects
-    written = [clean.written(each) for each in found if _is_written(each)]
+    written = [edits.in_order_of_cliques(clean.written(each), found) for each in found if _is_written(each)]
     accounts = [clean.written(each) for each in found if _is_default_account(each)]
     live = [each for each in found if not identity.is_dynamo(each)]
     wrong = exported.results
     if not wrong:
         wrong = [*_check_kinds(found, written, live), *_check_namespaces(exported, written), *_check_names([*written, *accounts])]
-    return Inventory(next(iter(exported.namespaces), ""), written, accounts, live, wrong)
+    return Inventory(next(iter(exported.namespaces), ""), found, written, accounts, live, wrong)
 
 
 def owner(resource: Resource, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Compares the pod templates of a render with those that run."""
+"""Compares the pod templates of a render with those that run, and asks the forecast what the cluster would do with the workloads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import identity
 from krm_fn.records import NamedTuple
+from krm_fn.review import forecast
 from krm_fn.review.adopt import pods
+from krm_fn.review.changes import Change, FieldChange
 from krm_fn.review.forecast import stored
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.review.adopt.inventory import Inventory
     from krm_fn.review.adopt.pods import Place, Template
-
+    from krm_fn.review.forecast.outcome import Outcome
 
 _STORED = {"Deployment": stored.native, "LeaderWorkerSet": stored.group, "PodCliqueSet": stored.clique}
 _COUNTED = ("Deployment", "LeaderWorkerSet")
@@ -49,12 +51,35 @@ class Count(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """The number of pod templates, the number of those that are the same, and the others. `counts` are the replicas that differ."""
+    """The number of pod templates, the number of those that are the same, and the others. `counts` are the replicas that differ.
+
+    `outcomes` are what the cluster does with the objects that are on both sides. It is empty where only templates were compared.
+    """
 
     total: int
     same: int
     differences: tuple[Difference, ...]
     counts: tuple[Count, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+    @property
+    def keeps_all(self) -> bool:
+        """True if no pod restarts, ends or starts, and the cluster refuses nothing."""
+        return self.same == self.total and not self.counts and not any(each.effect in ("restarts", "refused") for each in self.outcomes)
+
+
+def prove(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
+    """Compares the pod templates, and forecasts the change of each live object to the rendered one."""
+    live = {identity.key(each, inventory.namespace): each for each in inventory.live}
+    keyed = [(identity.key(each, inventory.namespace), each) for each in rendered]
+    changes = [Change(key, live[key], each, _difference(live[key], each)) for key, each in keyed if key in live]
+    return compare(rendered, inventory)._replace(outcomes=forecast.forecast(changes).outcomes)
+
+
+def _difference(live: Resource, rendered: Resource) -> tuple[FieldChange, ...]:
+    """The parts of an object that the forecast reads. It finds the fields itself, in their stored forms."""
+    names = ("spec", "roleRef", "data", "type")
+    return tuple(FieldChange((name,), live.get(name), rendered.get(name)) for name in names if live.get(name) != rendered.get(name))
 
 
 def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:

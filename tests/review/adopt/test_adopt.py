@@ -238,7 +238,8 @@ def changed(export, name, change):
 
 
 DIFFERENCES = [
-    ("an argument", "DYN568", lambda spec: container(spec)["args"].append("--more"), "docs/differences.md"),
+    ("an argument", "DYN568", lambda spec: container(spec)["args"].append("--more"), "write the live value into the pods"),
+    ("a command without its quotes", "DYN568", lambda spec: unquote(container(spec)), "accept one restart of these pods"),
     ("an image", "DYN568", lambda spec: container(spec).update(image="registry.example/other:1"), "registry.example/other:1"),
     ("a variable", "DYN568", lambda spec: container(spec)["env"].append({"name": "MINE", "value": "x"}), "env[MINE]"),
     ("the order of variables", "DYN568", lambda spec: container(spec)["env"].reverse(), "have another order"),
@@ -246,6 +247,11 @@ DIFFERENCES = [
     ("a restart", "DYN568", lambda spec: spec["template"]["metadata"].update(annotations={"nvidia.com/restartAt": "1"}), "wait until"),
     ("replicas", "DYN570", lambda spec: spec.update(replicas=5), "write replicas: 5"),
 ]
+
+
+def unquote(found):
+    """Makes the command that an operator of 0.9 would write of the same words, if they had quotes."""
+    found["args"] = [f"'{each}'" if each.startswith("dynamo") else each for each in found["args"]]
 
 
 def container(spec):
@@ -323,3 +329,65 @@ def test_two_releases_in_one_namespace():
     adopted = adopt.adopt([*exported(older, **V0_9), *exported(newer, **NEWER)])
     assert not codes(adopted)
     assert "behaviour" not in settings_of(adopted)
+
+
+GROVE = {**V0_9, "orchestrator": "grove"}
+LARGE = {**given.service("worker", main={"args": ["python3 -m dynamo.trtllm"]}), "multinode": {"nodeCount": 2}}
+
+
+def test_services_have_the_order_of_the_live_cliques():
+    """Grove refuses another order of cliques that start in an order. An export has services in the order of the alphabet."""
+    running = {"Worker": {**LARGE, "resources": {"limits": {"gpu": "8"}}}, "Frontend": FRONTEND}
+    export = exported(given.graph(running), **GROVE)
+    assert workload(export, "chat")["spec"]["template"]["cliqueStartupType"] == "CliqueStartupTypeExplicit"
+    in_order = {name: running[name] for name in sorted(running)}
+    adopted = adopt.adopt([live(given.graph(in_order)), *export[1:]])
+    assert not codes(adopted)
+    assert list(adopted.files["dynamographdeployment_chat.yaml"]["spec"]["services"]) == ["Worker", "Frontend"]
+
+
+def test_a_change_that_the_cluster_refuses_is_an_error():
+    adopted = changed(exported(given.graph(SERVICES), **V0_9), "chat-worker", lambda spec: spec["selector"]["matchLabels"].update(a="b"))
+    assert codes(adopted) == ["DYN530"]
+    assert adopted.proof is not None
+    assert adopt.summary(adopted.proof) == "2 of 2 pod templates the same"
+
+
+def test_groups_of_another_size_restart():
+    group = {"Group": {**LARGE, "resources": {"limits": {"gpu": "8"}}}}
+    adopted = changed(exported(given.graph(group), **V0_9), "chat-group-0", lambda spec: spec["leaderWorkerTemplate"].update(size=3))
+    assert "DYN568" in codes(adopted)
+    assert adopted.proof is not None
+    assert "no restart" not in adopt.summary(adopted.proof)
+
+
+FOREIGN = [
+    ("Helm", "annotations", "meta.helm.sh/release-name", "the Helm release chat applies"),
+    ("Argo CD", "labels", "argocd.argoproj.io/instance", "the Argo CD application chat applies"),
+    ("Flux", "labels", "kustomize.toolkit.fluxcd.io/name", "the Flux Kustomization chat applies"),
+]
+
+
+@pytest.mark.parametrize("kind", ["DynamoGraphDeployment", "Deployment", "Service"])
+@pytest.mark.parametrize(("tool", "where", "key", "said"), FOREIGN, ids=[row[0] for row in FOREIGN])
+def test_objects_that_another_tool_applies(tool, where, key, said, kind):
+    export = exported(given.graph(SERVICES), **V0_9)
+    found = next(each for each in export if each["kind"] == kind)
+    found["metadata"].setdefault(where, {})[key] = "chat"
+    adopted = adopt.adopt(export)
+    assert not codes(adopted)
+    (warning,) = [each for each in adopted.results if each.severity == "warning"]
+    assert warning.code == "DYN572"
+    assert said in warning.message
+    assert warning.ref is not None
+    assert warning.ref.kind == kind
+    assert key not in json.dumps(adopted.files)
+
+
+def test_objects_of_users_in_the_namespace_are_left_alone():
+    mine = given.item("Deployment", "mine", api="apps/v1", spec={"template": {"spec": {"containers": []}}})
+    mine["metadata"]["annotations"] = {"meta.helm.sh/release-name": "mine"}
+    adopted = adopt.adopt([*exported(given.graph(SERVICES), **V0_9), mine])
+    assert not adopted.results
+    assert adopted.proof is not None
+    assert adopt.summary(adopted.proof) == "2 of 2 pod templates the same, no restart"
