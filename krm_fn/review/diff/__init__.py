@@ -24,15 +24,15 @@ class Side(NamedTuple):
 
     `objects` are the objects that reach the cluster, without the Dynamo resources that a render expands. `inputs` are the resources from
     which the objects were made, and `config` the configuration of that render; `settings` is the resource that holds the configuration.
-    `rendered` is true if a render of `inputs` with `config` makes `objects`; it is false for the output of another program and for live
-    objects. `failed` are the keys of the Dynamo resources whose objects are not known. `findings` are about `inputs`.
+    `built` are the keys of the Dynamo resources whose objects no render of `inputs` made: those of finished builds and of clusters.
+    `failed` are the keys of the Dynamo resources whose objects are not known. `findings` are about `inputs`.
     """
 
     objects: tuple[Resource, ...]
     inputs: tuple[Resource, ...]
     config: Config
     settings: Resource | None = None
-    rendered: bool = True
+    built: frozenset[ObjectKey] = frozenset()
     failed: frozenset[ObjectKey] = frozenset()
     findings: tuple[Result, ...] = ()
 

@@ -1,6 +1,6 @@
 """Finds the fields of the inputs that make a change.
 
-If both states are rendered, each field in which the inputs differ is set back in turn: a change that then disappears is made by it.
+If a render made both states, each field in which the inputs differ is set back in turn: a change that then disappears is made by it.
 Otherwise, the origin is the field or the component from which the new object was made.
 """
 
@@ -111,7 +111,7 @@ def _of_component(states: _States, owner: ObjectKey, change: Change, field: Fiel
 def _set_back(states: _States, owner: ObjectKey, changes: Sequence[tuple[int, Change]]) -> dict[Place, tuple[Origin, ...]]:
     """The origins that renders find, in which one field of the inputs has its old value."""
     old, new = states.old, states.new
-    if not (old.rendered and new.rendered and owner in states.before and owner in states.after):
+    if owner in old.built | new.built or owner not in states.before or owner not in states.after:
         return {}
     before, after = states.before[owner], states.after[owner]
     if old.inputs[before].get("apiVersion") != new.inputs[after].get("apiVersion"):

@@ -22,18 +22,21 @@ _EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
 
 
 def rendered(inputs: Sequence[Resource], config: Config, settings: Resource | None = None) -> Side:
-    """The state that a render of these resources writes. `settings` is the resource that holds the configuration."""
-    expansion = expand.expand(inputs, config)
-    objects = (each for each in expansion.resources if not is_expanded(each) and not applied.is_local(each))
-    failed = frozenset(_failed(inputs, expansion.results, home(config)))
-    return Side(
-        tuple(applied.without_annotations(each) for each in objects),
-        tuple(inputs),
-        config,
-        settings,
-        failed=failed,
-        findings=tuple(expansion.results),
-    )
+    """The state that a render of these resources writes. `settings` is the resource that holds the configuration.
+
+    A Dynamo resource whose objects are among the inputs, as in a finished build, is not rendered again: later layers may have changed
+    the objects, and the configuration of the build is not known.
+    """
+    keyed = [(identity.key(each, home(config)), each) for each in inputs]
+    there = {key for key, each in keyed if is_expanded(each)}
+    built = there.intersection(owner for key, each in keyed if generated.is_generated(each) for owner in owner_keys(each, key.namespace))
+    done = [each for key, each in keyed if not built.isdisjoint(owner_keys(each, key.namespace))]
+    left = [each for key, each in keyed if key not in built and built.isdisjoint(owner_keys(each, key.namespace))]
+    expansion = expand.expand(left, config)
+    objects = (each for each in (*expansion.resources, *done) if not is_expanded(each) and not applied.is_local(each))
+    failed = frozenset(_failed(left, expansion.results, home(config)))
+    applying = tuple(applied.without_annotations(each) for each in objects)
+    return Side(applying, tuple(inputs), config, settings, frozenset(built), failed, tuple(expansion.results))
 
 
 def home(config: Config) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn import config, results
+from krm_fn import config, expand, results
 from krm_fn.kube import identity
 from krm_fn.review.diff import compared, setback, sides
 from tests.review.forecast.refusals import json_copy
@@ -29,8 +29,8 @@ def env(**values: str) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
-def side(*inputs: Any, settings: Any = None, rendered: bool = True) -> Any:
-    return sides.rendered(inputs, config.read(settings)[0], settings)._replace(rendered=rendered)
+def side(*inputs: Any, settings: Any = None) -> Any:
+    return sides.rendered(inputs, config.read(settings)[0], settings)
 
 
 def made_by(old: Any, new: Any) -> set[tuple[Any, ...]]:
@@ -121,8 +121,9 @@ def test_a_graph_that_is_in_another_version_of_the_api():
     (("spec", "services", "Worker", "annotations"), {"nvidia.com/deployment-strategy": "Recreate"}, WORKER),
 ])  # fmt: skip
 def test_live_objects_lead_to_the_field_or_the_component(path, value, field):
-    """The old objects were not rendered, so no field can be set back."""
-    old = side(graph(replicas=1), rendered=False)
+    """No render made the old objects, so no field can be set back."""
+    old = side(graph(replicas=1))
+    old = old._replace(built=frozenset(map(identity.key, old.inputs)))
     changed = json_copy(graph(replicas=1))
     holder = changed
     for step in path[:-1]:
@@ -147,3 +148,21 @@ def test_a_graph_that_fails_in_one_state_is_left_out_of_both():
         found = compared.compare(old, new)
         assert {change.key.name for _, change in found.differing} == {"other-worker"}
         assert [result.code for result in found.findings] == ["DYN510"]
+
+
+def test_a_finished_build_is_compared_as_it_is():
+    """A later layer changed the image, and the configuration of the build is not known."""
+    settings = {**SETTINGS, "spec": {"orchestrator": "grove"}}
+    old, new = (expand.expand([graph(replicas=count)], config.read(settings)[0]).resources for count in (1, 2))
+    (clique_set,) = (each for each in new if each["kind"] == "PodCliqueSet")
+    index, container = next(
+        (index, each["spec"]["podSpec"]["containers"][0]) for index, each in enumerate(clique_set["spec"]["template"]["cliques"])
+    )
+    container["image"] = "registry.example/later:1"
+    found = compared.compare(side(*old), side(*new))
+    ((_, change),) = found.differing
+    assert {field.path[3:] for field in change.fields} == {(index, "spec", "podSpec", "containers", 0, "image"), (1, "spec", "replicas")}
+    assert {origin.path[:3] for every in found.origins.values() for origin in every} == {
+        ("spec", "services", "Front"),
+        ("spec", "services", "Worker"),
+    }
