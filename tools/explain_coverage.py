@@ -75,13 +75,19 @@ def _judged(figures: Figures, leaves: dict[Place, Leaf], variants: Sequence[_Var
     for place, leaf in leaves.items():
         user = {mark for mark in leaf.marks if isinstance(mark, UserMark)}
         tried = [each for each in variants if UserMark(each.resource, each.path) in user]
-        moved = any(place in each.moved for each in tried)
+        moved = any(_moves(place, each) for each in tried)
         judged += moved or not user or any(each.done == _CHANGED for each in tried)
         if not moved and any(each.done == _CHANGED for each in tried):
             refuted.append(f"{_shown(place)} does not follow {results.field(tried[0].path)}")
         elif strange := next((each for each in variants if _unexplained(place, each, user)), None):
             refuted.append(f"{_shown(place)} follows {results.field(strange.path)}")
     return figures._replace(judged=judged, refuted=refuted)
+
+
+def _moves(place: Place, variant: _Variant) -> bool:
+    """True if the change moves the leaf. The name of an entry stays if another field gives the same name; then the entry itself moves."""
+    is_name = place[-1] == "name" and isinstance(place[-2], tuple)
+    return place in variant.moved or (is_name and any(each[: len(place) - 1] == place[:-1] for each in variant.moved))
 
 
 def _unexplained(place: Place, variant: _Variant, user: set[UserMark]) -> bool:

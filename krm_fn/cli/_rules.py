@@ -10,6 +10,10 @@ from krm_fn.yamlio import reader
 
 
 def read() -> dict[str, Rule]:
-    """The rules by `module:function`."""
+    """The rules by `module:function`, for each function and constant that makes values by a rule."""
     text = (Path(review.__path__[0]) / "rules.yaml").read_text("utf-8")
-    return {address: Rule(**entry) for document in reader.read(text)[0] for address, entry in document.value.items()}
+    found: dict[str, Rule] = {}
+    for document in reader.read(text)[0]:
+        for name, entry in document.value.items():
+            found.update(dict.fromkeys(entry["made_by"], Rule(name, entry["says"], entry.get("follows", ""))))
+    return found
