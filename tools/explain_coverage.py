@@ -218,7 +218,7 @@ def report(found: Sequence[tuple[str, Figures]]) -> tuple[str, bool]:
 def examples() -> Iterator[tuple[str, sources.Sources]]:
     """The examples that are read as they are: those without a kustomization, because that changes graphs before they are rendered."""
     for folder in sorted(EXAMPLES.iterdir()):
-        files = [str(path) for path in sorted(folder.glob("*.yaml")) if path.name not in ("expected.yaml", "kustomization.yaml")]
+        files = [str(path) for path in sorted(folder.glob("*.yaml")) if not path.name.startswith(("expected", "kustomization"))]
         loaded = sources.load(files) if files else None
         if loaded and any(identity.is_dynamo(each) for each in loaded.values):
             yield folder.name, loaded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -44,9 +45,9 @@ def write(style: str, parts: Sequence[Part], loaded: Sources) -> str:
 
 def fields_at(loaded: Sources, file: str, line: int) -> dict[int, list[Path]]:
     """The fields of Dynamo resources that begin on a line, by the index of their resource."""
-    asked = [(index, path) for index, source in enumerate(loaded.resources) if source.file == file for path in _paths(source.value, ())]
-    asked = [(index, path) for index, path in asked if identity.is_dynamo(loaded.resources[index].value)]
-    where = reading.places((loaded.resources[index], path) for index, path in asked)
+    read = {index: source for index, source in enumerate(loaded.resources) if source.file and normpath(source.file) == normpath(file)}
+    asked = [(index, path) for index, source in read.items() if identity.is_dynamo(source.value) for path in _paths(source.value, ())]
+    where = reading.places((read[index], path) for index, path in asked)
     found: dict[int, list[Path]] = {}
     for (index, path), place in zip(asked, where, strict=True):
         if place["line"] == line:

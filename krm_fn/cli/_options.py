@@ -46,10 +46,10 @@ class Folder(click.Path):
         return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
 
 
-def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds PATH..., -f, --config, -n and --exclude; the verb receives them as `given`."""
+def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...") -> Callable[..., Any]:
+    """Adds PATH..., -f, --config, -n and --exclude; the verb receives them as `given`. `kind` and `name` are those of the argument."""
 
-    @click.argument("paths", metavar="[PATH...]", nargs=-1, type=_INPUT)
+    @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind)
     @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH; can be repeated.")
     @click.option(
         "--config", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The configuration: a DynamoRender or a ConfigMap."
@@ -67,7 +67,7 @@ def inputs(verb: Callable[..., Any]) -> Callable[..., Any]:
         **more: Any,
     ) -> Any:
         if not paths and not filenames:
-            raise click.UsageError("Missing argument 'PATH...'.")
+            raise click.UsageError(f"Missing argument '{name}'.")
         return verb(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
 
     return wrapped

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from krm_fn import codes, results
+from krm_fn import codes, ownership, results
 from krm_fn.cli import _explained, _formats, _options, _output, _rules
-from krm_fn.cli._options import Inputs
 from krm_fn.codes import pages
 from krm_fn.files import locations, reading
 from krm_fn.review import effects
 from krm_fn.review import explain as explaining
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from click.shell_completion import CompletionItem
-
+    from krm_fn.cli._options import Inputs
     from krm_fn.files.sources import Sources
     from krm_fn.results import Result
     from krm_fn.review.explain import Explained, Explanation
@@ -30,14 +28,26 @@ _CODE = re.compile(r"DYN[0-9]{3}", re.IGNORECASE)
 _UNUSED = "DYN500"
 
 
-def _completed(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str | CompletionItem]:
-    return [each for each in codes.TITLES if each.startswith(begun.upper())]
+class _Topic(click.Path):
+    """The code of a finding, or a path."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, allow_dash=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The code or path as written. Raises click.BadParameter for an argument that is neither."""
+        if _CODE.fullmatch(str(value)) or value == reading.STDIN or (value and Path(value).exists()):
+            return value
+        return self.fail(f"{value!r} is not the code of a finding, such as DYN021, and not a file or folder.", param, ctx)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The codes that begin so; without any, files and folders."""
+        found = [CompletionItem(each) for each in codes.TITLES if incomplete and each.startswith(incomplete.upper())]
+        return found or super().shell_complete(ctx, param, incomplete)
 
 
 @click.command()
-@click.argument("topics", metavar="CODE|PATH...", nargs=-1, required=True, shell_complete=_completed)
-@click.option("--config", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The configuration, as for render.")
-@click.option("-n", "--namespace", metavar="NAME", callback=_options.namespace, help="Namespace of Dynamo resources that do not set one.")
+@functools.partial(_options.inputs, kind=_Topic(), name="CODE|PATH...")
 @click.option("--object", "named", metavar="KIND/NAME", help="Explain only this object.")
 @click.option("--field", metavar="PATH", help="Explain only this field and the fields below it, such as spec.replicas.")
 @click.option("--from", "line", metavar="FILE:LINE", help="Show only the fields that this line of a graph reaches or decides.")
@@ -45,16 +55,7 @@ def _completed(_ctx: click.Context, _param: click.Parameter, begun: str) -> list
 @click.option("-o", "--output", "--format", "style", type=click.Choice(("text", "json", "yaml")), default="text", help="text by default.")
 @click.pass_context
 def explain(  # noqa: PLR0913 - one for each option
-    ctx: click.Context,
-    *,
-    topics: tuple[str, ...],
-    config: str | None,
-    namespace: str | None,
-    named: str | None,
-    field: str | None,
-    line: str | None,
-    unused: bool,
-    style: str,
+    ctx: click.Context, *, given: Inputs, named: str | None, field: str | None, line: str | None, unused: bool, style: str
 ) -> None:
     """Explain the code of a finding, or the fields of generated objects.
 
@@ -70,17 +71,21 @@ def explain(  # noqa: PLR0913 - one for each option
       krm-fn explain --from graph.yaml:12 graph.yaml
       krm-fn explain --unused graphs/
     """  # noqa: D301 - click reads the backspace
-    if _is_code(topics):
-        _output.write("".join(pages.markdown(_options.code(each)) for each in topics))
+    if asked := [each for each in given.paths if _CODE.fullmatch(each)]:
+        _check_codes(given, wants_fields=bool(named or field or line or unused))
+        _output.write("".join(pages.markdown(_options.code(each)) for each in asked))
         return
-    loaded = Inputs(topics, config, namespace).load()
+    if unused and (named or field or line or style == "yaml"):
+        raise click.UsageError("--unused reports findings: use it without --object, --field, --from and --format yaml")
+    loaded = given.load()
+    loaded = loaded._replace(resources=[each for each in loaded.resources if not ownership.is_marked(each.value)])  # of an earlier render
     explanation = explaining.explain(loaded.values, loaded.config, _rules.read())
     failed = [each for each in [*loaded.results, *explanation.results] if each.severity == "error"]
     if failed:
-        _output.write(_findings(failed, loaded), err=True)
+        _output.write(_findings(failed, loaded, err=True), err=True)
         ctx.exit(1)
     if unused:
-        _output.write(_findings(_reaching_nothing(explanation, loaded), loaded))
+        _output.write(_findings(_reaching_nothing(explanation, loaded), loaded, style))
         return
     parts = [_explained.Part("", _selected(explanation.objects, named, field))]
     if line is not None:
@@ -88,19 +93,15 @@ def explain(  # noqa: PLR0913 - one for each option
     _output.write(_explained.write(style, parts, loaded))
 
 
-def _is_code(topics: Sequence[str]) -> bool:
-    """True for codes. Raises click.BadParameter for an argument that is no code and names no file."""
-    if all(_CODE.fullmatch(each) for each in topics):
-        return True
-    for each in topics:
-        if each != reading.STDIN and (not each or not Path(each).exists()):
-            raise click.BadParameter(f"{each!r} is not the code of a finding, such as DYN021, and not a file or folder.")
-    return False
+def _check_codes(given: Inputs, *, wants_fields: bool) -> None:
+    """Raises click.UsageError for codes among paths, or with options for paths."""
+    if wants_fields or any(not _CODE.fullmatch(each) for each in given.paths):
+        raise click.UsageError("The page of a code has no fields: write the codes without paths and without options.")
 
 
-def _findings(found: list[Result], loaded: Sources) -> str:
+def _findings(found: list[Result], loaded: Sources, style: str = "text", *, err: bool = False) -> str:
     located = locations.of(found, loaded.resources)
-    return _formats.write("text", _formats.Checked(loaded.resources, located, loaded.stdin, colour=_output.colours()))
+    return _formats.write(style, _formats.Checked(loaded.resources, located, loaded.stdin, colour=_output.colours(err=err)))
 
 
 def _reaching_nothing(explanation: Explanation, loaded: Sources) -> list[Result]:
@@ -142,7 +143,7 @@ def _nearest(name: str, known: dict[str, None]) -> str:
 def _of_line(line: str, explanation: Explanation, loaded: Sources, named: str | None, field: str | None) -> list[_explained.Part]:
     """What a line reaches, and what it decides beside that. Raises click.BadParameter for a line without a field."""
     file, _, number = line.rpartition(":")
-    found = _explained.fields_at(loaded, file, int(number) if number.isdigit() else 0)
+    found = _explained.fields_at(loaded, file, int(number) if number.isdecimal() else 0)
     if not found:
         raise click.BadParameter(
             f"{line!r} is no line with a field of a Dynamo resource; write FILE:LINE, such as graph.yaml:12", param_hint="--from"

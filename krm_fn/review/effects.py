@@ -90,9 +90,8 @@ def _others(value: Any) -> tuple[Any, ...]:
 
 def _generated(resources: Sequence[Resource], given: Sequence[Resource], settings: Config) -> list[Resource] | None:
     """The generated objects; None with an error."""
-    keys = {identity.key(each) for each in given}
     made = expand.expand(resources, settings)
-    return None if results.failed(made.results) else [each for each in made.resources if identity.key(each) not in keys]
+    return None if results.failed(made.results) else explain.generated(made.resources, given)
 
 
 def _changed(resource: Resource, path: Path, value: Any) -> Resource:

@@ -87,15 +87,21 @@ class Explanation(NamedTuple):
 def explain(resources: Sequence[Resource], settings: Config, rules: Mapping[str, Rule]) -> Explanation:
     """Renders, and explains every field of every generated object. `rules` are the rules by `module:function`.
 
-    The objects are those of the ordinary render. A field with another value in the traced render has no origin.
+    The objects are those of the ordinary render. A field with another value in the traced render has no origin. Objects of an earlier
+    render must not be among the resources.
     """
     ordinary = expand.expand(resources, settings)
     if results.failed(ordinary.results):
         return Explanation([], ordinary.results)
-    traced, given = trace.render(resources, settings), {identity.key(each) for each in resources}
-    read = _Reader(settings, rules)
-    new = [each for each in ordinary.resources if identity.key(each) not in given]
+    traced, read = trace.render(resources, settings), _Reader(settings, rules)
+    new = generated(ordinary.resources, resources)
     return Explanation([read.explained(each, traced.leaves.get(identity.key(each), [])) for each in new], ordinary.results)
+
+
+def generated(rendered: Iterable[Resource], given: Iterable[Resource]) -> list[Resource]:
+    """The objects that a render added to the `given` resources."""
+    known = {identity.key(each) for each in given}
+    return [each for each in rendered if identity.key(each) not in known]
 
 
 def fields_of(resource: Resource) -> Iterator[tuple[Path, Any]]:
@@ -119,7 +125,9 @@ class _Reader:
         if leaf is None or leaf.value != value:
             return Field(path, value, (), (), (), NONE)
         won = tuple(Replaced(each.value, self._origins(each.marks)) for each in leaf.won)
-        return Field(path, value, self._origins(leaf.marks), self._origins(leaf.placed - leaf.marks), won, leaf.marks)
+        origins = self._origins(leaf.marks)
+        placed = tuple(each for each in self._origins(leaf.placed) if each not in origins)
+        return Field(path, value, origins, placed, won, leaf.marks)
 
     def _origins(self, marks: Marks) -> tuple[Origin, ...]:
         """The origins of marks, each once: the user's fields, settings, rules."""

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
-import explain_coverage
 import jsonschema
 import pytest
 import yaml
 
 from krm_fn import review
-from krm_fn.cli import _rules
 from krm_fn.config import Config
 from krm_fn.review import explain, text, trace
-from krm_fn.review.trace.marks import NONE, RuleMark
+from krm_fn.review.trace.marks import NONE
 from tests.cli import console
 from tests.support import given
 
@@ -126,33 +123,6 @@ def test_a_field_with_another_value_in_the_trace_is_unknown(monkeypatch):
     found = explain.explain([given.graph({"A": given.service("frontend")})], Config(), {})
     assert {field.origins for each in found.objects for field in each.fields} == {()}
     assert {field.marks for each in found.objects for field in each.fields} == {NONE}
-
-
-def test_every_rule_that_an_example_shows_has_an_entry():
-    rules = _rules.read()
-    shown = set()
-    for _, loaded in explain_coverage.examples():
-        found = explain.explain(loaded.values, loaded.config, rules)
-        fields = [field for each in found.objects for field in each.fields]
-        shown |= {one for field in fields for one in (*field.origins, *field.placed, *(each for won in field.won for each in won.origins))}
-    assert shown
-    assert {one.rule.name for one in shown if one.rule and one.rule not in rules.values()} == set()
-
-
-def test_every_entry_is_of_the_code_and_has_a_name_of_its_own():
-    rules = _rules.read()
-    assert len({rule.name for rule in rules.values()}) == len(rules)
-    assert [address for address, rule in rules.items() if not rule.says.endswith((".", "`"))] == []
-    places = [address.partition(":")[::2] for address in rules]
-    known = {module: vars(importlib.import_module(f"krm_fn.{module}")) for module, _ in places}
-    assert [(module, name) for module, name in places if name.partition(".")[0] not in known[module]] == []
-
-
-def test_a_rule_without_an_entry_shows_the_first_line_of_its_docstring():
-    found = explain._Reader(Config(), {}).rule(RuleMark("kube.names", "component", 1))
-    assert found == explain.Rule(
-        "kube.names:component", "The name of the objects of one service: workload, Service, Ingress and scaling adapter."
-    )
 
 
 def test_long_values_are_cut():

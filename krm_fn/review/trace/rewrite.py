@@ -184,7 +184,7 @@ class Rewriter(ast.NodeTransformer):
     def _named(self, target: ast.expr, value: ast.expr) -> Any:
         """The rewritten value of an assignment. In a module or a class, the marks of its constants have the name of the target."""
         first = target.elts[0] if isinstance(target, ast.Tuple) else target
-        if self._scopes or not isinstance(first, ast.Name):
+        if self._inside or not isinstance(first, ast.Name):
             return self.visit(value)
         self._scopes.append(first.id)
         made = self.visit(value)
