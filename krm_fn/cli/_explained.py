@@ -104,22 +104,30 @@ def _is_default(origin: Origin, place: dict[str, Any]) -> bool:
 
 
 def _text(part: Part, places: _Places, *, colour: bool) -> str:
-    lines = [f"{part.heading}:"] if part.heading else []
+    if part.heading and not part.objects:
+        return f"{part.heading}: nothing\n"
+    lines, told = [f"{part.heading}:"] if part.heading else [], set[str]()
     for each in part.objects:
         head = report.visible(f"{each.key.kind}/{each.key.name}" + (f" in {each.key.namespace}" if each.key.namespace else ""))
         lines.append(click.style(head, bold=True) if colour else head)
         for field in each.fields:
             lines.append(f"  {report.visible(results.field(field.path))}: {text.value(field.value)}")
-            lines += [f"    {_styled(*_said(origin, places), colour=colour)}" for origin in field.origins[:_MOST]]
-            if not field.origins:
-                lines.append(f"    {_styled('unknown', '', colour=colour)}")
-            if len(field.origins) > _MOST:
-                lines.append(f"    and {len(field.origins) - _MOST} more")
-            lines += [f"    {_styled('placed by', _said(origin, places)[1], colour=colour)}" for origin in field.placed]
-            for won in field.won:
-                said = "; ".join(" ".join(_said(origin, places)) for origin in won.origins[:_MOST])
-                lines.append(f"    {_styled('won over', f'{text.value(won.value)}: {said}', colour=colour)}")
-    return "".join(f"{line}\n" for line in lines) if len(lines) > 1 or not part.heading else f"{part.heading}: nothing\n"
+            lines += [f"    {_styled(word, said, colour=colour)}" for word, said in _of_field(field, places, told)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _of_field(field: Field, places: _Places, told: set[str]) -> Iterator[tuple[str, str]]:
+    """The lines about a field, each as its first word and the rest. `told` are the rules whose sentences have been shown."""
+    yield from (_said(origin, places, told) for origin in field.origins[:_MOST])
+    if not field.origins:
+        yield "unknown", ""
+    if len(field.origins) > _MOST:
+        yield "and", f"{len(field.origins) - _MOST} more"
+    for origin in field.placed:
+        yield "placed by", _said(origin, places, told)[1]
+    for won in field.won:
+        said = "; ".join(" ".join(_said(origin, places, told)) for origin in won.origins[:_MOST])
+        yield "won over", f"{text.value(won.value)}: {said}"
 
 
 def _styled(word: str, said: str, *, colour: bool) -> str:
@@ -127,8 +135,8 @@ def _styled(word: str, said: str, *, colour: bool) -> str:
     return f"{click.style(padded, fg=_COLOURS.get(word, 'white')) if colour else padded} {said}".rstrip()
 
 
-def _said(origin: Origin, places: _Places) -> tuple[str, str]:
-    """The kind of an origin, and the rest in words."""
+def _said(origin: Origin, places: _Places, told: set[str]) -> tuple[str, str]:
+    """The kind of an origin, and the rest in words. A rule that is not among the `told` ones has its sentence, and is then among them."""
     place, field = places.of(origin), report.visible(results.field(origin.path))
     where = f"{report.visible(place['file'])}:{place['line']} " if place else ""
     if origin.kind == "user":
@@ -136,6 +144,9 @@ def _said(origin: Origin, places: _Places) -> tuple[str, str]:
     if origin.kind == "config":
         return "config", f"{where}{field}{' (default)' if _is_default(origin, place) else ''}"
     rule = origin.rule or explain.Rule("", "")
+    if rule.name in told:
+        return "rule", rule.name
+    told.add(rule.name)
     return "rule", f"{rule.name}: {rule.says}" + (f" ({rule.follows})" if rule.follows else "")
 
 
@@ -186,5 +197,4 @@ def _yaml(each: Explained, places: _Places) -> str:
 
 
 def _short(origin: Origin, places: _Places) -> str:
-    kind, said = _said(origin, places)
-    return f"{kind} {origin.rule.name if origin.rule else said}"
+    return f"rule {origin.rule.name}" if origin.rule else " ".join(_said(origin, places, set()))

@@ -1,13 +1,15 @@
-"""`krm-fn schema`: the schemas of Dynamo's kinds for editors and for kustomize. `krm_fn.generate` makes them."""
+"""`krm-fn schema`: the schemas of Dynamo's kinds for editors and for kustomize, which `krm_fn.generate` makes, and those of reports."""
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from krm_fn import results
+from krm_fn import results, review
 from krm_fn.cli import _formats, _output
 from krm_fn.config import Config
 from krm_fn.files import sources
@@ -15,16 +17,19 @@ from krm_fn.files import sources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_REPORTS = {path.stem: path for path in sorted((Path(review.__path__[0]) / "schemas").glob("*.json"))}
+"""The schemas of what verbs print as JSON, by verb."""
+
 
 @click.command()
 @click.argument("paths", metavar="[GRAPH...]", nargs=-1, type=click.Path(exists=True, allow_dash=True))
 @click.option(
     "--for",
     "reader",
-    type=click.Choice(["editor", "kustomize", "names"]),
+    type=click.Choice(["editor", "kustomize", "names", *_REPORTS]),
     default="editor",
     show_default=True,
-    help="The reader: an editor, kustomize's field openapi, or its field configurations.",
+    help="The reader: an editor, kustomize's field openapi or configurations, or a program that reads the JSON of a verb.",
 )
 @click.option("-o", "--output", "style", type=click.Choice(_output.FORMATS), help="Format; by default yaml for names, otherwise json.")
 def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
@@ -42,6 +47,8 @@ def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
     For names it says which fields hold names of other objects, so that kustomize changes them with name prefixes and with the hashes of
     generated names. The paths contain the names of v1alpha1 services: pass the graphs, and print it again when you add a service.
 
+    For the name of a verb it is the JSON Schema of what the verb prints with --format json.
+
     \b
       krm-fn schema > dynamo.schema.json
       krm-fn schema --for kustomize > openapi.json        # openapi: {path: openapi.json}
@@ -56,6 +63,8 @@ def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
 
 
 def _schema(reader: str, style: str) -> str:
+    if reader in _REPORTS:
+        return _output.value(json.loads(_REPORTS[reader].read_text("utf-8")), style)
     from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
     from krm_fn.generate import editor, kustomize_merge  # noqa: PLC0415
 

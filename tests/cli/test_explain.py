@@ -1,4 +1,4 @@
-"""`krm-fn explain`: the page of a code, and unknown codes."""
+"""`krm-fn explain`: the page of a code, unknown codes, and wrong usage with codes."""
 
 import pytest
 
@@ -17,3 +17,12 @@ def test_what_is_no_code_is_wrong_usage(asked):
     done = console.run("explain", asked)
     assert (done.code, done.out) == (2, "")
     assert f"{asked!r} is not the code of a finding, such as DYN021" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"), [(["DYN021", "-"], "without paths"), (["--unused", "DYN021"], "without options"), ([], "CODE|PATH...")]
+)
+def test_codes_stand_alone(arguments, words):
+    done = console.run("explain", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 
+from krm_fn import review
 from krm_fn.generate import crds, editor, kustomize_merge, kustomize_names
 from tests.cli import console
 from tests.testbed import programs
@@ -27,6 +30,15 @@ def test_schemas_are_json(reader, expected):
     done = console.run("schema", "--for", reader)
     assert (done.code, done.err) == (0, "")
     assert json.loads(done.out) == expected()
+
+
+@pytest.mark.parametrize("verb", ["explain", "images"])
+def test_the_schema_of_a_report_is_that_of_its_verb(verb):
+    done = console.run("schema", "--for", verb)
+    assert (done.code, done.err) == (0, "")
+    written = Path(review.__file__).parent / "schemas" / f"{verb}.json"
+    assert json.loads(done.out) == json.loads(written.read_text())
+    jsonschema.Draft202012Validator.check_schema(json.loads(done.out))
 
 
 def test_an_editor_is_the_reader_unless_another_is_named():

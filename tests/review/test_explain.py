@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import explain_coverage
 import jsonschema
 import pytest
 import yaml
 
 from krm_fn import review
+from krm_fn.cli import _explained, _rules
 from krm_fn.config import Config
 from krm_fn.review import explain, text, trace
 from krm_fn.review.trace.marks import NONE
 from tests.cli import console
 from tests.support import given
 
+EXAMPLES = dict(explain_coverage.examples())
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "explain.json").read_text())
 SETTINGS = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n  natsAddress: nats://nats:4222\n"
 REPLICAS = ("--object", "Deployment/chat-worker", "--field", "spec.replicas")
@@ -71,6 +77,15 @@ def test_yaml_is_the_render_with_comments(graph):
     assert "spec.services.Worker.replicas" in next(line for line in out.splitlines() if "  replicas: 2  # user " in line)
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_yaml_of_an_example_is_its_render(name):
+    loaded = EXAMPLES[name]
+    found = explain.explain(loaded.values, loaded.config, _rules.read()).objects
+    written = _explained.write("yaml", [_explained.Part("", found)], loaded)
+    assert list(yaml.safe_load_all(written)) == [each.resource for each in found]
+    assert written.count("  # ") >= sum(len(each.fields) for each in found)
+
+
 def test_a_line_reaches_values_and_decides_others(graph):
     at = {line.strip(): number for number, line in enumerate(console.GRAPH.splitlines(), 1)}
     assert said("--from", f"{graph}:{at['replicas: 2']}", graph).count("spec.replicas: 2\n") == 1
@@ -86,9 +101,44 @@ def test_unused_fields_are_warnings(graph):
     assert "warning DYN500 metadata.labels.team" in out
 
 
+def test_unused_fields_are_findings_for_programs(graph):
+    graph.write_text(console.GRAPH.replace("  name: chat\n", "  name: chat\n  labels: {team: blue}\n"))
+    (found,) = json.loads(said("--unused", "--format", "json", graph))["findings"]
+    assert (found["severity"], found["code"], found["field"], found["line"]) == ("warning", "DYN500", "metadata.labels.team", 5)
+
+
+def test_objects_of_an_earlier_render_are_made_again(graph):
+    (graph.parent / "rendered.yaml").write_text(
+        "---\n".join(each for each in console.run("render", graph).out.split("---\n") if "kind: DynamoGraph" not in each)
+    )
+    assert said(graph.parent) == said(graph)
+
+
+def test_files_can_be_excluded_and_named_with_an_option(graph):
+    (graph.parent / "draft.yaml").write_text(console.MISSPELT.replace("name: chat", "name: draft"))
+    assert said("-f", graph.parent, "--exclude", "draft.yaml") == said(graph)
+
+
+def test_the_file_of_a_line_is_found_in_another_form(graph, monkeypatch):
+    monkeypatch.chdir(graph.parent)
+    assert said("--from", "./graph.yaml:15", "graph.yaml") == said("--from", "graph.yaml:15", "graph.yaml")
+
+
+@pytest.mark.parametrize("style", ["text", "json", "yaml"])
+def test_the_hash_seed_of_python_changes_nothing(style):
+    """The planner example has values with many origins, whose marks are sets."""
+    example = Path(__file__).parent.parent.parent / "examples" / "disagg-vllm-planner" / "graph.yaml"
+    command = [sys.executable, "-m", "krm_fn", "explain", "--format", style, str(example)]
+    made = [
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True).stdout for seed in ("1", "2")
+    ]
+    assert made[0] == made[1] != b""
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("--unused", "--field", "spec"), "use it without"),
         (("--object", "Deployment/chat-workr"), "did you mean 'Deployment/chat-worker'?"),
         (("--field", "spec.replica"), "did you mean 'spec.replicas'?"),
         (("--from", "graph.yaml:999"), "is no line with a field"),
