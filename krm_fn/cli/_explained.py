@@ -43,15 +43,15 @@ def write(style: str, parts: Sequence[Part], loaded: Sources) -> str:
     return "\n".join(_text(part, places, colour=_output.colours()) for part in parts if part.objects or part.heading)
 
 
-def fields_at(loaded: Sources, file: str, line: int) -> dict[int, list[Path]]:
-    """The fields of Dynamo resources that begin on a line, by the index of their resource."""
-    read = {index: source for index, source in enumerate(loaded.resources) if source.file and normpath(source.file) == normpath(file)}
+def lines(loaded: Sources, file: str) -> dict[int, dict[int, list[Path]]]:
+    """The lines of a file on which fields of Dynamo resources begin: their paths by the index of their resource."""
+    wanted = normpath(reading.STDIN_NAME if file == reading.STDIN else file)
+    read = {index: source for index, source in enumerate(loaded.resources) if source.file and normpath(source.file) == wanted}
     asked = [(index, path) for index, source in read.items() if identity.is_dynamo(source.value) for path in _paths(source.value, ())]
     where = reading.places((read[index], path) for index, path in asked)
-    found: dict[int, list[Path]] = {}
+    found: dict[int, dict[int, list[Path]]] = {}
     for (index, path), place in zip(asked, where, strict=True):
-        if place["line"] == line:
-            found.setdefault(index, []).append(path)
+        found.setdefault(place["line"], {}).setdefault(index, []).append(path)
     return found
 
 
@@ -118,7 +118,7 @@ def _text(part: Part, places: _Places, *, colour: bool) -> str:
 
 def _of_field(field: Field, places: _Places, told: set[str]) -> Iterator[tuple[str, str]]:
     """The lines about a field, each as its first word and the rest. `told` are the rules whose sentences have been shown."""
-    yield from (_said(origin, places, told) for origin in field.origins[:_MOST])
+    yield from (_said(origin, places, told) for origin in _first(field.origins))
     if not field.origins:
         yield "unknown", ""
     if len(field.origins) > _MOST:
@@ -126,8 +126,14 @@ def _of_field(field: Field, places: _Places, told: set[str]) -> Iterator[tuple[s
     for origin in field.placed:
         yield "placed by", _said(origin, places, told)[1]
     for won in field.won:
-        said = "; ".join(" ".join(_said(origin, places, told)) for origin in won.origins[:_MOST])
+        said = "; ".join(" ".join(_said(origin, places, told)) for origin in _first(won.origins))
         yield "won over", f"{text.value(won.value)}: {said}"
+
+
+def _first(origins: Sequence[Origin]) -> list[Origin]:
+    """The origins that are shown. One of them is a rule if the value has any."""
+    shown, rules = list(origins[:_MOST]), [each for each in origins if each.kind == "rule"]
+    return shown if any(each.kind == "rule" for each in shown) else [*shown[: _MOST - len(rules[:1])], *rules[:1]]
 
 
 def _styled(word: str, said: str, *, colour: bool) -> str:
@@ -192,7 +198,7 @@ def _yaml(each: Explained, places: _Places) -> str:
     found = positions.positions(written, [field.path for field in each.fields])
     for field in each.fields:
         number = found[field.path][0] - 1
-        lines[number] += f"  # {'; '.join(_short(origin, places) for origin in field.origins[:_MOST]) or 'unknown'}"
+        lines[number] += f"  # {'; '.join(_short(origin, places) for origin in _first(field.origins)) or 'unknown'}"
     return "\n".join(lines)
 
 

@@ -87,10 +87,10 @@ def explain(  # noqa: PLR0913 - one for each option
     if unused:
         _output.write(_findings(_reaching_nothing(explanation, loaded), loaded, style))
         return
-    parts = [_explained.Part("", _selected(explanation.objects, named, field))]
-    if line is not None:
-        parts = _of_line(line, explanation, loaded, named, field)
-    _output.write(_explained.write(style, parts, loaded))
+    _check_selection(explanation.objects, named, field)
+    parts = [_explained.Part("", explanation.objects)] if line is None else _of_line(line, explanation, loaded)
+    shown = [each._replace(objects=_selected(each.objects, named, field)) for each in parts]
+    _output.write(_explained.write(style, shown, loaded))
 
 
 def _check_codes(given: Inputs, *, wants_fields: bool) -> None:
@@ -110,19 +110,22 @@ def _reaching_nothing(explanation: Explanation, loaded: Sources) -> list[Result]
     return [results.warning(_UNUSED, message, loaded.resources[index].address, path) for index, path in unused]
 
 
-def _selected(objects: list[Explained], named: str | None, field: str | None) -> list[Explained]:
-    """The objects of that kind and name, with that field only. Raises click.BadParameter with the nearest name."""
-    if named is not None:
+def _check_selection(objects: list[Explained], named: str | None, field: str | None) -> None:
+    """Raises click.BadParameter, with the nearest name, if no object has the name, or none of the objects of that name has the field."""
+    if named is not None and not _selected(objects, named, None):
         names = {f"{each.key.kind}/{each.key.name}": None for each in objects}
-        objects = [each for each in objects if f"{each.key.kind}/{each.key.name}".lower() == named.lower()]
-        if not objects:
-            raise click.BadParameter(f"no generated object is {named!r}{_nearest(named, names)}", param_hint="--object")
-    if field is None:
-        return objects
-    kept = [each._replace(fields=[one for one in each.fields if _is_below(results.field(one.path), field)]) for each in objects]
-    if not any(each.fields for each in kept):
-        known = {name: None for each in objects for one in each.fields for name in _above(one.path)}
+        raise click.BadParameter(f"no generated object is {named!r}{_nearest(named, names)}", param_hint="--object")
+    if field is not None and not _selected(objects, named, field):
+        known = {name: None for each in _selected(objects, named, None) for one in each.fields for name in _above(one.path)}
         raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
+
+
+def _selected(objects: list[Explained], named: str | None, field: str | None) -> list[Explained]:
+    """The objects of that kind and name, with that field and those below it only."""
+    found = [each for each in objects if named is None or f"{each.key.kind}/{each.key.name}".lower() == named.lower()]
+    if field is None:
+        return found
+    kept = [each._replace(fields=[one for one in each.fields if _is_below(results.field(one.path), field)]) for each in found]
     return [each for each in kept if each.fields]
 
 
@@ -140,24 +143,22 @@ def _nearest(name: str, known: dict[str, None]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def _of_line(line: str, explanation: Explanation, loaded: Sources, named: str | None, field: str | None) -> list[_explained.Part]:
-    """What a line reaches, and what it decides beside that. Raises click.BadParameter for a line without a field."""
-    file, _, number = line.rpartition(":")
-    found = _explained.fields_at(loaded, file, int(number) if number.isdecimal() else 0)
-    if not found:
-        raise click.BadParameter(
-            f"{line!r} is no line with a field of a Dynamo resource; write FILE:LINE, such as graph.yaml:12", param_hint="--from"
-        )
+def _of_line(line: str, explanation: Explanation, loaded: Sources) -> list[_explained.Part]:
+    """What a line reaches, and what it decides beside that. Raises click.BadParameter, with the nearest line, for one without a field."""
+    file, _, written = line.rpartition(":")
+    number, lines = int(written) if written.isdecimal() else 0, _explained.lines(loaded, file)
+    if number not in lines:
+        near = f"the nearest is {file}:{min(lines, key=lambda each: abs(each - number))}" if lines and number else "write FILE:LINE"
+        raise click.BadParameter(f"{line!r} is no line with a field of a Dynamo resource; {near}", param_hint="--from")
     reached, decided = [], []
-    for index, paths in found.items():
+    for index, paths in lines[number].items():
         made = effects.reached(explanation, index, paths)
         reached += made
         known = {(each.key, one.path) for each in made for one in each.fields}
         for each in effects.decided(explanation, loaded.values, loaded.config, index, paths):
             more = [one for one in each.fields if (each.key, one.path) not in known]
             decided += [each._replace(fields=more)] if more else []
-    parts = [_explained.Part("reaches", reached), _explained.Part("decides", decided)]
-    return [each._replace(objects=_selected(each.objects, named, field) if each.objects else []) for each in parts]
+    return [_explained.Part("reaches", reached), _explained.Part("decides", decided)]
 
 
 COMMAND = explain

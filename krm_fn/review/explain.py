@@ -154,9 +154,9 @@ class _Reader:
 
 
 def _order(mark: Mark) -> tuple[Any, ...]:
-    """A sort key. Indexes sort before keys."""
+    """A sort key. Indexes sort before keys, and a rule that made the whole value, such as a hash, before other rules."""
     if isinstance(mark, RuleMark):
-        return 2, mark.module, mark.function
+        return 2, not trace.makes_whole_values(mark.module), mark.module, mark.function
     steps = tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in mark.path)
     return (0, mark.resource, steps) if isinstance(mark, UserMark) else (1, steps)
 

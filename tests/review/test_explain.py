@@ -94,6 +94,19 @@ def test_a_line_reaches_values_and_decides_others(graph):
     assert "containerPort: 8000" in decides
 
 
+def test_an_object_that_a_line_does_not_reach_is_not_unknown(graph):
+    at = console.GRAPH.splitlines().index("      replicas: 2") + 1
+    assert said("--from", f"{graph}:{at}", "--object", "Deployment/chat-frontend", graph) == "reaches: nothing\n\ndecides: nothing\n"
+
+
+def test_a_value_of_many_origins_shows_its_rule():
+    newer = Path(__file__).parent.parent.parent / "examples" / "v1beta1-disagg-sglang" / "graph.yaml"
+    out = said("--object", "Deployment/writer-decode", "--field", "metadata.labels", newer)
+    shown = out.partition("dynamo-worker-hash']")[2].splitlines()[1:8]
+    assert [line.split()[0] for line in shown] == [*["user"] * 5, "rule", "and"]
+    assert "rule      worker-hash.value: " in shown[5]
+
+
 def test_unused_fields_are_warnings(graph):
     graph.write_text(console.GRAPH.replace("  name: chat\n", "  name: chat\n  labels: {team: blue}\n"))
     out = said("--unused", graph)
@@ -141,12 +154,14 @@ def test_the_hash_seed_of_python_changes_nothing(style):
         (("--unused", "--field", "spec"), "use it without"),
         (("--object", "Deployment/chat-workr"), "did you mean 'Deployment/chat-worker'?"),
         (("--field", "spec.replica"), "did you mean 'spec.replicas'?"),
-        (("--from", "graph.yaml:999"), "is no line with a field"),
-        (("--from", "graph.yaml"), "is no line with a field"),
+        (("--from", "graph.yaml:999"), "is no line with a field of a Dynamo resource; the nearest is graph.yaml:16"),
+        (("--from", "graph.yaml"), "is no line with a field of a Dynamo resource; write FILE:LINE"),
+        (("--from", "other.yaml:2"), "is no line with a field of a Dynamo resource; write FILE:LINE"),
     ],
 )
-def test_unknown_names_are_wrong_usage_and_name_the_nearest(arguments, words, graph):
-    done = console.run("explain", *arguments, graph)
+def test_unknown_names_are_wrong_usage_and_name_the_nearest(arguments, words, graph, monkeypatch):
+    monkeypatch.chdir(graph.parent)
+    done = console.run("explain", *arguments, "graph.yaml")
     assert (done.code, done.out) == (2, "")
     assert words in " ".join(done.err.split())
 

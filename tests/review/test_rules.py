@@ -25,7 +25,7 @@ def made(module):
     """The functions and constants of a module that make values."""
     path = PACKAGE.joinpath(*module.split("."))
     tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text())
-    if module in loader._BORDERS:
+    if module in loader.BORDERS:
         return {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
     rewriter = rewrite.Rewriter(module, constants=module not in loader._NAMES)
     rewriter.visit(tree)

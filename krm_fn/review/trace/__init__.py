@@ -35,3 +35,8 @@ def render(resources: Sequence[Resource], settings: Config) -> Traced:
         marked = [inputs.resource(each, index) for index, each in enumerate(resources)]
         made = core.expand(marked, inputs.config(settings, kind, config.key)).resources
     return Traced([marks.plain(each) for each in made], {identity.key(marks.plain(each)): list(reading.leaves(each)) for each in made})
+
+
+def makes_whole_values(module: str) -> bool:
+    """True for a module whose functions make a value of all their arguments, such as a hash."""
+    return module in loader.BORDERS

@@ -41,7 +41,7 @@ _MADE = ("schema.defaults",)
 _NAMES = ("kube.labels",)
 """Modules of names: their texts are no rule, only the mappings in them."""
 
-_BORDERS = ("generation", "kube.digest", "kube.duration", "kube.go_json", "kube.quantity", "kube.size", "kube.version", "yamlio.emitter")
+BORDERS = ("generation", "kube.digest", "kube.duration", "kube.go_json", "kube.quantity", "kube.size", "kube.version", "yamlio.emitter")
 """Modules that compute on plain values: hashes, quantities, JSON as Go writes it."""
 
 _RUNTIME: dict[str, Any] = {
@@ -112,7 +112,7 @@ class _Finder(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path if name else [_FOLDER])
         plain = not name or (_is_in(name, _PLAIN) and name not in _MADE)
         if spec is not None and spec.origin is not None and not plain:
-            spec.loader = (_Border if _is_in(name, _BORDERS) else _Rewritten)(fullname, spec.origin)
+            spec.loader = (_Border if _is_in(name, BORDERS) else _Rewritten)(fullname, spec.origin)
         return spec
 
 
