@@ -12,23 +12,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
-import json
-import ssl
 import time
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from tests.testbed import api, background, ending
+from tests.testbed import background, ending, watching
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from tests.testbed.control_plane import ControlPlane
 
 Object = dict[str, Any]
 
-_INITIAL = {"watch": "1", "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
 _ADDRESSES = ipaddress.ip_network("10.244.0.0/16")
 _WAITING = {
     "ImagePullBackOff": 'Back-off pulling image "{image}": ErrImagePull: {image}: not found',
@@ -56,39 +53,23 @@ def end(pod: Object, message: str = "", **codes: int) -> Object:
 
 class _Kubelet:
     def __init__(self, plane: ControlPlane, seconds: float) -> None:
-        config = json.loads(plane.kubeconfig.read_text())
-        cluster = config["clusters"][0]["cluster"]
-        self._server: str = cluster["server"]
-        self._ssl = ssl.create_default_context(cafile=cluster["certificate-authority"])
-        self._headers = {"Authorization": f"Bearer {config['users'][0]['user']['token']}"}
+        self._kubeconfig = plane.kubeconfig
         self._seconds = seconds
         self._addresses = _ADDRESSES.hosts()
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def work(self) -> None:
         """Work until the task is cancelled. An API server that does not answer is asked again."""
-        connector = aiohttp.TCPConnector(ssl=self._ssl)
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=5)
-        async with aiohttp.ClientSession(self._server, headers=self._headers, connector=connector, timeout=timeout) as self._session:
+        async with watching.open_session(self._kubeconfig) as self._session:
             await asyncio.gather(self._follow("pods", self._pod), self._follow("persistentvolumeclaims", self._claim))
 
     async def _follow(self, resource: str, act: Callable[[Object], Awaitable[None]]) -> None:
         while True:
-            with contextlib.suppress(aiohttp.ClientError, OSError, TimeoutError):
-                async for each in self._changes(f"/api/v1/{resource}"):
-                    self._begin(each, act)
+            with contextlib.suppress(aiohttp.ClientError, *watching.UNAVAILABLE):
+                async for kind, each in self._session.changes(f"/api/v1/{resource}"):
+                    if kind in ("ADDED", "MODIFIED"):
+                        self._begin(each, act)
             await asyncio.sleep(0.2)
-
-    async def _changes(self, path: str) -> AsyncIterator[Object]:
-        quiet = aiohttp.ClientTimeout(total=None, sock_read=90)
-        async with self._session.get(path, params=_INITIAL, timeout=quiet, read_bufsize=2**22) as response:
-            response.raise_for_status()
-            async for line in response.content:
-                event = json.loads(line)
-                if event["type"] in ("ADDED", "MODIFIED"):
-                    yield event["object"]
-                elif event["type"] == "ERROR":
-                    return
 
     def _begin(self, resource: Object, act: Callable[[Object], Awaitable[None]]) -> None:
         """Act once at a time on an object: the events that our own writes cause find nothing more to do."""
@@ -100,14 +81,14 @@ class _Kubelet:
 
     async def _insist(self, resource: Object, act: Callable[[Object], Awaitable[None]]) -> None:
         while True:
-            with contextlib.suppress(aiohttp.ClientConnectionError, OSError, TimeoutError):
+            with contextlib.suppress(*watching.UNAVAILABLE):
                 return await act(resource)
             await asyncio.sleep(0.2)
 
     async def _pod(self, pod: Object) -> None:
         path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
         if "deletionTimestamp" in pod["metadata"]:
-            await self._request("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}})
+            await self._session.request("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}})
         elif "containerStatuses" not in pod["status"] and not _scheduled_false(pod) and not _untouched(pod):
             address = str(next(self._addresses))
             if self._seconds:
@@ -122,14 +103,7 @@ class _Kubelet:
 
     async def _report(self, path: str, resource: Object, status: Object) -> None:
         """Write a status, unless the object is gone or is another one of the same name."""
-        await self._request("PATCH", f"{path}/status", {"metadata": {"uid": resource["metadata"]["uid"]}, "status": status})
-
-    async def _request(self, method: str, path: str, body: Object) -> None:
-        kind = {"Content-Type": api.MERGE if method == "PATCH" else "application/json"}
-        limit = aiohttp.ClientTimeout(total=30)
-        async with self._session.request(method, path, data=json.dumps(body), headers=kind, timeout=limit) as response:
-            if response.status == 429 or response.status >= 500:
-                raise TimeoutError(await response.text())
+        await self._session.request("PATCH", f"{path}/status", {"metadata": {"uid": resource["metadata"]["uid"]}, "status": status})
 
 
 def _scheduled_false(pod: Object) -> bool:
