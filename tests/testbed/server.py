@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The server replaces the shell and keeps its process id. A second process reads from a pipe that only the tests hold open: when the tests
-# end for any reason, the pipe closes and that process stops the server.
-_BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3 >/dev/null; kill $$ 2>/dev/null) & exec 3<&-; exec "$@"'
+# end for any reason, the pipe closes and that process stops the server: with SIGKILL after ten seconds, because a kube-apiserver whose etcd
+# has ended waits for it for ever.
+_BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3; kill $$ && sleep 10 && kill -9 $$) >/dev/null 2>&1 & exec 3<&-; exec "$@"'
 
 
 class StartError(Exception):

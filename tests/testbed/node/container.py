@@ -130,8 +130,10 @@ class Container:
         try:
             await asyncio.wait([probes, ended], return_when=asyncio.FIRST_COMPLETED)
             if probes.done() and not ended.done() and not self._stopped.is_set():
-                self.told.append(f"{probes.result()}, will be restarted")
-                await self._kill(started, self._around.pod["spec"].get("terminationGracePeriodSeconds", 30))
+                kind, probe = probes.result()
+                self.told.append(f"Container {self.state.name} failed {kind.lower()} probe, will be restarted")
+                whole = self._around.pod["spec"].get("terminationGracePeriodSeconds", 30)
+                await self._kill(started, probe.get("terminationGracePeriodSeconds", whole))
             return await ended
         finally:
             probes.cancel()
@@ -178,7 +180,7 @@ class Container:
             sandbox=around.sandbox,
             hostname=hostname(pod),
             words=image.words(words, arguments),
-            environment={**image.variables(), "HOSTNAME": hostname(pod), "HOME": "/root" if not user else "/", **image.env, **found},
+            environment={"HOSTNAME": hostname(pod), "HOME": "/" if user else "/root", **image.variables(), **found},
             workdir=container.get("workingDir") or image.workdir,
             user=user,
             groups=groups,

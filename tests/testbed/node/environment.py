@@ -118,7 +118,7 @@ def resource(container: Object, reference: Object, allocatable: Mapping[str, str
     written = amounts.get(name)
     if written is None and part == "limits":
         written = allocatable.get(name, "0")
-    divisor = quantity.value(str(reference.get("divisor") or "1")) or 1
+    divisor = quantity.value(str(reference.get("divisor") or "0")) or quantity.UNIT  # an API server writes 0 for no divisor
     return str(math.ceil(quantity.value(str(written or "0")) / divisor))
 
 

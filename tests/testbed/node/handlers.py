@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -56,7 +57,9 @@ class Asker:
         headers = {"User-Agent": "kube-probe/1.36", "Accept": "*/*", "Connection": "close"}
         headers |= {each["name"]: each["value"] for each in action.get("httpHeaders") or ()}
         try:
-            async with self._session.get(url, headers=headers, timeout=aiohttp.ClientTimeout(total=seconds), ssl=False) as response:
+            limit = aiohttp.ClientTimeout(total=seconds)
+            # A redirect is a success. (A kubelet follows it on the same host.)
+            async with self._session.get(url, headers=headers, timeout=limit, ssl=False, allow_redirects=False) as response:
                 return None if response.status < 400 else f"HTTP probe failed with statuscode: {response.status}"
         except TimeoutError:
             return f'Get "{url}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
@@ -73,7 +76,7 @@ class Asker:
             except TimeoutError:
                 return f"dial tcp {place[0]}:{place[1]}: i/o timeout"
             except OSError as problem:
-                return f"dial tcp {place[0]}:{place[1]}: connect: {(problem.strerror or str(problem)).lower()}"
+                return f"dial tcp {place[0]}:{place[1]}: connect: {os.strerror(problem.errno or 0).lower()}"
         return None
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import random
+import signal as signals
 import subprocess
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,6 +122,11 @@ class Node:
         assert running, f"the container does not run\n{found.story()}"
         command = running.entering(words)
         return subprocess.run(command, env=running.environment, capture_output=True, text=True, check=False, timeout=timeout)
+
+    def kill(self, namespace: str, pod: str, container: str = "", signal: str = "KILL") -> None:
+        """Send a signal to the command of a container, from outside: `KILL` ends it, `STOP` makes it hang."""
+        pids = self.pids(namespace, pod)
+        os.kill(pids[container] if container else next(iter(pids.values())), signals.Signals[f"SIG{signal}"])
 
     @contextlib.contextmanager
     def cut(self, namespace: str, pod: str) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.testbed.node import container, handlers, network, process, sandbox, state, volumes
+from tests.testbed.node import container, handlers, network, sandbox, state, volumes
 from tests.testbed.node.container import Container
 from tests.testbed.node.environment import Sources
 from tests.testbed.node.process import Mount
@@ -77,8 +77,8 @@ class Pod:
         deleted = asyncio.ensure_future(self._deleted.wait())
         try:
             await asyncio.wait([work, deleted], return_when=asyncio.FIRST_COMPLETED)
-            if work.done():
-                await work  # raises what went wrong
+            if not deleted.done():
+                await self._release()  # all containers have ended for good
             await deleted
             await self._terminate(work)
         finally:
@@ -102,61 +102,56 @@ class Pod:
         return "\n".join(lines)
 
     async def _work(self) -> None:
-        """Everything from the volumes to the last container's end."""
+        """Everything from the volumes to the last container's end. What goes wrong becomes `problem`."""
         try:
             volumes.check(self._pod)
             _check(self._pod)
             await self._ground.cluster.synced()
             places = await self._prepare()
-        except (volumes.UnsupportedError, process.StartError) as problem:
-            self.problem = str(problem)
-            self._wait(f"the node of the test bed cannot run this pod: {problem}")
-            return
-        async with handlers.open_asker(self._ground.network, self.address) as asker:
-            assert self._sandbox
-            around = container.Surroundings(
-                pod=self._pod,
-                folder=self.folder / "containers",
-                sandbox=self._sandbox.pid,
-                address=self.address,
-                images=self._ground.images,
-                places=places,
-                mounts=self._own_files(),
-                sources=self._sources,
-                asker=asker,
-                backoff=self._ground.backoff,
-                changed=self._dirty.set,
-            )
-            await self._run_containers(around)
+            async with handlers.open_asker(self._ground.network, self.address) as asker:
+                await self._run_containers(self._surroundings(places, asker))
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the test must see it, and the pod must end when it is deleted
+            self.problem = f"the node of the test bed cannot run this pod: {problem}"
+            self._wait(self.problem)
+
+    def _surroundings(self, places: dict[str, Path], asker: handlers.Asker) -> container.Surroundings:
+        assert self._sandbox
+        return container.Surroundings(
+            pod=self._pod,
+            folder=self.folder / "containers",
+            sandbox=self._sandbox.pid,
+            address=self.address,
+            images=self._ground.images,
+            places=places,
+            mounts=self._own_files(),
+            sources=self._sources,
+            asker=asker,
+            backoff=self._ground.backoff,
+            changed=self._dirty.set,
+        )
 
     async def _run_containers(self, around: container.Surroundings) -> None:
-        running: list[asyncio.Task[None]] = []
+        """Run the init containers in order, then the others together, until these have ended for good; then end the sidecars."""
+        tasks: dict[str, asyncio.Task[None]] = {}
         try:
             for each in self._states:
                 if self._deleted.is_set():
-                    return
+                    break
                 own = self.containers[each.name] = Container(each, around)
-                task = asyncio.ensure_future(own.keep())
+                tasks[each.name] = asyncio.ensure_future(own.keep())
                 if each.sidecar:
-                    running.append(task)
                     await own.begun.wait()
                 elif each.init:
-                    await task
+                    await tasks[each.name]
                     if not each.ready:
-                        return
-                else:
-                    running.append(task)
-            plain = [
-                task
-                for task, each in zip(running, (one for one in self._states if one.sidecar or not one.init), strict=True)
-                if not each.init
-            ]
-            await asyncio.gather(*plain)
+                        break
+            await asyncio.gather(*(tasks[each.name] for each in self._states if each.name in tasks and not each.sidecar))
             await self._stop_sidecars(around.pod["spec"].get("terminationGracePeriodSeconds", 30))
+            await asyncio.gather(*tasks.values())
         finally:
-            for task in running:
+            for task in tasks.values():
                 task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
+            await asyncio.gather(*tasks.values(), return_exceptions=True)
 
     async def _prepare(self) -> dict[str, Path]:
         """Sandbox, network and volumes. Waits for ConfigMaps and Secrets that do not exist yet."""
@@ -213,8 +208,9 @@ class Pod:
         begun = asyncio.get_running_loop().time()
         await asyncio.gather(*(each.stop(seconds) for each in plain))
         await self._stop_sidecars(max(0, seconds - (asyncio.get_running_loop().time() - begun)))
-        if self.containers:
-            await asyncio.wait([work])
+        if not self.containers:
+            work.cancel()
+        await asyncio.wait([work])
         await self._put()
         path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
         await self._ground.cluster.request("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}})
@@ -229,7 +225,8 @@ class Pod:
             if each.process:
                 await each.process.stop(0)
         if self._sandbox:
-            await self._sandbox.end()
+            held, self._sandbox = self._sandbox, None
+            await held.end()
             await self._ground.network.unplug(self.address)
 
     def _wait(self, message: str) -> None:

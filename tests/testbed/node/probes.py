@@ -29,47 +29,33 @@ class Probes:
         self._changed = changed
         self._told = told
         self._begun = time.monotonic()
-        self._of_life: list[asyncio.Task[str]] = []
 
-    async def run(self) -> str:
-        """Ask until the container must be killed; returns why."""
+    async def run(self) -> tuple[str, Object]:
+        """Ask until the container must be killed; returns the kind of the probe that failed, and the probe."""
         container = self._state.container
-        if "startupProbe" in container and (why := await self._startup(container["startupProbe"])):
-            return why
+        if "startupProbe" in container and not await self._judge("Startup", container["startupProbe"]):
+            return "Startup", container["startupProbe"]
         self._state.started = True
         self._state.ready = "readinessProbe" not in container
         self._changed()
-        tasks = []
-        if "readinessProbe" in container:
-            tasks.append(asyncio.ensure_future(self._readiness(container["readinessProbe"])))
-        if "livenessProbe" in container:
-            self._of_life = [asyncio.ensure_future(self._liveness(container["livenessProbe"]))]
+        readiness = asyncio.ensure_future(self._readiness(container.get("readinessProbe")))
         try:
-            if self._of_life:
-                return await self._of_life[0]
-            await asyncio.Event().wait()
+            if "livenessProbe" not in container:
+                await readiness
+            while await self._judge("Liveness", container["livenessProbe"]):
+                await self._pause(container["livenessProbe"])
         finally:
-            for task in (*tasks, *self._of_life):
-                task.cancel()
-        raise AssertionError
+            readiness.cancel()
+        return "Liveness", container["livenessProbe"]
 
-    async def _startup(self, probe: Object) -> str:
-        """Ask until the probe succeeds; returns why the container must be killed, or an empty text."""
-        good = await self._judge("Startup", probe)
-        return "" if good else f"Container {self._state.name} failed startup probe"
-
-    async def _liveness(self, probe: Object) -> str:
-        while await self._judge("Liveness", probe):
-            await self._pause(probe)
-        return f"Container {self._state.name} failed liveness probe"
-
-    async def _readiness(self, probe: Object) -> str:
-        while True:
+    async def _readiness(self, probe: Object | None) -> None:
+        while probe:
             ready = await self._judge("Readiness", probe)
             if ready != self._state.ready:
                 self._state.ready = ready
                 self._changed()
             await self._pause(probe)
+        await asyncio.Event().wait()  # nothing to ask
 
     async def _judge(self, kind: str, probe: Object) -> bool:
         """The result of a probe: as many equal answers in a row as its threshold says."""

@@ -120,7 +120,12 @@ async def start(plan: Plan, log: Path) -> Process:
             *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=sink, env={}
         )
     assert launcher.stdout
-    line = await launcher.stdout.readline()
+    try:
+        line = await launcher.stdout.readline()
+    except BaseException:
+        launcher.kill()
+        await launcher.communicate()
+        raise
     said: dict[str, Any] = json.loads(line or '{"error": "launch.py ended"}')
     if "pid" in said:
         return Process(plan, launcher, said["pid"])

@@ -49,11 +49,16 @@ async def start(name: str, *steps: Sequence[str | Path]) -> Sandbox:
         stdout=pipe,
         stderr=asyncio.subprocess.STDOUT,
     )
+    made = Sandbox(process)
     assert process.stdout
     said = ""
-    while line := (await process.stdout.readline()).decode(errors="replace"):
-        if line == "made\n":
-            return Sandbox(process)
-        said += line
-    await process.communicate()
+    try:
+        while line := (await process.stdout.readline()).decode(errors="replace"):
+            if line == "made\n":
+                return made
+            said += line
+    except BaseException:
+        await made.end()
+        raise
+    await made.end()
     raise StartError(f"sandbox of {name}: {said.strip()}")

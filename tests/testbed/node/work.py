@@ -157,11 +157,7 @@ class Work:
         """Run a pod after the last one of its name has ended."""
         if before:
             await asyncio.wait([before])
-        try:
-            await own.run()
-        except Exception as problem:
-            own.problem = repr(problem)
-            raise
+        await own.run()
 
     def _ground(self) -> pod.Ground:
         authority = (self._plane.folder / "certs" / "apiserver.crt").read_text()
