@@ -69,6 +69,7 @@ def images(  # noqa: PLR0913 - one for each option
     about = [each for each in expansion.results if each.severity == "error"]
     known, problems = _known(uses, lock_file, resolve, sound=not results.failed([*loaded.results, *about]))
     about += [*lock.invalid(uses), *(pins.conflicts(uses, known) if style == "kustomize" else ())]
+    about += lock.unpinned(uses, known) if formats.fills_mirror(style) else ()
     located = locations.of([*loaded.results, *about, *problems], loaded.resources, root)
     kept = policy.kept(located, loaded.values)
     shown = _formats.Checked(loaded.resources, policy.shown(kept), loaded.stdin, colour=_output.colours(err=True))

@@ -303,6 +303,7 @@ TITLES = {
     "DYN558": "Lock has a newer format",
     "DYN559": "Digest of an image was not found",
     "DYN560": "Image cannot be pinned by kustomize",
+    "DYN561": "Mirror has an image by its digest only",
     # 565-579: exports of a cluster, and adoption of a namespace of an operator
     "DYN565": "Export cannot be used",
     "DYN566": "Export is of other or several namespaces",

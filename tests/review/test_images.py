@@ -140,6 +140,21 @@ def test_generated_objects_among_the_input_are_not_listed_twice(tmp_path):
     assert {image: len(each) for image, each in listed(build).items()} == {image: len(each) for image, each in listed(graph).items()}
 
 
+def test_images_that_a_later_layer_changed_are_those_of_the_build(tmp_path):
+    """A pinned build asks for digests, and its own field names them; images that the layer left alone keep their line in the graph."""
+    graph = written(
+        tmp_path, given.graph({"Worker": given.service("worker", pod={"containers": [{"name": "log", "image": "r.example/log:1"}]})})
+    )
+    pinned = f"r.example/log@{digest('log')}"
+    build = tmp_path / "build.yaml"
+    before, deployment = console.run("render", graph).out.split("kind: Deployment", 1)
+    build.write_text(f"{before}kind: Deployment{deployment.replace('r.example/log:1', pinned, 1)}")
+    uses = listed(build)
+    assert set(uses) == {given.IMAGE, pinned}
+    assert uses[pinned][0]["author"]["field"] == uses[pinned][0]["field"]
+    assert uses[given.IMAGE][0]["author"]["field"] == "spec.services.Worker.extraPodSpec.mainContainer.image"
+
+
 def test_a_build_has_the_lines_of_its_sources(tmp_path):
     """Real kustomize annotates the file of each resource, and --root names the folder of the build."""
     kustomize = programs.path("kustomize")
@@ -319,5 +334,16 @@ def test_mirrors_get_each_image_once_with_its_digest(tmp_path, resolver):
         "Images",
         {"images": [{"name": pinned}]},
     )
-    zarf = yaml.safe_load(console.run("images", "--resolve", resolver, "--format", "zarf", graph).out)
+    done = console.run("images", "--resolve", resolver, "--format", "zarf", graph)
+    zarf = yaml.safe_load(done.out)
     assert (zarf["kind"], zarf["components"][0]["images"]) == ("ZarfPackageConfig", [pinned])
+    assert (done.code, done.err.count("warning DYN561")) == (0, 1)
+
+
+@pytest.mark.parametrize("style", ["hauler", "zarf"])
+def test_pinned_pods_find_their_images_in_a_mirror(style, tmp_path, resolver):
+    """The mirror holds the digests, and the pods ask for them, so there is nothing to warn about."""
+    image = f"{given.IMAGE}@{digest(given.IMAGE)}"
+    graph = written(tmp_path, given.graph({"Worker": given.service("worker", main={"image": image})}))
+    done = console.run("images", "--resolve", resolver, "--format", style, graph)
+    assert (done.code, image in done.out, "DYN561" in done.err) == (0, True, False)

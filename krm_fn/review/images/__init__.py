@@ -37,3 +37,8 @@ class Use(NamedTuple):
     role: Role
     name: str
     author: Author | None
+
+    @property
+    def where(self) -> tuple[Ref, Path]:
+        """The resource and the field of findings about the image: those of its author, or only the object if they are unknown."""
+        return (self.author.ref, self.author.path) if self.author and self.author.ref else (self.ref, ())

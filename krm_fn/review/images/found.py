@@ -30,16 +30,23 @@ _LISTS: dict[str, Role] = {"initContainers": "init container", "containers": "co
 def uses(resources: Sequence[Resource], config: Config) -> list[Use]:
     """Every use of an image in the objects that a render of the resources writes, in the order of the output.
 
-    Objects that users wrote are included. Resources with errors, and resources that are only for kustomize or kpt, are left out.
+    Objects that users wrote are included. Resources with errors, and resources that are only for kustomize or kpt, are left out. If a
+    rendered object is also among the resources, as in a finished build, its images there count: a later layer may have changed them.
     """
+    home = config.namespace or cluster.NAMESPACE
     planned = expand.plans(resources, config)
     rendered = [(each, resource) for each in planned for resource in each.objects]
-    keys = {identity.key(resource, config.namespace) for _, resource in rendered}
+    keys = {identity.key(resource, home) for _, resource in rendered}
+    built = {key: resource for resource in resources if (key := identity.key(resource, home)) in keys}
     owners = {f"{results.ref(each.source).kind}/{results.ref(each.source).name}" for each in planned}
     older = _older(resources, config)
-    found = [use for each, resource in rendered for use in _of_rendered(each, resource, config, older)]
+    found: list[Use] = []
+    for each, resource in rendered:
+        made = list(_of_rendered(each, resource, config, older))
+        now = built.get(identity.key(resource, home))
+        found.extend(made if now is None else _of_built(now, made))
     for resource in resources:
-        again = identity.key(resource, config.namespace) in keys or not owners.isdisjoint(ownership.owners(resource))
+        again = identity.key(resource, home) in keys or not owners.isdisjoint(ownership.owners(resource))
         if not again and not identity.is_dynamo(resource) and labels.notes(resource).get(labels.LOCAL_CONFIG) != "true":
             found.extend(_of_written(resource))
     return found
@@ -52,6 +59,13 @@ def _of_written(resource: Resource) -> Iterator[Use]:
         for path, role, name, image in _images(template.spec):
             at = (*template.path, *path)
             yield Use(image, address, at, role, name, Author(address, at))
+
+
+def _of_built(resource: Resource, rendered: Sequence[Use]) -> Iterator[Use]:
+    """The images of a rendered object in a finished build. An image that a later layer changed has its field in the build."""
+    known = {(use.path, use.image): use for use in rendered}
+    for use in _of_written(resource):
+        yield known.get((use.path, use.image), use)
 
 
 def _older(resources: Sequence[Resource], config: Config) -> dict[tuple[str, str], Author]:

@@ -81,8 +81,17 @@ def missing(found: Iterable[Use], digests: dict[str, str], file: str) -> Iterato
             continue
         known.add(use.image)
         message = f"the image {use.image} is not in the lock {file}; add it with `--lock {file} --resolve 'crane digest {{}}'`"
-        where = use.author if use.author and use.author.ref else None
-        yield results.error("DYN556", message, where.ref if where else use.ref, where.path if where else ())
+        yield results.error("DYN556", message, *use.where)
+
+
+def unpinned(found: Iterable[Use], digests: dict[str, str]) -> Iterator[Result]:
+    """A warning for each image that pods name by its tag, and a mirror holds by its digest, at the first field that names the image."""
+    known: set[str] = set()
+    for use in found:
+        if use.image in digests and use.image not in known:
+            known.add(use.image)
+            message = f"pods ask the mirror for {use.image}, and it has this image by its digest only; pin the pods with --format kustomize"
+            yield results.warning("DYN561", message, *use.where)
 
 
 def invalid(found: Iterable[Use]) -> Iterator[Result]:
@@ -90,5 +99,4 @@ def invalid(found: Iterable[Use]) -> Iterator[Result]:
     for use in found:
         if reference.read(use.image) is None:
             message = f"{use.image!r} is not a reference of an image; write host/path:tag in lower case"
-            own = use.author if use.author and use.author.ref else None
-            yield results.warning("DYN555", message, own.ref if own else use.ref, own.path if own else ())
+            yield results.warning("DYN555", message, *use.where)

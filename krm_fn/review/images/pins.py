@@ -32,8 +32,7 @@ def conflicts(found: Iterable[Use], digests: dict[str, str]) -> Iterator[Result]
         if image in listed and others:
             use = listed[image]
             message = f"kustomize cannot pin {image}, because it would change {others[0]} too; write a tag that only this image has"
-            own = use.author if use.author and use.author.ref else None
-            yield results.error("DYN560", message, own.ref if own else use.ref, own.path if own else ())
+            yield results.error("DYN560", message, *use.where)
 
 
 def _digest(image: str, digests: dict[str, str]) -> str:

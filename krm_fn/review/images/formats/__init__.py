@@ -1,6 +1,7 @@
-"""Output formats of `krm-fn images`: each file is a format. Its `write` returns the text, or raises `InexpressibleError`.
+"""Output formats of `krm-fn images`: each file is a format. Its `write` returns the text.
 
 `NEEDS_ALL` of a format is true if another program reads the output as the whole list, so that it must not be printed after an error.
+`FILLS_MIRROR` is true if that program copies the images into a mirror.
 """
 
 from __future__ import annotations
@@ -58,6 +59,11 @@ def write(name: str, listing: Listing) -> str:
     """The listing in a format."""
     text: str = get(name).write(listing)
     return text
+
+
+def fills_mirror(name: str) -> bool:
+    """True if a program copies the images of the output into a mirror."""
+    return bool(getattr(get(name), "FILLS_MIRROR", False))
 
 
 def needs_all(name: str) -> bool:

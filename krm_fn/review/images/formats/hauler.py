@@ -10,7 +10,7 @@ from krm_fn.yamlio import emitter
 if TYPE_CHECKING:
     from krm_fn.review.images.formats import Listing
 
-NEEDS_ALL = True
+NEEDS_ALL = FILLS_MIRROR = True
 
 
 def write(listing: Listing) -> str:
