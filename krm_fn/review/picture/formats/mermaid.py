@@ -26,6 +26,8 @@ _SHAPES: dict[Kind, tuple[str, str]] = {
 }
 _UNSAFE = re.compile(r"[^A-Za-z0-9 /:,.()-]")
 _LIST = re.compile(r"^(?:[-+]|[0-9]+[.)])(?= )")  # Mermaid refuses labels that look like a list of Markdown
+_NO_BREAK = "\\\u200bn"
+"""A backslash and an n with nothing visible between them: Mermaid breaks a line at the two characters, also if they are numbers."""
 
 
 def write(picture: Picture) -> str:
@@ -77,5 +79,5 @@ def _text(lines: Iterable[str]) -> str:
 
 def _line(line: str) -> str:
     """The line with every character as a number that Mermaid, Markdown or HTML could read as syntax."""
-    safe = _UNSAFE.sub(lambda found: f"#{ord(found[0])};", line)
+    safe = _UNSAFE.sub(lambda found: f"#{ord(found[0])};", line.replace("\\n", _NO_BREAK))
     return _LIST.sub(lambda found: f"{found[0][:-1]}#{ord(found[0][-1])};", safe)
