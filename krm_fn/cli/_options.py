@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,12 +11,12 @@ import click
 
 from krm_fn import codes
 from krm_fn.cli._policy import Policy
-from krm_fn.files import sources
+from krm_fn.files import revisions, sources
 from krm_fn.kube.admission import fields
 from krm_fn.validation import suppressed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from krm_fn.files.sources import Sources
 
@@ -71,6 +72,15 @@ def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: 
         return verb(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
 
     return wrapped
+
+
+@contextlib.contextmanager
+def reading_old() -> Iterator[None]:
+    """Reports an earlier state that cannot be read as wrong usage of --old."""
+    try:
+        yield
+    except revisions.UnreadableError as problem:
+        raise click.BadParameter(str(problem), param_hint="--old") from problem
 
 
 def policy(verb: Callable[..., Any]) -> Callable[..., Any]:

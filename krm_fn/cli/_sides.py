@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
 from krm_fn import results
+from krm_fn.cli import _options
 from krm_fn.files import locations, reading, revisions, sources
 from krm_fn.review.diff import sides
 from krm_fn.review.diff.report import Spot
@@ -28,7 +27,7 @@ class Loaded(NamedTuple):
     """One state with the places of its fields.
 
     `sources` has the files of `side.inputs` in the same order, and `settings` that of the configuration. `results` are all findings about
-    the state, with their places. `name` is what texts call the state.
+    the state, with their places. `name` is what texts call the state, and `stdin` the text that was read there.
     """
 
     name: str
@@ -36,6 +35,7 @@ class Loaded(NamedTuple):
     sources: list[Source]
     settings: Source | None = None
     results: list[Result] = []
+    stdin: str = ""
 
 
 def of_paths(given: Inputs) -> Loaded:
@@ -50,10 +50,8 @@ def of_old(old: str, given: Inputs, now: Loaded) -> Loaded:
     The configuration of a revision is that of --config in the revision, else the one among its files. A file or folder without a
     configuration has that of now.
     """
-    try:
+    with _options.reading_old():
         files = [file for file, _ in revisions.files(old, given.paths, given.exclude)]
-    except revisions.UnreadableError as problem:
-        raise click.BadParameter(str(problem), param_hint="--old") from problem
     named, default = ([], now.settings) if Path(old).exists() else _configured(old, given, now)
     state = _rendered(old, sources.earlier(files, named, default, namespace=given.namespace or ""))
     return state._replace(results=[*revisions.unread(files), *_earlier(state.results)])
@@ -72,7 +70,7 @@ def _rendered(name: str, loaded: Sources) -> Loaded:
     settings = loaded.configs[0] if loaded.configs else None
     side = sides.rendered(loaded.values, loaded.config, settings.value if settings else None)
     found = locations.of([*loaded.results, *side.findings], loaded.resources)
-    return Loaded(name, side, loaded.resources, settings, found)
+    return Loaded(name, side, loaded.resources, settings, found, loaded.stdin)
 
 
 def _earlier(found: Iterable[Result]) -> Iterator[Result]:

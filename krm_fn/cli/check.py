@@ -84,10 +84,8 @@ def check(  # noqa: PLR0913 - one for each option
 
 
 def _before(old: str | None, given: Inputs) -> Earlier | None:
-    try:
+    with _options.reading_old():
         return None if old is None else revisions.read(old, given.paths, given.exclude)
-    except revisions.UnreadableError as problem:
-        raise click.BadParameter(str(problem), param_hint="--old") from problem
 
 
 def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import subprocess
@@ -14,9 +15,11 @@ import pytest
 import yaml
 
 from krm_fn.config import Config
+from krm_fn.kube import identity
+from krm_fn.review.diff import sides
 from krm_fn.review.picture import COLOURS, WORDS, Edge, Node, Picture, compared, formats, model, page
 from tests.cli import console
-from tests.support import given, pictures
+from tests.support import given, markdown, pictures
 from tests.testbed import programs
 
 INPUTS = pictures.inputs()
@@ -142,8 +145,8 @@ def test_no_connection_is_guessed(reason, resources, settings):
     assert labels(*resources, **settings) == set(), reason
 
 
-def states(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> dict[str, str]:
-    picture = compared.picture((old, Config()), (new, Config()))
+def states(old: list[dict[str, Any]], new: list[dict[str, Any]], config: Config | None = None) -> dict[str, str]:
+    picture = compared.picture(*(sides.rendered(state, config or Config()) for state in (old, new)))
     return {node.title: node.state for node in picture.nodes if node.state}
 
 
@@ -171,12 +174,52 @@ def test_more_groups_of_a_multinode_service_restart_none_of_the_present_groups()
     assert states([old], [new]) == {"Worker": "changed"}
 
 
-def test_a_new_service_before_another_restarts_no_pod_under_grove():
-    """The cliques of a set have names, and their order is no part of a pod."""
-    grove = Config(orchestrator="grove")
+def test_a_new_service_restarts_the_others_under_grove():
+    """Grove refuses a new clique, so the set must be replaced."""
     old, new = given.graph({"B": given.service("worker")}), given.graph({"A": given.service("worker"), "B": given.service("worker")})
-    picture = compared.picture(([old], grove), ([new], grove))
-    assert {node.title: node.state for node in picture.nodes} == {"A": "new", "B": ""}
+    assert states([old], [new], Config(orchestrator="grove")) == {"A": "new", "B": "restarts"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "pod", "restarts"),
+    [
+        ("a default of the API server", {"pod": {"dnsPolicy": "ClusterFirst"}}, False),
+        ("a quantity in another form", {"resources": {"limits": {"gpu": "1", "cpu": "1000m"}}}, False),
+        ("a digest for the same tag", {"main": {"image": f"{given.IMAGE}@sha256:{'0' * 64}"}}, True),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_the_forecast_decides_what_restarts(reason, pod, restarts):
+    """It compares the pods as an API server stores them."""
+    plain = {"resources": {"limits": {"gpu": "1", "cpu": "1"}}}
+    changes: list[dict[str, Any]] = [{}, pod]
+    old, new = (given.graph({"Worker": given.service("worker", **{**plain, **fields})}) for fields in changes)
+    assert states([old], [new]) == ({"Worker": "restarts"} if restarts else {}), reason
+
+
+@pytest.mark.parametrize("fields", [{}, {"serviceName": "Other"}, {"multinode": {"nodeCount": 2}}], ids=["plain", "named", "multinode"])
+@pytest.mark.parametrize("notes", [{}, {"nvidia.com/dynamo-operator-origin-version": "1.5.0"}], ids=["0.9", "1.5"])
+def test_a_component_without_a_graph_restarts(fields, notes):
+    own: dict[str, Any] = {
+        "dynamoNamespace": "team-alone",
+        "backendFramework": "sglang",
+        "annotations": {"nvidia.com/dynamo-discovery-backend": "etcd"},
+    }
+    main = {"args": ["python3 -m dynamo.sglang"]}
+    spec = given.service("worker", main=main, resources={"limits": {"gpu": "1"}}, **own, **fields)
+    old = given.item(identity.COMPONENT, "alone", api=identity.V1ALPHA1, namespace="team", spec=spec)
+    old["metadata"]["annotations"] = notes
+    new = copy.deepcopy(old)
+    new["spec"]["envs"] = [{"name": "A", "value": "1"}]
+    assert [*states([old], [new]).values()] == ["restarts"]
+    assert states([old], [old]) == {}
+
+
+def test_a_graph_that_fails_in_one_state_is_not_drawn_as_removed():
+    """Nobody knows what becomes of its services. The other graphs are drawn."""
+    good, broken = given.graph(name="good"), given.graph({"W": {"componentType": 3}})
+    assert states([given.graph(), good], [broken, good]) == {}
+    assert states([broken], [given.graph(), good]) == {"Worker": "new"}
 
 
 def write(folder: Path, resource: dict[str, Any]) -> Path:
@@ -210,14 +253,23 @@ def test_the_old_state_has_the_configuration_of_then(tmp_path):
 def test_an_error_in_the_old_state_is_a_warning_and_in_the_new_one_an_error(tmp_path):
     good, bad = write(tmp_path / "good", given.graph()), write(tmp_path / "bad", given.graph({"W": {"componentType": 3}}))
     done = console.run("graph", "--old", bad, good)
-    assert (done.code, "warning DYN" in done.err, "Worker" in done.out) == (0, True, True)
+    assert (done.code, "warning DYN511" in done.err, "warning DYN510" in done.err) == (0, True, True)
     done = console.run("graph", "--old", good, bad)
-    assert (done.code, "error DYN" in done.err) == (1, True)
+    assert (done.code, "error DYN" in done.err, WORDS["removed"] in done.out) == (1, True, False)
 
 
 def test_input_without_a_graph_is_a_warning(tmp_path):
     done = console.run("graph", write(tmp_path, given.item("ConfigMap", "own")))
     assert (done.code, "warning DYN550" in done.err, done.out) == (0, True, "flowchart LR\n")
+
+
+def test_the_pictures_of_the_page_are_those_that_its_commands_print():
+    """Another test runs the commands. GitHub draws the blocks in Mermaid."""
+    page = (programs.ROOT / "docs" / "graph.md").read_text()
+    printed = {command.output for block in markdown.consoles(page) for command in block}
+    drawn = [block for _, block in markdown.fenced(page, "mermaid")]
+    assert len(drawn) == 2
+    assert printed > set(drawn)
 
 
 HOSTILE = [

@@ -25,11 +25,16 @@ def compare(old: Side, new: Side, nodes: Sequence[Resource] | None = None, pods:
     The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. The values
     of Secrets are hidden.
     """
-    failed = old.failed | new.failed
-    found = changes(_objects(old, failed), _objects(new, failed))
+    found = between(old, new)
     made = origins.find(old, new, found)
     shown = tuple(hidden.in_secrets(change) for change in found)
-    return Diff(shown, forecast(found, nodes, pods), made, tuple(sorted(failed)), tuple(_without_forecast(old, new)))
+    return Diff(shown, forecast(found, nodes, pods), made, tuple(sorted(old.failed | new.failed)), tuple(not_compared(old, new)))
+
+
+def between(old: Side, new: Side) -> tuple[Change, ...]:
+    """The changes of all objects, without those of Dynamo resources that fail in one of the states."""
+    failed = old.failed | new.failed
+    return changes(_objects(old, failed), _objects(new, failed))
 
 
 def changes(old: dict[ObjectKey, Resource], new: dict[ObjectKey, Resource]) -> tuple[Change, ...]:
@@ -44,7 +49,7 @@ def _objects(side: Side, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resour
     return {key: each for key, each in keyed if failed.isdisjoint(sides.owner_keys(each, key.namespace))}
 
 
-def _without_forecast(old: Side, new: Side) -> Iterator[Result]:
+def not_compared(old: Side, new: Side) -> Iterator[Result]:
     """Warns of Dynamo resources without a forecast, because one of the states does not render."""
     for key in sorted(old.failed | new.failed):
         state, side = ("new", new) if key in new.failed else ("old", old)

@@ -1,30 +1,29 @@
-"""The picture of a change: what comes, what goes, and which services restart."""
+"""The picture of a change: what comes, what goes, and which services restart. The forecast decides what restarts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from krm_fn import expand, results
-from krm_fn.plan import GraphPlan
-from krm_fn.review import pods
+from krm_fn.kube import identity
+from krm_fn.review import forecast
+from krm_fn.review.diff import compared, sides
 from krm_fn.review.picture import Picture, model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
-    from krm_fn.config import Config
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path
-    from krm_fn.review.picture import Key, Node, State
-
-Templates = dict[tuple[str, str, "Path"], Any]
-"""The pod templates of one service by kind and name of their object, and their place there."""
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.review.diff import Side
+    from krm_fn.review.picture import Node, State
 
 
-def picture(old: tuple[Sequence[Resource], Config], new: tuple[Sequence[Resource], Config]) -> Picture:
-    """The picture of both states together. What is only in the old state comes last."""
-    before, after = model.picture(*old), model.picture(*new)
-    restarting = restarts(templates(*old), templates(*new))
+def picture(old: Side, new: Side) -> Picture:
+    """The picture of both states together. What is only in the old state comes last.
+
+    A Dynamo resource that does not render in one of the states is left out: nobody knows what becomes of its services.
+    """
+    before, after = (_picture(side, old.failed | new.failed) for side in (old, new))
+    restarting = set(_restarting(old, new))
     old_nodes, old_edges = {node.key: node for node in before.nodes}, {edge[:3] for edge in before.edges}
     new_keys, new_edges = {node.key for node in after.nodes}, {edge[:3] for edge in after.edges}
     nodes = [node._replace(state=_state(node, old_nodes.get(node.key), restarting)) for node in after.nodes]
@@ -34,48 +33,26 @@ def picture(old: tuple[Sequence[Resource], Config], new: tuple[Sequence[Resource
     return Picture(tuple(nodes), tuple(edges))
 
 
-def _state(node: Node, old: Node | None, restarting: set[Key]) -> State:
+def _picture(side: Side, failed: frozenset[ObjectKey]) -> Picture:
+    home = sides.home(side.config)
+    return model.picture([each for each in side.inputs if identity.key(each, home) not in failed], side.config)
+
+
+def _state(node: Node, old: Node | None, restarting: set[tuple[str, str]]) -> State:
     if old is None:
         return "new"
-    if node.key in restarting:
+    if node.kind == "service" and not restarting.isdisjoint({(node.group, node.title), (node.group, "")}):
         return "restarts"
     return "" if node.lines == old.lines else "changed"
 
 
-def restarts(old: dict[Key, Templates], new: dict[Key, Templates]) -> set[Key]:
-    """The services of both states whose pods are replaced.
-
-    A pod template that differs counts as replaced. A forecast of the rollout knows more: an API server stores defaults, for example.
-    """
-    found: set[Key] = set()
-    for key in old.keys() & new.keys():
-        same = old[key].keys() & new[key].keys()
-        if any(old[key][each] != new[key][each] for each in same) or (not same and old[key] and new[key]):
-            found.add(key)
-    return found
-
-
-def templates(resources: Sequence[Resource], config: Config) -> dict[Key, Templates]:
-    """The pod templates of each service."""
-    found: dict[Key, Templates] = {}
-    for planned in expand.plans(resources, config):
-        for resource in planned.objects if isinstance(planned.plan, GraphPlan) else ():
-            address = results.ref(resource)
-            for template in pods.of(resource):
-                if made := pods.made(template, planned.made):
-                    of_service = found.setdefault(model.key(made[0].plan), {})
-                    of_service[address.kind, address.name, _named(resource, template.path)] = (
-                        template.labels,
-                        template.annotations,
-                        template.spec,
-                    )
-    return found
-
-
-def _named(value: Any, path: Path) -> Path:
-    """The path with the name of each entry of a list in place of its index: a new clique moves the others."""
-    steps: list[str | int] = []
-    for step in path:
-        value = value[step]
-        steps.append(value["name"] if isinstance(step, int) else step)
-    return tuple(steps)
+def _restarting(old: Side, new: Side) -> Iterator[tuple[str, str]]:
+    """The group and the title of each service whose pods are replaced. The title of a component without a graph is empty."""
+    changes = compared.between(old, new)
+    found = forecast.forecast(changes)
+    for change, outcome in zip(changes, found.outcomes, strict=True):
+        for owner in sides.owner_keys(change.new or change.old or {}, change.key.namespace):
+            group = model.group(owner.kind, owner.namespace, owner.name)
+            for service in outcome.services:
+                if service in found.restarting:
+                    yield group, "" if owner.kind == identity.COMPONENT else service.name

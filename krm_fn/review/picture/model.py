@@ -40,7 +40,12 @@ def picture(resources: Sequence[Resource], config: Config) -> Picture:
 
 def key(plan: ComponentPlan) -> Key:
     """The key of the node of a component."""
-    return f"{plan.ref.kind} {plan.who.namespace}/{plan.ref.name}", "service", plan.who.service
+    return group(plan.ref.kind, plan.who.namespace, plan.ref.name), "service", plan.who.service
+
+
+def group(kind: str, namespace: str, name: str) -> str:
+    """The title of the nodes of one graph, or of one component without a graph."""
+    return f"{kind} {namespace}/{name}"
 
 
 def _graph(planned: Planned) -> Iterator[Node | Edge]:
