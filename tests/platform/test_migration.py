@@ -9,12 +9,14 @@ import pytest
 import yaml
 
 from tests.platform import admission, journey, pages, reference
+from tests.support import markdown
 from tests.testbed import api, server
 
 pytestmark = pytest.mark.xdist_group("platform")
 
 MAP = (pages.DOCS / "operator-map.md").read_text()
 ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, BACK = journey.STEPS
+(SHOWN,) = (text for _, text in markdown.fenced(journey.PAGE, "text"))
 PASSWORD = "c2VjcmV0"  # noqa: S105 - not a real password
 PULL_SECRET = f"""
 apiVersion: v1
@@ -54,6 +56,7 @@ def test_the_page_from_its_first_command_to_its_last(reader, migration):
     assert {name.partition("/")[0] for name in start} >= {"Pod", "ReplicaSet", "Deployment", "Service", "PersistentVolumeClaim"}
     assert len(journey.owned(reader.everything())) > 15
 
+    assert reader.take(ADOPT) == SHOWN
     reader.take(READ)
     told = (reader.folder / "config.yaml").read_text()
     assert yaml.safe_load(told)["spec"] == DEFAULTS | yaml.safe_load(journey.SETTINGS)["spec"]

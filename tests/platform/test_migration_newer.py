@@ -127,9 +127,12 @@ def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader):
     start = reader.identities()
     assert f"Deployment/chat-worker-{digest}" in start
 
+    assert "2 of 2 pod templates the same, no restart" in reader.take(ADOPT)
+    adopted = yaml.safe_load((reader.folder / "adopted" / "dynamographdeployment_chat.yaml").read_text())
     reader.take(READ)
     written = yaml.safe_load((reader.folder / "graph.yaml").read_text())
     assert written["apiVersion"] == BETA
+    assert adopted == written
     assert written["metadata"]["annotations"] == {labels.ORIGIN_VERSION: "1.5.0", labels.WORKER_HASH_V2: digest}
     read, found = config.read(yaml.safe_load((reader.folder / "config.yaml").read_text()))
     assert [result for result in found if result.severity != "info"] == []

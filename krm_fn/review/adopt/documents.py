@@ -64,7 +64,13 @@ Add `--argocd`, or `--flux NAMESPACE/NAME` with the name of the Kustomization, i
 {pods} | diff before.txt - && echo 'the same pods'
 ```
 
-Then commit `{kustomization}`, `{configuration}` and the resources, and give the folder to Argo CD or Flux.
+## 6. Give the folder to Git
+
+Commit `{kustomization}`, `{configuration}` and the resources, and give the folder to Argo CD or Flux. Or apply it:
+
+```sh
+kustomize build --enable-alpha-plugins --enable-exec . | kubectl apply --server-side --filename -
+```
 """
 _DEFINITIONS = """
 The definitions of this operator convert between two API versions through a webhook, which has stopped. Replace them by definitions that
@@ -82,8 +88,12 @@ _PODS = """\
 kubectl --namespace {namespace} get pods --selector {label} \\
   --output custom-columns=NAME:.metadata.name,UID:.metadata.uid --sort-by .metadata.name"""
 _ROLES = """
-The bindings of this namespace name roles of the operator's Helm release: {roles}. They go with the release. Before you remove it, install
-`platform/roles`, and remove `rbac` from `render.yaml`; the next apply makes the bindings again.
+The bindings of this namespace name roles of the operator's Helm release, which go with the release: {roles}. Install the roles of krm-fn,
+and remove `rbac` from `{configuration}`. `take-over` then makes the bindings again:
+
+```sh
+kubectl apply --server-side --kustomize $KRM_FN/platform/roles
+```
 """
 
 
@@ -128,7 +138,7 @@ def steps(written: Sequence[Resource], namespace: str, spec: Mapping[str, Any]) 
     return _STEPS.format(
         namespace=namespace,
         pods=_PODS.format(namespace=namespace, label=labels.GRAPH),
-        roles=_ROLES.format(roles=report.printable(", ".join(roles))) if roles else "",
+        roles=_ROLES.format(roles=report.printable(", ".join(roles)), configuration=CONFIGURATION) if roles else "",
         definitions=_DEFINITIONS if _are_converted(written, spec) else "",
         compare="\n".join(compare.format(graph) for graph in graphs),
         take_over="\n".join(take_over.format(graph) for graph in graphs),
