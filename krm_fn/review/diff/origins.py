@@ -12,7 +12,7 @@ from krm_fn.kube import identity
 from krm_fn.review.diff import Origin, components, fields, setback, sides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
     from krm_fn.review.changes import Change, FieldChange
     from krm_fn.review.diff import Name, Side
+    from krm_fn.review.diff.setback import Render
 
     Place = tuple[int, int | None]
 
@@ -116,13 +117,21 @@ def _set_back(states: _States, owner: ObjectKey, changes: Sequence[tuple[int, Ch
     before, after = states.before[owner], states.after[owner]
     if old.inputs[before].get("apiVersion") != new.inputs[after].get("apiVersion"):
         return {}
+    graph = setback.Graph(old, new, before, after)
+    found = _made_by(graph.each(len(changes)), changes)
+    rest = [(number, change) for number, change in changes if any((number, index) not in found for index, _ in _places(change))]
+    return {**_made_by(graph.together(), rest), **found} if rest else found
+
+
+def _made_by(renders: Iterable[Render], changes: Sequence[tuple[int, Change]]) -> dict[Place, tuple[Origin, ...]]:
+    """The origins of the changes that disappear in one of the renders, or become other changes. Those that disappear have priority."""
     exact: dict[Place, list[Origin]] = {}
     near: dict[Place, list[Origin]] = {}
-    for render in setback.renders(old, new, before, after, len(changes)):
+    for render in renders:
         objects = render.objects()
         for number, change in changes if objects is not None else ():
             for index, is_exact in _effects(change, (objects or {}).get(change.key)):
-                (exact if is_exact else near).setdefault((number, index), []).append(render.origin)
+                (exact if is_exact else near).setdefault((number, index), []).extend(render.origins)
     return {place: tuple(dict.fromkeys(listed)) for place, listed in (near | exact).items()}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import config
 from krm_fn.kube import identity
 from krm_fn.records import NamedTuple
+from krm_fn.review.changes import FieldChange
 from krm_fn.review.diff import Origin, fields, sides
 
 if TYPE_CHECKING:
@@ -16,19 +17,20 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
-    from krm_fn.review.changes import FieldChange
     from krm_fn.review.diff import Side
 
 _MOST = 4000
 """The largest number of objects that all renders of one resource make. With more, the fields of a service are set back together."""
 _SERVICE = 3
 """The number of steps of the path of a service in its graph."""
+_FEW = 3
+"""The largest number of fields that are named as the origins of one change."""
 
 
 class Render(NamedTuple):
-    """What a render reads with one field set back: the Dynamo resource, the other resources, and the configuration."""
+    """What a render reads with some fields set back: the Dynamo resource, the other resources, and the configuration."""
 
-    origin: Origin
+    origins: tuple[Origin, ...]
     resource: Resource
     others: Sequence[Resource]
     config: Config
@@ -39,36 +41,50 @@ class Render(NamedTuple):
         return None if side.failed else {identity.key(each, sides.home(self.config)): each for each in side.objects}
 
 
-def renders(old: Side, new: Side, before: int, after: int, objects: int) -> Iterator[Render]:
-    """One render for each field in which the states differ, for a Dynamo resource that is an input of both.
+class Graph:
+    """A Dynamo resource that is an input of both states. `before` and `after` are its numbers among the inputs."""
 
-    `before` and `after` are the indexes of the resource among the inputs. `objects` is the number of objects that it makes.
-    """
-    was, now = old.inputs[before], new.inputs[after]
-    others = [each for each in new.inputs if not sides.is_expanded(each)]
-    found = fields.between(was, now)
-    if len(found) * objects > _MOST:
-        found = tuple(_by_service(found, was, now))
-    for field in found:
-        resource = set_back(now, was, field)
-        configured = new.config if new.settings is not now else config.read(resource)[0]
-        yield Render(_origin(field, before, after), resource, others, configured)
-    for origin, then in _configurations(old, new):
-        yield Render(origin, now, others, then)
-    for origin, instead in _others(old, new):
-        yield Render(origin, now, instead, new.config)
+    def __init__(self, old: Side, new: Side, before: int, after: int) -> None:
+        self._old, self._new, self._before, self._after = old, new, before, after
+        self._was, self._now = old.inputs[before], new.inputs[after]
+        self._plain = [each for each in new.inputs if not sides.is_expanded(each)]
+        self._fields = fields.between(self._was, self._now)
+
+    def each(self, objects: int) -> Iterator[Render]:
+        """One render for each field in which the states differ. `objects` is the number of objects that a render makes."""
+        if len(self._fields) * objects > _MOST:
+            yield from self._services()
+        else:
+            yield from (self._render(set_back(self._now, self._was, each), [each]) for each in self._fields)
+        for origin, then in _configurations(self._old, self._new):
+            yield Render((origin,), self._now, self._plain, then)
+        for origin, instead in _others(self._old, self._new):
+            yield Render((origin,), self._now, instead, self._new.config)
+
+    def together(self) -> Iterator[Render]:
+        """Renders with several fields set back, for changes that no field makes alone: those of each service, then all."""
+        if len(self._fields) > 1:
+            yield from self._services()
+            yield self._render(self._was, self._fields)
+
+    def _services(self) -> Iterator[Render]:
+        groups: dict[Path, list[FieldChange]] = {}
+        for field in self._fields:
+            groups.setdefault(field.names[:_SERVICE], []).append(field)
+        for listed in groups.values():
+            path, before = listed[0].path[:_SERVICE], listed[0].before[:_SERVICE]
+            whole = FieldChange(path, at(self._was, before), at(self._now, path), before)
+            yield self._render(set_back(self._now, self._was, whole), listed, whole)
+
+    def _render(self, resource: Resource, made: Sequence[FieldChange], whole: FieldChange | None = None) -> Render:
+        listed = made if len(made) <= _FEW else [whole or FieldChange((), self._was, self._now)]
+        configured = self._new.config if self._new.settings is not self._now else config.read(resource)[0]
+        return Render(tuple(_origin(each, self._before, self._after) for each in listed), resource, self._plain, configured)
 
 
 def _origin(field: FieldChange, before: int | None, after: int | None) -> Origin:
     """The line of a field: in the new state, or in the old state if it was removed."""
     return Origin("old", before, field.before) if field.new is None else Origin("new", after, field.path)
-
-
-def _by_service(found: Sequence[FieldChange], was: Resource, now: Resource) -> Iterator[FieldChange]:
-    """The changes of whole services, in place of those of their fields."""
-    for field in {each.names[:_SERVICE]: each for each in found}.values():
-        path, before = field.path[:_SERVICE], field.before[:_SERVICE]
-        yield field._replace(path=path, before=before, names=field.names[:_SERVICE], old=at(was, before), new=at(now, path), order=False)
 
 
 def _configurations(old: Side, new: Side) -> Iterator[tuple[Origin, Config]]:

@@ -97,13 +97,21 @@ def test_an_object_that_a_user_wrote():
     assert made_by(side(before), side(after)) == {("ConfigMap a", "new", "data.a", "ConfigMap")}
 
 
-def test_two_changes_of_which_each_alone_has_no_effect():
-    """Neither of the two fields decides alone, so the origin is the component."""
+def test_a_line_without_an_effect_makes_no_change():
+    """Both lines have the variable, and one of them decides."""
     old = graph(envs=env(A="a"), extraPodSpec={"mainContainer": {"image": given.IMAGE, "env": env(A="a")}})
     new = graph(envs=env(A="b"), extraPodSpec={"mainContainer": {"image": given.IMAGE, "env": env(A="b")}})
-    found = {origin for origin in made_by(side(old), side(new)) if origin[0] == "Deployment value"}
-    assert len(found) == 1
-    assert next(iter(found))[2].startswith(WORKER)
+    found = {origin[2] for origin in made_by(side(old), side(new)) if origin[0] == "Deployment value"}
+    assert found == {f"{WORKER}.envs[0].value"}
+
+
+def test_a_change_that_only_two_lines_together_make():
+    """The names of workers end with a hash of all of them. With one half of the renaming set back, the hash is a third one."""
+    settings = {**SETTINGS, "spec": {"workerHash": "names"}}
+    workers = (beta.component("a", "prefill"), beta.component("b", "decode"))
+    old, new = (side(beta.graph(*workers, env=env(**{name: "a"})), settings=settings) for name in ("BEFORE", "AFTER"))
+    found = {origin for origin in made_by(old, new) if origin[0] == "Deployment"}
+    assert found == {("Deployment", state, "spec.env[0]", GRAPH) for state in ("old", "new")}
 
 
 def test_a_graph_that_is_in_another_version_of_the_api():
@@ -135,7 +143,7 @@ def test_live_objects_lead_to_the_field_or_the_component(path, value, field):
 
 def test_many_changes_lead_to_their_services(monkeypatch):
     monkeypatch.setattr(setback, "_MOST", 0)
-    old, new = graph(envs=env(A="a"), replicas=1), graph(envs=env(A="b"), replicas=2)
+    old, new = graph(envs=env(A="a", B="a", C="a", D="a")), graph(envs=env(A="b", B="b", C="b", D="b"))
     found = made_by(side(old), side(new))
     assert {origin[2] for origin in found} == {WORKER}
 
