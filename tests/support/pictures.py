@@ -1,7 +1,8 @@
-"""Records the pictures of examples: `python -m tests.support.pictures` writes them again, for review as a diff."""
+"""Records the pictures of examples: `python -m tests.support.pictures [FOLDER]` writes them again, for review as a diff."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from tests.cli import console
@@ -22,12 +23,12 @@ def inputs() -> dict[str, list[str]]:
     return found
 
 
-def main() -> None:
+def main(folder: Path = FOLDER) -> None:
     """Write the pictures of all examples."""
     for name, arguments in inputs().items():
         for style, ending in FORMATS.items():
-            (FOLDER / f"{name}.{ending}").write_text(console.run("graph", "--format", style, *arguments).out)
+            (folder / f"{name}.{ending}").write_text(console.run("graph", "--format", style, *arguments).out)
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))
