@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.running import bed as beds
+from tests.running.bed import Bed
 from tests.testbed import control_plane as planes
-from tests.testbed import node, programs
+from tests.testbed import node, programs, syncer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.testbed.control_plane import ControlPlane
     from tests.testbed.node import Node
+    from tests.testbed.server import Server
+    from tests.testbed.syncer import Syncer
 
 
 class Running(NamedTuple):
@@ -44,3 +49,49 @@ def running(can_run: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         node.running(plane, tmp_path_factory.mktemp("node"), {}, gpus=8, backoff=1.0) as machine,
     ):
         yield Running(plane, machine)
+
+
+@pytest.fixture(scope="session")
+def bed(running: Running) -> Bed:
+    """The control plane and the node with Dynamo's definitions, the roles of the platform, and the images of the runtime."""
+    running.node.images.update(beds.images())
+    beds.install(running.plane)
+    return Bed(running.plane, running.node)
+
+
+@pytest.fixture(scope="session")
+def sync(bed: Bed, kustomize: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Syncer]:
+    """A syncer with the account and the rights of platform/syncer. It shows the last lines of containers that failed."""
+    folder = tmp_path_factory.mktemp("syncer")
+    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts")
+    with syncer.running(account, folder, "--pods", "--pod-messages", "--restarts") as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def nats(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """NATS for all graphs. A test that stops it starts it again."""
+    with bed.nats(tmp_path_factory.mktemp("nats")) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def etcd(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """An etcd for graphs."""
+    with bed.etcd(tmp_path_factory.mktemp("etcd")) as started:
+        yield started
+
+
+_MEASURED: list[str] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the measurements at the end of the run."""
+    for line in _MEASURED:
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def measured() -> list[str]:
+    """The lines that the run prints at its end."""
+    return _MEASURED

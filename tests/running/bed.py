@@ -1,0 +1,118 @@
+"""A cluster whose pods really run, with Dynamo's definitions, roles, NATS and etcd, and a syncer with its own rights."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from typing import TYPE_CHECKING, NamedTuple
+
+import runtimes
+
+from tests.gitops import cluster
+from tests.platform import installation
+from tests.running import graphs
+from tests.testbed import programs, server
+from tests.testbed.node import Image
+from tests.testbed.place import GRAPH, Object, Place, conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.testbed.control_plane import ControlPlane
+    from tests.testbed.node import Node
+    from tests.testbed.server import Server
+
+NATS_PORT, ETCD_PORT, PEER_PORT = 4222, 2379, 2380
+HELLO = {"model": graphs.MODEL, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 8}
+
+
+def images() -> dict[str, Image]:
+    """The image of each release of the runtime. A test is skipped or fails if a release is not installed."""
+    return {graphs.image(release): Image(path=(_installed(runtimes.find(release)) / "bin",)) for release in runtimes.RELEASES}
+
+
+def _installed(folder: Path | None) -> Path:
+    return folder or programs.missing("the Dynamo runtime", {"buildable": True, "missing": runtimes.REMEDY})
+
+
+class Bed(NamedTuple):
+    """A control plane with its controllers, and a node that runs pods."""
+
+    plane: ControlPlane
+    machine: Node
+
+    @property
+    def platform(self) -> dict[str, str]:
+        """The addresses of NATS and etcd, as settings of a render."""
+        address = self.machine.address
+        return {"natsAddress": f"nats://{address}:{NATS_PORT}", "etcdAddress": f"http://{address}:{ETCD_PORT}"}
+
+    @contextlib.contextmanager
+    def namespace(self, name: str) -> Iterator[Place]:
+        """A new namespace with the claim `models`, whose volume holds the model folder. At the end all its pods have stopped."""
+        here = Place(self.plane, self.plane.namespace(name))
+        spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+        here.apply([{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": graphs.CLAIM}, "spec": spec}])
+        shutil.copytree(_installed(runtimes.find_model()), self.machine.claim(name, graphs.CLAIM) / "tiny")
+        try:
+            yield here
+        finally:
+            here.kubectl("delete", "deployments,replicasets", "--all", "--wait=false")
+            here.kubectl("delete", "pods", "--all", "--grace-period=1", "--wait=false")
+            server.eventually(lambda: not here.listed("Pod"))
+
+    def wait_until_successful(self, here: Place, graph: str, seconds: float = 180) -> Object:
+        """The status of a graph as soon as the syncer calls it successful. Raises an error with what all pods wait for."""
+        self.machine.eventually(lambda: successful(here.get(GRAPH, graph)), here.namespace, seconds)
+        return here.status(graph)
+
+    def frontend(self, here: Place, graph: str) -> tuple[str, int]:
+        """The address and the port of the Service of a graph's frontend."""
+        spec = self.plane.client.get(f"/api/v1/namespaces/{here.namespace}/services/{graph}-frontend")["spec"]
+        return spec["clusterIP"], spec["ports"][0]["port"]
+
+    def models(self, here: Place, graph: str) -> list[str]:
+        """The models that a ready frontend lists."""
+        said = self.machine.ask(here.namespace, f"{graph}-frontend", "/v1/models")
+        return [each["id"] for each in json.loads(said.text)["data"]] if said.status == 200 else []
+
+    def chat(self, here: Place, graph: str) -> str:
+        """The text with which a ready frontend answers a chat completion; empty if it refuses."""
+        said = self.machine.ask(here.namespace, f"{graph}-frontend", "/v1/chat/completions", body=HELLO)
+        return str(json.loads(said.text)["choices"][0]["message"]["content"]) if said.status == 200 else ""
+
+    @contextlib.contextmanager
+    def nats(self, folder: Path) -> Iterator[Server]:
+        """NATS with JetStream at `platform["natsAddress"]`."""
+        command = self.machine.command(str(programs.path("nats-server")), "-js", "-sd", str(folder / "jetstream"), "-p", str(NATS_PORT))
+        with server.running(command, folder / "nats.log") as running:
+            yield running
+
+    @contextlib.contextmanager
+    def etcd(self, folder: Path) -> Iterator[Server]:
+        """An etcd for graphs at `platform["etcdAddress"]`, which is not that of the API server."""
+        own, peer = f"http://{self.machine.address}:{ETCD_PORT}", f"http://{self.machine.address}:{PEER_PORT}"
+        told = [f"--data-dir={folder / 'etcd'}", f"--listen-client-urls={own}", f"--advertise-client-urls={own}"]
+        peers = [f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}", f"--initial-cluster=default={peer}"]
+        command = self.machine.command(str(programs.path("etcd")), *told, *peers, "--unsafe-no-fsync", "--log-level=warn")
+        with server.running(command, folder / "graphs-etcd.log") as running:
+            yield running
+
+
+def install(plane: ControlPlane) -> None:
+    """Apply Dynamo's definitions and the roles of the platform, as shipped."""
+    for part in ("crds", "roles"):
+        cluster.put(plane, *installation.objects(programs.ROOT / "platform" / part))
+
+
+def successful(graph: Object) -> bool:
+    """True if the syncer has seen the newest spec and calls the graph successful."""
+    status = graph.get("status", {})
+    return bool(status.get("state") == "successful" and status.get("observedGeneration") == graph["metadata"]["generation"])
+
+
+def message(status: Object) -> str:
+    """The message of `Ready`."""
+    return str(conditions(status).get("Ready", {}).get("message", ""))

@@ -1,0 +1,82 @@
+"""Rendered graphs answer: releases of the runtime, behaviours, API versions, kinds of discovery and shapes of graphs, each on its own."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+import pytest
+
+from tests.running import graphs
+from tests.running.graphs import MODEL
+from tests.testbed import place
+from tests.testbed.place import GRAPH
+
+# Runtimes before 1.0 connect to etcd at their start, also with Kubernetes discovery, unless they keep their store in memory.
+MEMORY = {"DYN_STORE_KV": "mem"}
+
+
+class Case(NamedTuple):
+    """A graph and how it is rendered. Both lists of `platform` and `variables` are empty for a runtime that needs neither NATS nor etcd."""
+
+    name: str
+    release: str
+    services: tuple[graphs.Service, ...]
+    behaviour: str = "v0.9"
+    version: str = "v1alpha1"
+    platform: tuple[str, ...] = ()
+    discovery: str = "kubernetes"
+    variables: dict[str, str] = {}
+
+
+ETCD = ("natsAddress", "etcdAddress")
+NATS = ("natsAddress",)
+PLAIN = (graphs.frontend(), graphs.worker())
+
+CASES = [
+    Case("etcd-09", "0.9.0", PLAIN, platform=ETCD, discovery="etcd"),
+    Case("kubernetes-09", "0.9.0", PLAIN, platform=NATS, variables=MEMORY),
+    Case("v1beta1-09", "0.9.0", PLAIN, version="v1beta1", platform=NATS, variables=MEMORY),
+    Case("parts-09", "0.9.0", (graphs.frontend(router="kv"), *graphs.disaggregated("0.9.0")), platform=ETCD, discovery="etcd"),
+    Case("etcd-15", "1.5.1", PLAIN, platform=ETCD, discovery="etcd"),
+    Case("kubernetes-15", "1.5.1", PLAIN),
+    Case("new-pods-15", "1.5.1", PLAIN, behaviour="v1.5"),
+    Case("v1beta1-15", "1.5.1", PLAIN, behaviour="v1.5", version="v1beta1"),
+    Case("router-15", "1.5.1", (graphs.frontend(router="kv"), graphs.worker(2)), behaviour="v1.5", version="v1beta1"),
+    Case("parts-15", "1.5.1", (graphs.frontend(router="kv"), *graphs.disaggregated("1.5.1")), behaviour="v1.5", version="v1beta1"),
+]
+
+
+@pytest.fixture(scope="module")
+def deployed(bed, sync, nats, etcd):
+    """All graphs, rendered and applied at once, so that their pods start at the same time."""
+    with contextlib.ExitStack() as stack:
+        places = {case.name: stack.enter_context(bed.namespace(case.name)) for case in CASES}
+        for case in CASES:
+            graph = getattr(graphs, case.version)("chat", case.release, *case.services, **case.variables)
+            settings = {name: bed.platform[name] for name in case.platform}
+            here = places[case.name]
+            here.deploy(graph, discoveryBackend=case.discovery, behaviour=case.behaviour, sourceVersion="v1alpha1", **settings)
+        yield places
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_rendered_graph_becomes_ready_and_answers(case, deployed, bed):
+    """By its own probes; the syncer says so, the frontend lists the model, and a chat completion has text."""
+    here = deployed[case.name]
+    status = bed.wait_until_successful(here, "chat")
+    assert place.conditions(status)["Ready"]["status"] == "True"
+    bed.machine.eventually(lambda: bed.models(here, "chat") == [MODEL], here.namespace)
+    # The mock engine of 0.9.0 panics over a request that comes before its first second is over, and answers the next one.
+    bed.machine.eventually(lambda: bed.chat(here, "chat") != "", here.namespace)
+    assert len(here.listed("Pod")) == sum(each.replicas for each in case.services)
+    assert here.get(GRAPH, "chat")["apiVersion"] == "nvidia.com/v1alpha1"
+
+
+def test_no_model_hub_is_asked(deployed, bed):
+    """The machine of the pods has no way out, and no runtime tried one."""
+    for case in CASES:
+        here = deployed[case.name]
+        for pod in here.listed("Pod"):
+            log = bed.machine.logs(here.namespace, pod["metadata"]["name"])
+            assert "huggingface.co" not in log

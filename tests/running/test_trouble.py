@@ -1,0 +1,35 @@
+"""What the status of a graph says about a worker that cannot start, and about servers that stop."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.running import graphs
+from tests.running.bed import message
+
+TOLD = {"terminationMessagePolicy": "FallbackToLogsOnError"}
+MINUTE = 60  # seconds after the graph was applied in which the status must have the reason
+
+ABSENT = "/models/absent"
+BROKEN = [
+    ("arguments", graphs.worker(1, "--modle-name", "tiny"), "unrecognized arguments: --modle-name tiny"),
+    ("no-model", graphs.worker()._replace(arguments=("--model-path", ABSENT, "--model-name", ABSENT)), ABSENT),
+]
+
+
+@pytest.mark.parametrize(("name", "worker", "said"), BROKEN, ids=[row[0] for row in BROKEN])
+@pytest.mark.parametrize("release", ["0.9.0", "1.5.1"])
+def test_worker_that_cannot_start(name, worker, said, release, bed, sync, nats):
+    """The message names the service, the crash loop, and the last line of the log."""
+    with bed.namespace(f"{name}-{release.replace('.', '')}") as here:
+        graph = graphs.v1alpha1("chat", release, graphs.frontend(), worker, DYN_STORE_KV="mem")
+        for service in graph["spec"]["services"].values():
+            service["extraPodSpec"]["mainContainer"] |= TOLD
+        here.deploy(graph, behaviour="v0.9", natsAddress=bed.platform["natsAddress"])
+
+        def told() -> bool:
+            words = message(here.status("chat"))
+            return all(part in words for part in ("chat-worker: ", "CrashLoopBackOff", said))
+
+        bed.machine.eventually(told, here.namespace, MINUTE)
+        assert here.status("chat")["state"] == "pending"
