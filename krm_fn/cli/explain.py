@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from krm_fn import codes, ownership, results
-from krm_fn.cli import _explained, _formats, _options, _output, _rules
+from krm_fn.cli import _explained, _formats, _options, _origin_places, _output, _rules
 from krm_fn.codes import pages
 from krm_fn.files import locations, reading
 from krm_fn.review import effects
@@ -146,7 +146,7 @@ def _nearest(name: str, known: dict[str, None]) -> str:
 def _of_line(line: str, explanation: Explanation, loaded: Sources) -> list[_explained.Part]:
     """What a line reaches, and what it decides beside that. Raises click.BadParameter, with the nearest line, for one without a field."""
     file, _, written = line.rpartition(":")
-    number, lines = int(written) if written.isdecimal() else 0, _explained.lines(loaded, file)
+    number, lines = int(written) if written.isdecimal() else 0, _origin_places.lines(loaded, file)
     if number not in lines:
         near = f"the nearest is {file}:{min(lines, key=lambda each: abs(each - number))}" if lines and number else "write FILE:LINE"
         raise click.BadParameter(f"{line!r} is no line with a field of a Dynamo resource; {near}", param_hint="--from")

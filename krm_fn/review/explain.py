@@ -109,6 +109,14 @@ def fields_of(resource: Resource) -> Iterator[tuple[Path, Any]]:
     return ((leaf.path, leaf.value) for leaf in reading.leaves(resource))
 
 
+def setting(settings: Config, path: Path) -> Any:
+    """The value of a key of the configuration, whose path is that of the functionConfig."""
+    value: Any = settings
+    for step in path:
+        value = next(inner for name, inner in zip(value._fields, value, strict=True) if config.key(name) == step)
+    return value
+
+
 class _Reader:
     """Turns marks into origins."""
 
@@ -138,14 +146,8 @@ class _Reader:
         if isinstance(mark, UserMark):
             return Origin("user", mark.path, mark.resource)
         if isinstance(mark, ConfigMark):
-            return Origin("config", mark.path, value=self._setting(mark.path))
+            return Origin("config", mark.path, value=setting(self._settings, mark.path))
         return Origin("rule", rule=self.rule(mark))
-
-    def _setting(self, path: Path) -> Any:
-        value: Any = self._settings
-        for step in path:
-            value = next(inner for name, inner in zip(value._fields, value, strict=True) if config.key(name) == step)
-        return value
 
     def rule(self, mark: RuleMark) -> Rule:
         """The rule of a mark. Without an entry, its sentence is the first line of the docstring."""

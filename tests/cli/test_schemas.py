@@ -32,13 +32,13 @@ def test_schemas_are_json(reader, expected):
     assert json.loads(done.out) == expected()
 
 
-@pytest.mark.parametrize("verb", ["explain", "images"])
-def test_the_schema_of_a_report_is_that_of_its_verb(verb):
-    done = console.run("schema", "--for", verb)
+@pytest.mark.parametrize("written", sorted((Path(review.__file__).parent / "schemas").glob("*.json")), ids=lambda path: path.stem)
+def test_the_schema_of_a_report_has_the_name_of_its_verb(written):
+    done = console.run("schema", "--for", written.stem)
     assert (done.code, done.err) == (0, "")
-    written = Path(review.__file__).parent / "schemas" / f"{verb}.json"
     assert json.loads(done.out) == json.loads(written.read_text())
     jsonschema.Draft202012Validator.check_schema(json.loads(done.out))
+    assert f"krm-fn {written.stem}" in console.run(written.stem, "--help").out
 
 
 def test_an_editor_is_the_reader_unless_another_is_named():
