@@ -54,7 +54,7 @@ def of_old(old: str, given: Inputs, now: Loaded) -> Loaded:
         files = [file for file, _ in revisions.files(old, given.paths, given.exclude)]
     named, default = ([], now.settings) if Path(old).exists() else _configured(old, given, now)
     state = _rendered(old, sources.earlier(files, named, default, namespace=given.namespace or ""))
-    return state._replace(results=[*revisions.unread(files), *_earlier(state.results)])
+    return state._replace(results=list(_earlier(state.results)))
 
 
 def _configured(revision: str, given: Inputs, now: Loaded) -> tuple[list[Source], Source | None]:
@@ -70,6 +70,7 @@ def _rendered(name: str, loaded: Sources) -> Loaded:
     settings = loaded.configs[0] if loaded.configs else None
     side = sides.rendered(loaded.values, loaded.config, settings.value if settings else None)
     found = locations.of([*loaded.results, *side.findings], loaded.resources)
+    side = sides.with_errors(side, loaded.results)
     return Loaded(name, side, loaded.resources, settings, found, loaded.stdin)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 
-__all__ = ["Earlier", "Pair", "UnreadableError", "files", "pairs", "read", "unread"]
+__all__ = ["Earlier", "Pair", "UnreadableError", "files", "pairs", "read"]
 
 
 class Earlier(NamedTuple):
@@ -46,7 +46,7 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> Earlier
     `exclude` holds the globs of `krm_fn.files.selection`. Raises UnreadableError if git does not know the revision, or lacks a file of it.
     """
     there = files(old, paths, exclude)
-    found = list(unread(file for file, _ in there))
+    found = list(_unread(file for file, _ in there))
     resources = [(source, places) for file, places in there for source in file.sources if source.address.name]
     if _is_path(old) and not resources and not found:
         message = "the old state holds no resource, so no change is found; name the state before the change"
@@ -90,7 +90,7 @@ def _real(path: str) -> str:
     return str(Path(path).resolve())
 
 
-def unread(there: Iterable[File]) -> Iterator[Result]:
+def _unread(there: Iterable[File]) -> Iterator[Result]:
     """Findings about old files as warnings: a change may repair a broken file. In folders, only if the file names a Dynamo kind."""
     for file in there:
         for result in file.results if file.names_dynamo else ():

@@ -104,7 +104,7 @@ def earlier(files: Iterable[File], named: Sequence[Source] = (), default: Source
     for file in files:
         name = file.sources[0].file if file.sources else ""
         found.scopes[name] = ""
-        _add(file, Listed(name, "", in_folder=True), found, tolerant=not file.names_dynamo)
+        _add(file, Listed(name, "", in_folder=True), found, tolerant=False)
     configs = list(named) or found.configs or ([default] if default else [])
     return _loaded(found, _sound(found), configs, namespace)
 

@@ -25,7 +25,8 @@ class Side(NamedTuple):
     `objects` are the objects that reach the cluster, without the Dynamo resources that a render expands. `inputs` are the resources from
     which the objects were made, and `config` the configuration of that render; `settings` is the resource that holds the configuration.
     `built` are the keys of the Dynamo resources whose objects no render of `inputs` made: those of finished builds and of clusters.
-    `failed` are the keys of the Dynamo resources whose objects are not known. `findings` are about `inputs`.
+    `failed` are the keys of the Dynamo resources whose objects are not known. `lacks` is true if a part of the state cannot be read, so
+    that resources may be missing. `findings` are about `inputs`.
     """
 
     objects: tuple[Resource, ...]
@@ -34,6 +35,7 @@ class Side(NamedTuple):
     settings: Resource | None = None
     built: frozenset[ObjectKey] = frozenset()
     failed: frozenset[ObjectKey] = frozenset()
+    lacks: bool = False
     findings: tuple[Result, ...] = ()
 
 

@@ -98,9 +98,7 @@ def _spots(report: Report, number: int) -> tuple[Spot, ...]:
 
 def verdict(report: Report) -> list[tuple[str, str]]:
     """The sentences that a reviewer reads first, each with the word whose colour it has."""
-    failed = [(f"Not compared, because one of the states does not render: {_names(report.diff.failed)}.", "error")] * bool(
-        report.diff.failed
-    )
+    failed = [(f"Not compared, because one of the states has errors: {_names(report.diff.failed)}.", "error")] * bool(report.diff.failed)
     if not report.diff.differing:
         return failed or [("The states are the same: no object changes.", "same")]
     forecast, found = report.diff.forecast, report.objects

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import expand, ownership, results
+from krm_fn.config import is_config
 from krm_fn.kube import applied, identity
 from krm_fn.manifests import generated
 from krm_fn.resolve import cluster
@@ -36,7 +37,21 @@ def rendered(inputs: Sequence[Resource], config: Config, settings: Resource | No
     objects = (each for each in (*expansion.resources, *done) if not is_expanded(each) and not applied.is_local(each))
     failed = frozenset(_failed(left, expansion.results, home(config)))
     applying = tuple(applied.without_annotations(each) for each in objects)
-    return Side(applying, tuple(inputs), config, settings, frozenset(built), failed, tuple(expansion.results))
+    return Side(applying, tuple(inputs), config, settings, frozenset(built), failed, findings=tuple(expansion.results))
+
+
+def with_errors(side: Side, found: Iterable[Result]) -> Side:
+    """The state with what errors about its files make unknown.
+
+    An error about a Dynamo resource makes its objects unknown, and one about the configuration those of all. After any other error, the
+    state may lack resources.
+    """
+    wrong = {each.ref for each in found if each.severity == "error"}
+    refs = {results.ref(each) for each in side.inputs}
+    keyed = {results.ref(each): identity.key(each, home(side.config)) for each in side.inputs if is_expanded(each)}
+    settings = {ref for ref in wrong if ref and (is_config(ref) or (side.settings and ref == results.ref(side.settings)))}
+    failed = keyed.values() if settings else (key for ref, key in keyed.items() if ref in wrong)
+    return side._replace(failed=side.failed.union(failed), lacks=not wrong <= refs | settings)
 
 
 def home(config: Config) -> str:

@@ -70,7 +70,7 @@ def test_an_error_in_the_old_state_is_a_warning(tmp_path):
     done = diff(tmp_path)
     assert (done.code, diff(tmp_path, "--fail-on", "unknown").code) == (0, 3)
     assert "before.yaml:14:7: warning DYN511 spec.services.Worker.replica: the old state has the error DYN023" in done.out
-    assert done.out.startswith("Not compared, because one of the states does not render: DynamoGraphDeployment chat.\n")
+    assert done.out.startswith("Not compared, because one of the states has errors: DynamoGraphDeployment chat.\n")
     assert "warning DYN510 the old state of DynamoGraphDeployment chat does not render" in done.out
 
 
@@ -81,6 +81,30 @@ def test_an_error_in_the_new_state_is_an_error_and_the_other_graphs_have_a_forec
     assert done.code == 1
     assert "error DYN023" in done.out
     assert "\n1 of 2 services restarts: Worker.\n" in done.out
+
+
+OTHER = GRAPH.replace("name: chat", "name: other")
+BROKEN = [
+    ("text that is no YAML", "kind: [DynamoGraphDeployment\n", ""),
+    ("a graph twice", f"{GRAPH}---\n{GRAPH}", ""),
+    ("a document that is no resource", f"{GRAPH.replace('name: chat', 'nam: chat')}", ""),
+    ("a wrong configuration", GRAPH, CONFIG.replace("natsAddress", "natsAddres") % "now"),
+]
+
+
+@pytest.mark.parametrize(("text", "render"), [row[1:] for row in BROKEN], ids=[row[0] for row in BROKEN])
+@pytest.mark.parametrize("broken", ["before", "after"])
+def test_a_graph_that_cannot_be_read_is_neither_new_nor_removed(broken, text, render, tmp_path):
+    """The other graph, in another file, is compared unless the configuration is wrong."""
+    for state in ("before", "after"):
+        write(tmp_path, **{f"{state}__graph": GRAPH, f"{state}__other": OTHER.replace("replicas: 2", f"replicas: {len(state)}")})
+    write(tmp_path / broken, graph=text, **({"render": render} if render else {}))
+    done = diff(tmp_path, "--format", "json", old="before", new="after")
+    value = told(done)
+    assert [each["name"] for each in value["forecast"]["unknown"]] == (["chat", "other"] if render else ["chat"])
+    assert {each["effect"] for each in value["objects"]} == (set() if render else {"updated"})
+    assert done.code == int(broken == "after")
+    assert {each["severity"] for each in value["findings"]} == ({"error", "warning"} if broken == "after" else {"warning"})
 
 
 def test_warnings_that_are_not_new_are_left_out(tmp_path):
@@ -170,7 +194,7 @@ def test_a_comment_with_25_services_is_complete(tmp_path):
     assert "left out" not in done.out
 
 
-@pytest.mark.parametrize("count", [50, 400])
+@pytest.mark.parametrize("count", [50, 150])
 def test_a_long_comment_is_cut_by_whole_objects(count, tmp_path):
     """The objects that are left out are named, as far as there is room."""
     variables = [{"name": f"VARIABLE_{n}", "value": "a" * 100} for n in range(20 if count == 50 else 1)]
