@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+import contextlib
 from typing import TYPE_CHECKING
 
 import click
 
 from krm_fn import report, results
 from krm_fn.cli import _live, _options, _output
+from krm_fn.files import output
 from krm_fn.review import adopt as adoption
 from krm_fn.review.adopt import documents
 from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from krm_fn.results import Result
-    from krm_fn.review.adopt import Adopted
 
 
 @click.command()
@@ -51,6 +51,9 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
         --namespace inference --output yaml | krm-fn adopt --output-dir chat
       krm-fn adopt --live export.yaml --output-dir chat
     """  # noqa: D301 - click reads the backspace
+    with _writing(folder):
+        if not output.is_empty(folder):
+            raise click.ClickException(f"{folder} has files; name an empty folder, so that files of yours stay as they are")
     values, broken = _live.read(live)
     made = adoption.adopt(values) if not broken else None
     found = [*broken, *(made.results if made else [])]
@@ -58,7 +61,8 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
     if made is None or made.proof is None:
         click.echo("nothing is adopted", err=True)
         ctx.exit(1)
-    _write(folder, made)
+    with _writing(folder):
+        output.write_texts(folder, {name: emitter.text(each) for name, each in made.files.items()} | {documents.STEPS: made.steps})
     click.echo(f"{len(made.files) + 1} files in {folder}")
     click.echo(adoption.summary(made.proof))
     ctx.exit(1 if results.failed(found) else 0)
@@ -69,18 +73,11 @@ def _print(found: Iterable[Result]) -> None:
     _output.write("".join(lines), err=True)
 
 
-def _write(folder: Path, made: Adopted) -> None:
-    """Writes the files. Raises click.ClickException if a file exists or cannot be written: files of a user are never overwritten."""
-    texts = {name: emitter.text(resource) for name, resource in made.files.items()} | {documents.STEPS: made.steps}
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Raises click.ClickException for a folder that cannot be read or written."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if there := sorted(name for name in texts if (folder / name).exists() or (folder / name).is_symlink()):
-            raise click.ClickException(f"{folder / there[0]} exists; name an empty folder")
-        with tempfile.TemporaryDirectory(prefix=".krm-fn-", dir=folder) as temporary:
-            for name, text in texts.items():
-                (Path(temporary) / name).write_text(text, encoding="utf-8", newline="\n")
-            for name in texts:
-                (Path(temporary) / name).replace(folder / name)
+        yield
     except OSError as problem:
         raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
 

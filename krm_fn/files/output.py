@@ -19,7 +19,7 @@ from krm_fn.files import reading
 from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from krm_fn.kube.types import Resource
 
@@ -83,16 +83,26 @@ def _is_ours(path: Path) -> bool:
 
 
 def write(folder: Path, files: dict[str, Resource]) -> None:
-    """Writes all resources, each into its file; makes the folder if it is missing. Raises OSError.
+    """Writes all resources, each into its file, which begins with our line. Raises OSError."""
+    write_texts(folder, {name: HEADER + emitter.text(resource) for name, resource in files.items()})
+
+
+def write_texts(folder: Path, files: Mapping[str, str]) -> None:
+    """Writes texts into files of these names, and makes the folder if it is missing. Raises OSError.
 
     All files are written into a temporary folder first and then moved, so that a full disk changes nothing.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".krm-fn-", dir=folder) as made:
-        for name, resource in files.items():
-            (Path(made) / name).write_text(HEADER + emitter.text(resource), encoding="utf-8", newline="\n")
+        for name, text in files.items():
+            (Path(made) / name).write_text(text, encoding="utf-8", newline="\n")
         for name in files:
             (Path(made) / name).replace(folder / name)
+
+
+def is_empty(folder: Path) -> bool:
+    """True for a folder without files, or a missing one. The folder of Git does not count. Raises OSError."""
+    return not folder.is_dir() or all(path.name == ".git" for path in folder.iterdir())
 
 
 def remove(folder: Path, stale: Sequence[str]) -> None:

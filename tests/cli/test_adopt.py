@@ -71,11 +71,41 @@ def test_a_broken_export_prints_no_line_of_a_secret(tmp_path):
 
 
 def test_files_of_users_stay(tmp_path):
-    (tmp_path / "render.yaml").write_text("mine")
+    """Also those of other names: an older graph beside the adopted one would be rendered with it."""
+    (tmp_path / "mine.yaml").write_text("mine")
     done = console.run("adopt", "--output-dir", tmp_path, stdin=listed(EXPORT))
     assert done.code == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["render.yaml"]
-    assert (tmp_path / "render.yaml").read_text() == "mine"
+    assert "has files; name an empty folder" in done.err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+
+
+def test_a_new_repository_is_an_empty_folder(tmp_path):
+    (tmp_path / ".git").mkdir()
+    assert console.run("adopt", "--output-dir", tmp_path, stdin=listed(EXPORT)).code == 0
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = console.run("adopt", "--output-dir", tmp_path / "file" / "new", stdin=listed(EXPORT))
+    assert done.code == 1
+    assert "cannot write to" in done.err
+
+
+def test_control_characters_of_values_reach_no_terminal(tmp_path):
+    export = json.loads(listed(EXPORT))["items"]
+    exports.container(exports.workload(export, "chat-worker")["spec"])["image"] = "a\x1b[2J\u202e"
+    done = console.run("adopt", "--output-dir", tmp_path, stdin=listed(export))
+    assert done.code == 1
+    assert "DYN568" in done.err
+    assert "\x1b" not in done.err + done.out
+    assert "\u202e" not in done.err + done.out
+
+
+def test_secrets_are_neither_written_nor_printed(tmp_path):
+    done = console.run("adopt", "--output-dir", tmp_path, stdin=listed(EXPORT))
+    said = done.out + done.err + "".join(path.read_text() for path in tmp_path.iterdir())
+    assert exports.PASSWORD in listed(EXPORT)
+    assert exports.PASSWORD not in said
 
 
 def test_wrong_usage():
