@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import config, expand, results
 from krm_fn.kube import identity
-from krm_fn.kube.values import mapping, text
+from krm_fn.kube.values import mapping, name_of, objects, text
 from krm_fn.manifests import ingress
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster, context
@@ -151,25 +151,25 @@ def _with_istio(spec: Spec, made: Sequence[Resource], inventory: Inventory, live
 
 
 def _pull_secrets(spec: Spec, inventory: Inventory) -> list[dict[str, str]]:
-    """The pull secrets that pods have and their graphs do not name, by the registry of the main container's image."""
+    """The pull secrets that pods have and their graphs do not name, by the registry of the main container's image, in their live order."""
     wanted = pods.templates_of(rendered(spec, inventory).resources, inventory.namespace)
     actual = pods.templates_of(inventory.live, inventory.namespace)
     found: dict[tuple[str, str], None] = {}
-    for place in wanted.keys() & actual.keys():
+    for place in sorted(wanted.keys() & actual.keys()):
         known = _secrets(wanted[place].spec)
         more = [name for name in _secrets(actual[place].spec) if name not in known]
         found.update({(host, name): None for host in _registries(wanted[place].spec) for name in more})
-    return [{"registry": host, "name": name} for host, name in sorted(found)]
+    return [{"registry": host, "name": name} for host, name in found]
 
 
 def _secrets(pod: dict[str, Any]) -> list[str]:
-    return [str(each.get("name")) for each in pod.get("imagePullSecrets") or ()]
+    return [name_of(each) for each in objects(pod.get("imagePullSecrets"))]
 
 
 def _registries(pod: dict[str, Any]) -> Iterator[str]:
-    containers = [each for each in pod.get("containers") or () if each.get("name") == "main"] or pod.get("containers") or ()
-    for each in containers:
-        if host := cluster.registry_host(each.get("image") or ""):
+    containers = objects(pod.get("containers"))
+    for each in [each for each in containers if name_of(each) == "main"] or containers:
+        if host := cluster.registry_host(text(each.get("image"))):
             yield host
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import identity, labels
 from krm_fn.kube.admission import fields
-from krm_fn.kube.values import name_of, objects
+from krm_fn.kube.values import name_of, objects, text
 from krm_fn.records import NamedTuple
 from krm_fn.review.adopt import edits, pods
 from krm_fn.review.live import clean, export
@@ -41,7 +41,7 @@ class Inventory(NamedTuple):
         """True if a live workload belongs to one of the graphs or components."""
         names = {(each["kind"], each["metadata"]["name"]) for each in self.written}
         known = [(kind, owner(workload, kind)) for kind in (identity.GRAPH, identity.COMPONENT)]
-        return bool(names.intersection([*known, (identity.GRAPH, labels.of(workload).get(labels.GRAPH, ""))]))
+        return bool(names.intersection([*known, (identity.GRAPH, text(labels.of(workload).get(labels.GRAPH)))]))
 
 
 def read(values: Sequence[Any]) -> Inventory:

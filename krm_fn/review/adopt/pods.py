@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import identity, labels, paths, templates
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -47,12 +48,13 @@ def _of(workload: Resource, home: str) -> Iterator[tuple[Place, Template]]:
         for _, holder in paths.each(workload, [place.spec[:-1]]):
             if isinstance(holder, dict) and "spec" in holder:
                 name = str(place.spec[-2]) if place in templates.GROUP else ""
-                yield Place(key, name), _template(holder.get("metadata") or {}, holder["spec"])
+                yield Place(key, name), _template(holder.get("metadata"), holder["spec"])
     for place in templates.CLIQUES:
         for _, clique in paths.each(workload, [place.metadata]):
-            for _, pod in paths.each(clique, [place.spec[len(place.metadata) :]]):
+            for _, pod in paths.each(clique, [place.spec[len(place.metadata) :]]) if isinstance(clique, dict) else ():
                 yield Place(key, str(clique.get("name"))), _template(clique, pod)
 
 
-def _template(metadata: dict[str, Any], pod: dict[str, Any]) -> Template:
-    return Template(metadata.get("labels") or {}, metadata.get("annotations") or {}, pod)
+def _template(metadata: Any, pod: Any) -> Template:
+    metadata = mapping(metadata)
+    return Template(mapping(metadata.get("labels")), mapping(metadata.get("annotations")), mapping(pod))

@@ -120,7 +120,7 @@ def _template(template: Template) -> dict[str, Any]:
 
 def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
     """The leaves of a value with their paths. Entries of lists with names go by name, and the order of the names is a leaf, too."""
-    if isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value):
+    if isinstance(value, list) and value and all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in value):
         names = [each["name"] for each in value]
         if len({*names}) == len(names):
             yield f"{at}(order)", json.dumps(names)

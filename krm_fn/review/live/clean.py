@@ -44,10 +44,14 @@ def native(resource: Resource) -> Resource:
     kept = {
         "labels": {key: value for key, value in labels.of(resource).items() if not key.startswith(_TOOL_LABELS)},
         "annotations": {key: value for key, value in labels.notes(resource).items() if not _is_bookkeeping(key)},
-        "finalizers": [each for each in metadata.get("finalizers") or () if isinstance(each, str)],
+        "finalizers": [each for each in _list(metadata.get("finalizers")) if isinstance(each, str)],
     }
     body = {key: value for key, value in resource.items() if key not in ("apiVersion", "kind", "metadata", "status")}
     return {"apiVersion": resource["apiVersion"], "kind": resource["kind"], "metadata": _present({**metadata, **kept}), **body}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _present(metadata: dict[str, Any]) -> dict[str, Any]:

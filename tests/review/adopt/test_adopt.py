@@ -64,6 +64,7 @@ SETTINGS = [
     ("an Ingress", {**V0_9, "ingress": {"className": "nginx", "hostSuffix": "example.com", "tlsSecretName": "tls"}}),
     ("a gateway", {**V0_9, "ingress": {"istioGateway": "istio-system/gateway", "hostSuffix": "example.com"}}),
     ("pull secrets", {**V0_9, "imagePullSecrets": [{"registry": "registry.example", "name": "pull"}]}),
+    ("two pull secrets of one registry", {**V0_9, "imagePullSecrets": [{"registry": "registry.example", "name": each} for each in "ba"]}),
     ("Grove", {**V0_9, "orchestrator": "grove", "grove": {"terminationDelay": "4h"}}),
     ("KAI", {**V0_9, "orchestrator": "grove", "grove": {"kaiScheduler": {"enabled": True, "queue": "research"}}}),
     ("a newer operator", {**NEWER, **PLATFORM}),
@@ -391,3 +392,33 @@ def test_objects_of_users_in_the_namespace_are_left_alone():
     assert not adopted.results
     assert adopted.proof is not None
     assert adopt.summary(adopted.proof) == "2 of 2 pod templates the same, no restart"
+
+
+BROKEN: list[object] = [None, "x", [{"name": []}]]
+PLACES = [
+    ("metadata", "labels"),
+    ("metadata", "labels", "nvidia.com/dynamo-graph-deployment-name"),
+    ("metadata", "annotations"),
+    ("metadata", "ownerReferences"),
+    ("metadata", "finalizers"),
+    ("spec", "replicas"),
+    ("spec", "template"),
+    ("spec", "template", "metadata"),
+    ("spec", "template", "spec"),
+    ("spec", "template", "spec", "containers"),
+    ("spec", "template", "spec", "imagePullSecrets"),
+    ("spec", "template", "spec", "containers", 0, "env"),
+    ("spec", "template", "spec", "containers", 0, "ports"),
+]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=[".".join(map(str, place)) for place in PLACES])
+def test_fields_of_wrong_types_are_no_exception(place):
+    for value in BROKEN:
+        export = exported(given.graph(SERVICES), **V0_9)
+        holder = workload(export, "chat-worker")
+        for step in place[:-1]:
+            holder = holder[step]
+        holder[place[-1]] = value
+        adopted = adopt.adopt(export)
+        assert adopted.proof or codes(adopted)
