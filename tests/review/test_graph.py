@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import os
 import re
 import subprocess
@@ -45,6 +46,21 @@ def test_the_bytes_do_not_depend_on_the_order_of_hashes(seed, tmp_path):
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {
         file.name: file.read_text() for file in pictures.FOLDER.iterdir()
     }
+
+
+def test_graphviz_draws_the_picture_of_each_example(dot):
+    """Without a complaint, and with every text of the recorded picture."""
+    files = sorted(pictures.FOLDER.glob("*.dot"))
+    done = subprocess.run([dot, "-Tsvg", *files], capture_output=True, text=True, check=True, timeout=120)
+    assert (done.stderr, done.stdout.count("</svg>")) == ("", len(files))
+    wanted = {
+        html.escape(line, quote=False)
+        for file in files
+        for text in re.findall(r'label="([^"]*)"', file.read_text())
+        for line in text.split("\\n")
+    }
+    drawn = set(re.findall(r"<text[^>]*>([^<]*)</text>", done.stdout))
+    assert {each.replace("&#45;", "-").replace("&#160;", " ") for each in drawn} >= wanted
 
 
 def labels(*resources: dict[str, Any], **settings: Any) -> set[tuple[str, str, str]]:
