@@ -61,8 +61,10 @@ _GRAPH = _Kind(resolve.graph, graph.pods, validation.graph, graph.render, graph.
 
 
 @cache
-def _kind(name: str) -> _Kind | None:
+def _kind(api_version: str, name: str) -> _Kind | None:
     """How resources of a kind are expanded; None for kinds that are not."""
+    if api_version not in API_VERSIONS:
+        return None
     if name == identity.REQUEST:
         from krm_fn.manifests import profiling  # noqa: PLC0415 - a render of graphs alone starts without these modules
         from krm_fn.validation import requests  # noqa: PLC0415
@@ -137,7 +139,7 @@ def _item(resource: Resource, context: _Input) -> _Expanded:
     if not identity.is_dynamo(resource):
         return _Expanded([resource], [], [])
     address = results.ref(resource)
-    kind = _kind(address.kind) if address.api_version in API_VERSIONS else None
+    kind = _kind(address.api_version, address.kind)
     if kind is None or generated.is_generated(resource):
         return _unexpanded(resource, context)
     converted, findings = older_forms.convert(resource, context.images)
@@ -154,7 +156,7 @@ def plans(resources: Sequence[Resource], config: Config) -> list[Planned]:
 
 def _planned(resource: Resource, context: _Input) -> Planned | None:
     address = results.ref(resource)
-    kind = _kind(address.kind) if address.api_version in API_VERSIONS else None
+    kind = _kind(address.api_version, address.kind)
     if kind is None or generated.is_generated(resource):
         return None
     try:
@@ -172,7 +174,7 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
     Never raises for user input; the annotations are empty for other resources.
     """
     address = results.ref(resource)
-    kind = _kind(address.kind) if address.api_version in API_VERSIONS else None
+    kind = _kind(address.api_version, address.kind)
     if kind is None:
         return {}, []
     context = _Input(config, cluster.read([], config)[0], older_forms.Images({}, cluster.NAMESPACE))

@@ -373,7 +373,7 @@ def test_an_internal_error_about_one_resource_hides_no_finding_about_another(mon
         raise KeyError("spec")
 
     broken, kind = expand._GRAPH._replace(resolve=fail), expand._kind
-    monkeypatch.setattr(expand, "_kind", lambda name: broken if name == "DynamoComponentDeployment" else kind(name))
+    monkeypatch.setattr(expand, "_kind", lambda version, name: broken if name == "DynamoComponentDeployment" else kind(version, name))
     alone = given.item("DynamoComponentDeployment", "alone", api="nvidia.com/v1alpha1", spec={})
     found = given.expanded(alone, given.graph({"Worker": given.service("worker", replicas="x")}))
     assert [(said.code, said.ref.name) for said in found.results if said.ref] == [("DYN019", "alone"), ("DYN021", "chat")]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.files import locations
+from krm_fn.kube import paths
 from krm_fn.review.images.formats import Place
 
 if TYPE_CHECKING:
@@ -33,15 +34,7 @@ def _setting(author: Author, loaded: Sources) -> Place:
     """The place of a setting: its field in the configuration, or no file if the setting has its default."""
     name = author.path[-1]
     for path in (author.path, ("data", name)) if loaded.configs else ():
-        if _holds(loaded.configs[0].value, path):
+        if paths.at(loaded.configs[0].value, path) is not None:
             place = loaded.configs[0].place(path)
             return Place(results.field(path), place["file"], place["line"], place["column"])
     return Place(f"default of {'.'.join(str(step) for step in author.path[1:])}")
-
-
-def _holds(value: Any, path: results.Path) -> bool:
-    for step in path:
-        if not isinstance(value, dict) or step not in value:
-            return False
-        value = value[step]
-    return True

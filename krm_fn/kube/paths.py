@@ -23,6 +23,20 @@ def each(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:
         yield from _reach(value, pattern, ())
 
 
+def at(value: Any, path: Path) -> Any:
+    """The value at a path without patterns; None if there is none. `value` may have any type.
+
+    >>> at({"a": [{"b": 1}]}, ("a", 0, "b")), at({"a": 1}, ("a", "b"))
+    (1, None)
+    """
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
 def _reach(value: Any, pattern: Path, at: Path) -> Iterator[tuple[Path, Any]]:
     if not pattern:
         yield at, value

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import expand
-from krm_fn.kube import labels
+from krm_fn.kube import labels, paths
 from krm_fn.kube.admission import Refusal
 from krm_fn.plan import GraphPlan
 from krm_fn.review import pods
-from krm_fn.review.diff import setback, sides
+from krm_fn.review.diff import sides
 from krm_fn.validation import field_origin
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ def path(source: Resource, components: Sequence[Pods], resource: Resource, field
         component, pod = found
         inner = field[len(template.path) :] if field[: len(template.path)] == template.path else ()
         exact = _of_pod(component, pod.spec, inner) if inner else None
-        written = exact is not None and setback.at(source, exact) is not None
+        written = exact is not None and paths.at(source, exact) is not None
         return exact if exact is not None and written else component.plan.address.path
     here = _component(components, labels.of(resource))
     replicas = next((each.plan.at("replicas") for each in components if each.plan.address.path == here), ())
-    return replicas if field == _REPLICAS and setback.at(source, replicas) is not None else here
+    return replicas if field == _REPLICAS and paths.at(source, replicas) is not None else here
 
 
 def _of_pod(component: Pods, spec: object, inner: Path) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import config
-from krm_fn.kube import identity
+from krm_fn.kube import identity, paths
 from krm_fn.records import NamedTuple
 from krm_fn.review.changes import FieldChange
 from krm_fn.review.diff import Origin, fields, sides
@@ -73,7 +73,7 @@ class Graph:
             groups.setdefault(field.names[:_SERVICE], []).append(field)
         for listed in groups.values():
             path, before = listed[0].path[:_SERVICE], listed[0].before[:_SERVICE]
-            whole = FieldChange(path, at(self._was, before), at(self._now, path), before)
+            whole = FieldChange(path, paths.at(self._was, before), paths.at(self._now, path), before)
             yield self._render(set_back(self._now, self._was, whole), listed, whole)
 
     def _render(self, resource: Resource, made: Sequence[FieldChange], whole: FieldChange | None = None) -> Render:
@@ -120,7 +120,7 @@ def _others(old: Side, new: Side) -> Iterator[tuple[Origin, list[Resource]]]:
 
 def set_back(now: Resource, was: Resource, field: FieldChange) -> Resource:
     """A copy of a resource in which one field has its old value. It shares all other parts with the resource."""
-    value = at(was, field.before) if field.order else field.old
+    value = paths.at(was, field.before) if field.order else field.old
     made: Resource = _with(now, field.path, value, insert=field.new is None)
     return made
 
@@ -140,13 +140,3 @@ def _with(value: Any, path: Path, old: Any, *, insert: bool) -> Any:
     else:
         copy[step] = old
     return copy
-
-
-def at(value: Any, path: Path) -> Any:
-    """The value at a path; None if there is none."""
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return value

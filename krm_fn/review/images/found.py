@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import expand, ownership, results
 from krm_fn.convert import older_forms
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, paths
 from krm_fn.kube.admission import Refusal
 from krm_fn.plan import RequestPlan
 from krm_fn.resolve import cluster
@@ -72,7 +72,7 @@ def _older(resources: Sequence[Resource], config: Config) -> dict[tuple[str, str
     """The fields of DynamoComponents, which name the images of graphs in an older form, by namespace and image."""
     found: dict[tuple[str, str], Author] = {}
     for resource in resources:
-        address, image = results.ref(resource), _value(resource, ("spec", "image"))
+        address, image = results.ref(resource), paths.at(resource, ("spec", "image"))
         if address.kind == older_forms.COMPONENT and identity.is_dynamo(resource) and isinstance(image, str):
             found.setdefault((address.namespace or config.namespace or cluster.NAMESPACE, image), Author(address, ("spec", "image")))
     return found
@@ -107,7 +107,7 @@ def _author(planned: Planned, template: Template, path: Path, image: str) -> Aut
     """The user's field for an image of a rendered pod. A field counts only if it holds exactly this image."""
     address = results.ref(planned.source)
     for field in _candidates(planned, template, path):
-        if field is not None and _value(planned.source, field) == image:
+        if field is not None and paths.at(planned.source, field) == image:
             return Author(address, field)
     return None
 
@@ -122,18 +122,9 @@ def _candidates(planned: Planned, template: Template, path: Path) -> Iterator[Pa
         return
     component, pod = found
     own: dict[str, Any] = {**pod.spec}
-    if _value(own, path) is not None:  # the template can have more containers, such as a debugger
+    if paths.at(own, path) is not None:  # the template can have more containers, such as a debugger
         yield field_origin.path(component, pod.spec, Refusal("", path, ""))
     yield component.plan.at("main", "image")
-
-
-def _value(resource: Any, path: Path) -> Any:
-    for step in path:
-        try:
-            resource = resource[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return resource
 
 
 def _configured(image: str, config: Config) -> Author | None:
