@@ -18,16 +18,24 @@ if TYPE_CHECKING:
     from krm_fn.review.explain import Field, Origin
 
 
-def lines(loaded: Sources, file: str) -> dict[int, dict[int, list[Path]]]:
-    """The lines of a file on which fields of Dynamo resources begin: their paths by the index of their resource."""
+def of_file(loaded: Sources, file: str) -> tuple[dict[int, dict[int, list[Path]]], dict[int, list[Path]]]:
+    """The lines of a file on which fields of Dynamo resources begin, and those on which keys of the configuration begin.
+
+    The first has the paths of the fields by the index of their resource, the second the paths of the keys.
+    """
     wanted = normpath(reading.STDIN_NAME if file == reading.STDIN else file)
     read = {index: source for index, source in enumerate(loaded.resources) if source.file and normpath(source.file) == wanted}
     asked = [(index, path) for index, source in read.items() if identity.is_dynamo(source.value) for path in _paths(source.value, ())]
     where = reading.places((read[index], path) for index, path in asked)
-    found: dict[int, dict[int, list[Path]]] = {}
+    fields: dict[int, dict[int, list[Path]]] = {}
     for (index, path), place in zip(asked, where, strict=True):
-        found.setdefault(place["line"], {}).setdefault(index, []).append(path)
-    return found
+        fields.setdefault(place["line"], {}).setdefault(index, []).append(path)
+    keys: dict[int, list[Path]] = {}
+    for path in explain.settings_of(loaded.config):
+        spot = _written(loaded, path)
+        if spot and normpath(spot["file"]) == wanted:
+            keys.setdefault(spot["line"], []).append(path)
+    return fields, keys
 
 
 def _paths(value: Any, path: Path) -> Iterator[Path]:

@@ -50,7 +50,7 @@ class _Topic(click.Path):
 @functools.partial(_options.inputs, kind=_Topic(), name="CODE|PATH...")
 @click.option("--object", "named", metavar="KIND/NAME", help="Explain only this object.")
 @click.option("--field", metavar="PATH", help="Explain only this field and the fields below it, such as spec.replicas.")
-@click.option("--from", "line", metavar="FILE:LINE", help="Show only the fields that this line of a graph reaches or decides.")
+@click.option("--from", "line", metavar="FILE:LINE", help="Show only what this line of a graph or a configuration reaches or decides.")
 @click.option("--unused", is_flag=True, help="Report the fields of graphs that reach no object, as warnings.")
 @click.option("-o", "--output", "--format", "style", type=click.Choice(("text", "json", "yaml")), default="text", help="text by default.")
 @click.pass_context
@@ -146,19 +146,24 @@ def _nearest(name: str, known: dict[str, None]) -> str:
 def _of_line(line: str, explanation: Explanation, loaded: Sources) -> list[_explained.Part]:
     """What a line reaches, and what it decides beside that. Raises click.BadParameter, with the nearest line, for one without a field."""
     file, _, written = line.rpartition(":")
-    number, lines = int(written) if written.isdecimal() else 0, _origin_places.lines(loaded, file)
-    if number not in lines:
-        near = f"the nearest is {file}:{min(lines, key=lambda each: abs(each - number))}" if lines and number else "write FILE:LINE"
-        raise click.BadParameter(f"{line!r} is no line with a field of a Dynamo resource; {near}", param_hint="--from")
-    reached, decided = [], []
-    for index, paths in lines[number].items():
-        made = effects.reached(explanation, index, paths)
-        reached += made
-        known = {(each.key, one.path) for each in made for one in each.fields}
-        for each in effects.decided(explanation, loaded.values, loaded.config, index, paths):
-            more = [one for one in each.fields if (each.key, one.path) not in known]
-            decided += [each._replace(fields=more)] if more else []
-    return [_explained.Part("reaches", reached), _explained.Part("decides", decided)]
+    number, lines, settings = int(written) if written.isdecimal() else 0, *_origin_places.of_file(loaded, file)
+    known = lines.keys() | settings.keys()
+    if number not in known:
+        near = f"the nearest is {file}:{min(known, key=lambda each: (abs(each - number), each))}" if known and number else "write FILE:LINE"
+        raise click.BadParameter(
+            f"{line!r} is no line with a field of a Dynamo resource or of the configuration; {near}", param_hint="--from"
+        )
+    reached: list[Explained] = []
+    decided: list[Explained] = []
+    for index, paths in lines.get(number, {}).items():
+        reached += effects.reached(explanation, index, paths)
+        decided += effects.decided(explanation, loaded.values, loaded.config, index, paths)
+    for path in settings.get(number, ()):
+        reached += effects.reached_by_setting(explanation, path)
+        decided += effects.decided_by_setting(explanation, loaded.values, loaded.config, path)
+    told = {(each.key, one.path) for each in reached for one in each.fields}
+    more = [each._replace(fields=[one for one in each.fields if (each.key, one.path) not in told]) for each in decided]
+    return [_explained.Part("reaches", reached), _explained.Part("decides", [each for each in more if each.fields])]
 
 
 COMMAND = explain

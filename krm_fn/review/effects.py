@@ -1,14 +1,15 @@
-"""What the fields of a graph do: which fields of objects they reach, which ones they decide, and which fields have no effect."""
+"""What fields of graphs and keys of the configuration do: which fields of objects they reach and decide, and which ones have no effect."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import expand, results
+from krm_fn import config, expand, results
 from krm_fn.kube import identity, labels
 from krm_fn.review import explain
-from krm_fn.review.trace.marks import NONE, UserMark
+from krm_fn.review.diff import fields
+from krm_fn.review.trace.marks import NONE, ConfigMark, UserMark
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
-    from krm_fn.review.explain import Explained, Explanation
+    from krm_fn.review.explain import Explained, Explanation, Field
     from krm_fn.review.trace.marks import Mark
 
 _TOOLS = (*labels.INTERNAL, labels.SETTINGS, labels.PREFIX)
@@ -42,11 +43,40 @@ def decided(
     for path in sorted(known, key=_order_of_removal):
         if not any(path[:length] in known for length in range(len(path))):
             without = _changed(without, path, _REMOVE)
-    after = expand.expand([*resources[:index], without, *resources[index + 1 :]], settings)
+    return _differing(explanation, [*resources[:index], without, *resources[index + 1 :]], settings)
+
+
+def _differing(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[Explained]:
+    """The objects with only the fields that another render does not have, or has with another value. Empty if that render fails."""
+    after = expand.expand(resources, settings)
     if results.failed(after.results):
         return []
-    values = {(identity.key(each), *path): value for each in after.resources for path, value in explain.fields_of(each)}
-    return _only(explanation, lambda key, field: values.get((key, *field.path), _REMOVE) != field.value)
+    others = {identity.key(each): each for each in after.resources}
+    kept = [each._replace(fields=_unlike(each, others[each.key])) if each.key in others else each for each in explanation.objects]
+    return [each for each in kept if each.fields]
+
+
+def _unlike(explained: Explained, other: Resource) -> list[Field]:
+    """The fields that the other state of the object does not have, or has with another value."""
+    moved = [each.path for each in fields.between(other, explained.resource) if each.new is not None and not each.order]
+    return [field for field in explained.fields if any(field.path[: len(path)] == path for path in moved)]
+
+
+def reached_by_setting(explanation: Explanation, path: Path) -> list[Explained]:
+    """The objects with only the fields that are made of a key of the configuration."""
+    return _only(explanation, lambda _, field: ConfigMark(path) in field.marks)
+
+
+def decided_by_setting(explanation: Explanation, resources: Sequence[Resource], settings: Config, path: Path) -> list[Explained]:
+    """The objects with only the fields that differ with the default of a key of the configuration. Empty if the render then fails."""
+    return _differing(explanation, resources, _with_default(settings, type(settings)(), path))
+
+
+def _with_default(settings: Any, default: Any, path: Path) -> Any:
+    if not path:
+        return default
+    name = next(name for name in settings._fields if config.key(name) == path[0])
+    return settings._replace(**{name: _with_default(getattr(settings, name), getattr(default, name), path[1:])})
 
 
 def unused(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[tuple[int, Path]]:

@@ -117,6 +117,19 @@ def setting(settings: Config, path: Path) -> Any:
     return value
 
 
+def settings_of(settings: Config) -> Iterator[Path]:
+    """The paths of all keys of the configuration that have no keys below them."""
+    return _settings_of(settings, type(settings)(), ())
+
+
+def _settings_of(value: Any, default: Any, path: Path) -> Iterator[Path]:
+    if not hasattr(default, "_fields"):
+        yield path
+        return
+    for name, inner, inner_default in zip(value._fields, value, default, strict=True):
+        yield from _settings_of(inner, inner_default, (*path, config.key(name)))
+
+
 class _Reader:
     """Turns marks into origins."""
 

@@ -94,6 +94,27 @@ def test_a_line_reaches_values_and_decides_others(graph):
     assert "containerPort: 8000" in decides
 
 
+def test_a_line_of_the_configuration_reaches_values_and_decides_others(graph, tmp_path):
+    settings = tmp_path / "render.yaml"
+    settings.write_text(f"{SETTINGS}  discoveryBackend: etcd\n")
+    reaches, decides = said("--config", settings, "--from", f"{settings}:5", graph).split("decides:")
+    assert reaches.count('.value: "nats://nats:4222"\n') == 2
+    assert [line.partition("env")[2][3:] for line in decides.splitlines() if "[" in line] == ['.name: "NATS_SERVER"'] * 2
+    reaches, decides = said("--config", settings, "--from", f"{settings}:6", graph).split("decides:")
+    assert reaches == "reaches: nothing\n\n"
+    assert "Deployment/chat-worker" in decides
+
+
+def test_a_variable_decides_nothing_about_those_after_it(graph):
+    graph.write_text(
+        console.GRAPH.replace("      replicas: 2\n", "      envs:\n      - {name: A, value: a}\n      - {name: B, value: b}\n")
+    )
+    at = graph.read_text().splitlines().index("      - {name: A, value: a}") + 1
+    reaches, decides = said("--from", f"{graph}:{at}", graph).split("decides:")
+    assert [line.rpartition(".")[2] for line in reaches.splitlines() if "spec.template" in line] == ['name: "A"', 'value: "a"']
+    assert decides == " nothing\n"
+
+
 def test_an_object_that_a_line_does_not_reach_is_not_unknown(graph):
     at = console.GRAPH.splitlines().index("      replicas: 2") + 1
     assert said("--from", f"{graph}:{at}", "--object", "Deployment/chat-frontend", graph) == "reaches: nothing\n\ndecides: nothing\n"
@@ -154,9 +175,12 @@ def test_the_hash_seed_of_python_changes_nothing(style):
         (("--unused", "--field", "spec"), "use it without"),
         (("--object", "Deployment/chat-workr"), "did you mean 'Deployment/chat-worker'?"),
         (("--field", "spec.replica"), "did you mean 'spec.replicas'?"),
-        (("--from", "graph.yaml:999"), "is no line with a field of a Dynamo resource; the nearest is graph.yaml:16"),
-        (("--from", "graph.yaml"), "is no line with a field of a Dynamo resource; write FILE:LINE"),
-        (("--from", "other.yaml:2"), "is no line with a field of a Dynamo resource; write FILE:LINE"),
+        (
+            ("--from", "graph.yaml:999"),
+            "or of the configuration; the nearest is graph.yaml:16",
+        ),
+        (("--from", "graph.yaml"), "is no line with a field of a Dynamo resource or of the configuration; write FILE:LINE"),
+        (("--from", "other.yaml:2"), "is no line with a field of a Dynamo resource or of the configuration; write FILE:LINE"),
     ],
 )
 def test_unknown_names_are_wrong_usage_and_name_the_nearest(arguments, words, graph, monkeypatch):
