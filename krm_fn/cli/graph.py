@@ -91,7 +91,10 @@ def _drawn(program: str, text: str) -> str:
     except (OSError, subprocess.SubprocessError) as problem:
         said = getattr(problem, "stderr", None)
         raise click.ClickException(f"dot cannot draw the picture: {(said or b'').decode(errors='replace').strip() or problem}") from problem
-    return done.stdout.decode()
+    svg = done.stdout.decode(errors="replace")
+    if "<svg" not in svg:
+        raise click.ClickException(f"{program} printed no SVG, so it is not the dot of graphviz; put graphviz first on the PATH")
+    return svg
 
 
 COMMAND = graph

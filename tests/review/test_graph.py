@@ -305,6 +305,22 @@ def test_the_page_is_one_file_that_loads_nothing(tmp_path, dot):
 
 
 @pytest.mark.parametrize("style", ["svg", "html"])
+@pytest.mark.parametrize(("does", "says"), [("echo hello", "is not the dot of graphviz"), ("echo no font >&2; exit 3", "no font")])
+def test_another_program_of_that_name_is_an_error(style, does, says, tmp_path, monkeypatch):
+    (tmp_path / "dot").write_text(f"#!/bin/sh\n{does}\n")
+    (tmp_path / "dot").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = console.run("graph", "--format", style, write(tmp_path, given.graph()))
+    assert (done.code, done.out, says in done.err) == (1, "", True)
+
+
+def test_an_address_is_drawn_without_its_password():
+    server: dict[str, Any] = {"envs": [{"name": "NATS_SERVER", "value": "nats://me:secret@a:4222,nats://you:hidden@b:4222"}]}
+    picture = model.picture([given.graph({"F": given.service("frontend", **server)})], Config())
+    assert [node.lines for node in picture.nodes if node.kind == "nats"] == [("nats://a:4222,nats://b:4222",)]
+
+
+@pytest.mark.parametrize("style", ["svg", "html"])
 def test_without_graphviz_the_error_says_how_to_get_it(style, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     done = console.run("graph", "--format", style, write(tmp_path, given.graph()))

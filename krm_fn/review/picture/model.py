@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import expand
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _BROKERS = {"NATS_SERVER": ("nats", "NATS", "messages"), "ETCD_ENDPOINTS": ("etcd", "etcd", "stores keys")}
 """The variables with the addresses of other programs: the kind and the title of the node, and the label of the edge."""
+_CREDENTIALS = re.compile(r"//[^/,]*@")  # a picture is often posted where more people read it
 
 
 def picture(resources: Sequence[Resource], config: Config) -> Picture:
@@ -133,7 +135,7 @@ def _brokers(pods: Pods) -> Iterator[Node | Edge]:
         if variable.get("name") in _BROKERS and isinstance(address := variable.get("value"), str) and address:
             kind, title, label = _BROKERS[variable["name"]]
             broker: Key = ("", kind, address)
-            yield Node(broker, "nats" if kind == "nats" else "etcd", title, (address,))
+            yield Node(broker, "nats" if kind == "nats" else "etcd", title, (_CREDENTIALS.sub("//", address),))
             yield Edge(key(pods.plan), broker, label)
 
 
