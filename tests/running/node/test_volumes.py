@@ -86,7 +86,7 @@ def test_containers_share_volumes_across_restarts(running):
     first = pods.shell("echo x >> /scratch/lives; echo x >> /dev/shm/lives; exit 1", volumeMounts=mounts)
     second = {**pods.sleeper(volumeMounts=mounts), "name": "second"}
     place.apply(pods.pod("both", first, second, volumes=VOLUMES[:2]))
-    place.node.eventually(lambda: place.container("both").get("restartCount", 0) >= 1, "shared", 60)
+    place.node.eventually(lambda: place.container("both").get("restartCount", 0) >= 2, "shared", 60)
     place.node.eventually(lambda: place.node.pids("shared", "both").get("second", 0) > 0, "shared", 60)
     for file in ("/scratch/lives", f"{SHM}/lives"):
         assert place.node.execute("shared", "both", ["cat", file], "second").stdout.startswith("x\nx\n")

@@ -155,15 +155,23 @@ def _read_only(place: Path) -> None:
 
 
 def _become(plan: Plan) -> None:
-    """Go to the working directory and become the user of the container."""
+    """Go to the working directory and become the user of the container, with those of its groups that exist."""
     os.chdir(plan["workdir"])
-    if plan["user"] or plan["groups"] != [0]:
-        os.setgroups(plan["groups"])
+    groups = [group for group in plan["groups"] if _exists("gid", group)]
+    if plan["user"] or groups != [0]:
+        if Path("/proc/self/setgroups").read_text() == "allow\n":
+            os.setgroups(groups)
         os.setgid(plan["groups"][0])
         os.setuid(plan["user"])
         _bind_to_parent()  # a change of the user forgets it
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
+
+
+def _exists(kind: str, number: int) -> bool:
+    """True if the user namespace has a user or a group. On a plain machine it has all; made by a user, it may have only root."""
+    lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
+    return any(int(first) <= number < int(first) + int(count) for first, _, count in map(str.split, lines))
 
 
 def _execute(words: list[str], environment: dict[str, str]) -> None:

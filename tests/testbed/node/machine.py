@@ -92,14 +92,13 @@ class Node:
         finally:
             self._work.loop.call_soon_threadsafe(listening.close)
 
-    def log(self, namespace: str, pod: str, container: str = "", *, previous: bool = False) -> str:
-        """The output of the newest life of a container, or of the life before; of the first container if none is named."""
+    def log(self, namespace: str, pod: str, container: str = "", *, previous: bool = False, life: int | None = None) -> str:
+        """The output of the newest life of a container, of the life before, or of a life by its number; of the first container by default."""
         found = self._pod(namespace, pod)
-        name = container or found.object["spec"]["containers"][0]["name"]
-        if name not in found.containers:
+        running = found.containers.get(container or found.object["spec"]["containers"][0]["name"])
+        if running is None:
             return ""
-        running = found.containers[name]
-        file = running.log(running.state.restarts - previous)
+        file = running.log(running.state.restarts - previous if life is None else life)
         return file.read_text(errors="replace") if file.exists() else ""
 
     def logs(self, namespace: str, pod: str) -> str:

@@ -86,9 +86,10 @@ class Process:
 
     def entering(self, words: Sequence[str]) -> list[str]:
         """The command line that runs another command in the container, with its user."""
-        user = ["--setuid", str(self._plan.user), "--setgid", str(self._plan.groups[0])]
+        user, group = self._plan.user, self._plan.groups[0]
+        own = ["--setuid", str(user), "--setgid", str(group)] if user or group else []
         namespaces = ["--mount", "--uts", "--ipc", "--net", "--pid", "--root", "--wd"]
-        return ["nsenter", "--target", str(self.pid), *namespaces, *user, "--", *words]
+        return ["nsenter", "--target", str(self.pid), *namespaces, *own, "--", *words]
 
     @property
     def environment(self) -> dict[str, str]:
