@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tests.running.node import pods
+from tests.testbed import programs
+from tests.testbed.node import Image
 
 
 def file(name, **more):
@@ -74,3 +76,22 @@ def test_probes_ask_by_tcp_and_by_command(running):
     place.apply(pods.pod("closed", pods.server(readinessProbe=closed)))
     place.node.eventually(lambda: ":9999: connect: connection refused" in place.node.story("handlers"), "handlers", 60)
     assert place.container("closed")["ready"] is False
+
+
+def test_probes_ask_by_grpc(running):
+    """The health protocol of a real etcd: its own service serves, another one is unknown; a server of HTTP/1 is no gRPC server."""
+    place = pods.place(running, "grpc")
+    etcd = programs.path("etcd")
+    place.node.images["example.com/etcd:1"] = Image(folders=(etcd.parent,))
+    listen = ["--listen-client-urls=http://0.0.0.0:2379", "--advertise-client-urls=http://localhost:2379", "--data-dir=/tmp/etcd"]
+    command = {"image": "example.com/etcd:1", "command": [str(etcd), *listen]}
+
+    def asking(name, port, **more):
+        return pods.pod(name, pods.server(**more, readinessProbe={"grpc": {"port": port, "service": ""}, "periodSeconds": 1}))
+
+    unknown = pods.server(**command, readinessProbe={"grpc": {"port": 2379, "service": "other"}, "periodSeconds": 1})
+    place.apply(asking("serving", 2379, **command), pods.pod("unknown", unknown), asking("plain", 8000))
+    place.node.eventually(lambda: place.container("serving").get("ready", False), "grpc", 60)
+    messages = ('service unhealthy (responded with "SERVICE_UNKNOWN")', ":8000 does not speak gRPC")
+    place.node.eventually(lambda: all(message in place.node.story("grpc") for message in messages), "grpc", 60)
+    assert [place.container(name)["ready"] for name in ("unknown", "plain")] == [False, False]

@@ -1,4 +1,4 @@
-"""Asks a container: by HTTP, by a command, by a TCP connection. Probes and hooks use the same handlers."""
+"""Asks a container: by HTTP, by a command, by a TCP connection, by gRPC. Probes and hooks use the same handlers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
+from tests.testbed.node import grpc_health
 from tests.testbed.node.volumes import UnsupportedError
 
 if TYPE_CHECKING:
+    import socket
+
     from tests.testbed.node.network import Network
     from tests.testbed.node.process import Process
 
 Object = dict[str, Any]
 
-_KINDS = ("httpGet", "exec", "tcpSocket", "sleep")
+_KINDS = ("httpGet", "exec", "tcpSocket", "grpc", "sleep")
 _SHOWN = 10 * 1024
 
 
@@ -45,8 +48,8 @@ class Asker:
             except TimeoutError:
                 return f"command timed out: {' '.join(handler['exec']['command'])!r} timed out after {seconds:g}s"
             return said[:_SHOWN] if code else None
-        if "tcpSocket" in handler:
-            return await self._tcp(handler["tcpSocket"], container, seconds)
+        if "tcpSocket" in handler or "grpc" in handler:
+            return await self._connected(handler, container, seconds)
         await asyncio.sleep(min(handler["sleep"]["seconds"], seconds))
         return None
 
@@ -66,18 +69,31 @@ class Asker:
         except (aiohttp.ClientError, OSError, ValueError) as problem:
             return f'Get "{url}": {problem}'
 
-    async def _tcp(self, action: Object, container: Object, seconds: float) -> str | None:
+    async def _connected(self, handler: Object, container: Object, seconds: float) -> str | None:
+        """Ask by a TCP connection, and by a gRPC call on it if the handler says so."""
+        action = handler.get("tcpSocket") or handler["grpc"]
         place = action.get("host") or self._address, port(container, action["port"])
         with contextlib.closing(self._network.socket()) as made:
             made.setblocking(False)
             try:
                 async with asyncio.timeout(seconds):
                     await asyncio.get_running_loop().sock_connect(made, place)
+                    return await _healthy(made, f"{place[0]}:{place[1]}", action.get("service") or "") if "grpc" in handler else None
             except TimeoutError:
                 return f"dial tcp {place[0]}:{place[1]}: i/o timeout"
+            except EOFError:
+                return f"{place[0]}:{place[1]} does not speak gRPC"
             except OSError as problem:
                 return f"dial tcp {place[0]}:{place[1]}: connect: {os.strerror(problem.errno or 0).lower()}"
-        return None
+
+
+async def _healthy(connection: socket.socket, authority: str, service: str) -> str | None:
+    reader, writer = await asyncio.open_connection(sock=connection)
+    try:
+        status = await grpc_health.check(reader, writer, authority, service)
+    finally:
+        writer.close()
+    return None if status == "SERVING" else f'service unhealthy (responded with "{status}")'
 
 
 @contextlib.asynccontextmanager

@@ -93,7 +93,7 @@ class Node:
             self._work.loop.call_soon_threadsafe(listening.close)
 
     def log(self, namespace: str, pod: str, container: str = "", *, previous: bool = False, life: int | None = None) -> str:
-        """The output of the newest life of a container, of the life before, or of a life by its number; of the first container by default."""
+        """The output of the newest life of a container, of the life before, or of a life by number; of the first container by default."""
         found = self._pod(namespace, pod)
         running = found.containers.get(container or found.object["spec"]["containers"][0]["name"])
         if running is None:
