@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import urllib.request
 
+import pytest
+
 from tests.running.node import pods
 
 HTTP = {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 1}
@@ -40,3 +42,45 @@ def test_a_pod_reaches_the_api_server_with_its_token(running):
     asked = machine.execute("api", "client", ["sh", "-c", f"curl -sS --cacert {FOLDER}/ca.crt {header} -d '{review}' \"{url}\""])
     assert json.loads(asked.stdout)["status"]["userInfo"]["username"] == "system:serviceaccount:api:default", asked
     assert machine.execute("api", "client", ["cat", f"{FOLDER}/namespace"]).stdout == "api"
+
+
+def test_pods_find_each_other_by_the_names_of_a_headless_service(running):
+    """A pod with a host name in a subdomain has a name of its own; the Service's name has all ready pods."""
+    place = pods.place(running, "headless")
+    labels = {"labels": {"app": "group"}}
+    for name in ("one", "two"):
+        found = pods.pod(name, pods.server(readinessProbe=HTTP), hostname=f"{name}-host", subdomain="group")
+        place.apply({**found, "metadata": {**found["metadata"], **labels}})
+    place.apply(pods.service("group", 8000, "http", clusterIP="None"))
+    place.node.eventually(lambda: len(place.node.endpoints("headless", "group")) == 2, "headless")
+    addresses = {each.pod: each.address for each in place.node.endpoints("headless", "group")}
+
+    def hosts(name):
+        return {line.split()[0] for line in place.node.execute("headless", "one", ["getent", "ahostsv4", name]).stdout.splitlines()}
+
+    place.node.eventually(lambda: hosts("group") == set(addresses.values()), "headless", 60)
+    assert hosts("two-host.group.headless.svc.cluster.local") == hosts("two-host.group") == {addresses["two"]}
+    assert place.node.execute("headless", "two", ["cat", "/etc/hostname"]).stdout == "two-host\n"
+
+
+def test_a_service_without_endpoints_refuses_connections(running):
+    """A cluster IP answers only while a pod is ready; the last pod is reached until it has ended."""
+    place = pods.place(running, "refuses")
+    main = pods.server(readinessProbe=HTTP, lifecycle={"preStop": {"exec": {"command": ["sleep", "5"]}}})
+    place.apply(pods.service("web", 80, "http"), pods.deployment("web", main, replicas=0, terminationGracePeriodSeconds=6))
+    address = running.plane.client.get("/api/v1/namespaces/refuses/services/web")["spec"]["clusterIP"]
+    with pytest.raises(ConnectionRefusedError):
+        place.node.connect(address, 80)
+    running.plane.kubectl("--namespace", "refuses", "scale", "deployment", "web", "--replicas=1")
+
+    def answers():
+        try:
+            return place.node.request(address, 80, "/").status == 200
+        except OSError:
+            return False
+
+    place.node.eventually(answers, "refuses", 60)
+    running.plane.kubectl("--namespace", "refuses", "scale", "deployment", "web", "--replicas=0")
+    place.node.eventually(lambda: place.node.endpoints("refuses", "web") == [], "refuses", 60)
+    assert answers()
+    place.node.eventually(lambda: not answers(), "refuses", 60)

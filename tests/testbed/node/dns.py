@@ -11,6 +11,8 @@ import ipaddress
 import struct
 from typing import TYPE_CHECKING, Any
 
+from tests.testbed.node.services import of_service
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -36,14 +38,10 @@ def addresses(name: str, services: dict[Key, Object], slices: list[Object]) -> l
     if service["spec"].get("clusterIP", "None") not in ("None", ""):
         return None if host else [service["spec"]["clusterIP"]]
     found = []
-    for each in slices:
-        metadata = each["metadata"]
-        if (metadata["namespace"], (metadata.get("labels") or {}).get("kubernetes.io/service-name")) != (namespace, service_name):
-            continue
-        for endpoint in each.get("endpoints") or ():
-            ready = (endpoint.get("conditions") or {}).get("ready", True)
-            if ready and host in ([], [(endpoint.get("hostname") or "").lower()]):
-                found += endpoint["addresses"]
+    for endpoint, _ in of_service(slices, (namespace, service_name)):
+        ready = (endpoint.get("conditions") or {}).get("ready", True)
+        if ready and host in ([], [(endpoint.get("hostname") or "").lower()]):
+            found += endpoint["addresses"]
     return found or None
 
 

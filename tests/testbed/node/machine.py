@@ -46,7 +46,7 @@ class Node:
     def endpoints(self, namespace: str, service: str, port: str = "") -> list[Endpoint]:
         """The ready endpoints of a Service, from its EndpointSlices; those of one port if `port` is its name."""
         slices = list(self._work.cluster.objects["endpointslices"].values())
-        return [each for each in services.endpoints(slices, (namespace, service)) if port in ("", each.name)]
+        return [each for each in services.endpoints(slices, (namespace, service)) if each.ready and port in ("", each.name)]
 
     def connect(self, address: str, port: int, timeout: float = 5) -> sockets.socket:
         """A TCP connection from the node to a pod or a cluster IP. Raises OSError."""
@@ -79,14 +79,9 @@ class Node:
 
     @contextlib.contextmanager
     def forward(self, namespace: str, service: str, port: str = "") -> Iterator[int]:
-        """A port of 127.0.0.1 on the host that forwards each connection to a ready endpoint of a Service."""
+        """A port of 127.0.0.1 on the host that forwards each connection to an endpoint of a Service, as its cluster IP does."""
         (number,) = server.free_ports(1)
-
-        def choose() -> tuple[str, int] | None:
-            found = self.endpoints(namespace, service, port)
-            return random.choice(found)[:2] if found else None  # noqa: S311 - no secret
-
-        listening = self._work.call(self._work.publish(number, choose))
+        listening = self._work.call(self._work.publish(number, (namespace, service), port or None))
         try:
             yield number
         finally:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from tests.testbed.node.cluster import Cluster, Key
     from tests.testbed.node.network import Network
@@ -25,31 +25,44 @@ _SIZE = 65536
 
 
 class Endpoint(NamedTuple):
-    """An address of a Service, one of its ports, and the name of the pod."""
+    """An address of a Service, one of its ports, and the name of the pod. `serving` but not `ready`: the pod is about to end."""
 
     address: str
     port: int
     name: str
     pod: str
+    ready: bool
+    serving: bool
 
 
-def endpoints(slices: Iterable[Object], key: Key, *, ready: bool = True) -> list[Endpoint]:
-    """The endpoints of a Service; with `ready`, those that get connections."""
-    found = []
+def of_service(slices: Iterable[Object], key: Key) -> Iterator[tuple[Object, list[Object]]]:
+    """The endpoints of a Service as its EndpointSlices have them, each with the ports of its slice."""
     for each in slices:
         metadata = each["metadata"]
-        if (metadata["namespace"], (metadata.get("labels") or {}).get("kubernetes.io/service-name")) != key:
-            continue
-        for endpoint in each.get("endpoints") or ():
-            if ready and not (endpoint.get("conditions") or {}).get("ready", True):
-                continue
-            pod = (endpoint.get("targetRef") or {}).get("name", "")
-            found += [
-                Endpoint(address, port["port"], port.get("name") or "", pod)
-                for address in endpoint["addresses"]
-                for port in each.get("ports") or ()
-            ]
+        if (metadata["namespace"], (metadata.get("labels") or {}).get("kubernetes.io/service-name")) == key:
+            for endpoint in each.get("endpoints") or ():
+                yield endpoint, each.get("ports") or []
+
+
+def endpoints(slices: Iterable[Object], key: Key) -> list[Endpoint]:
+    """The endpoints of a Service, one for each address and port."""
+    found = []
+    for endpoint, ports in of_service(slices, key):
+        said = endpoint.get("conditions") or {}
+        ready, pod = said.get("ready", True), (endpoint.get("targetRef") or {}).get("name", "")
+        serving = said.get("serving", ready)
+        for address in endpoint["addresses"]:
+            found += [Endpoint(address, port["port"], port.get("name") or "", pod, ready, serving) for port in ports]
     return found
+
+
+def usable(found: list[Endpoint], port: str | None) -> list[Endpoint]:
+    """The endpoints that get connections to a port (None: to any): those that are ready, or else those that end and still serve.
+
+    Source of the rule: "Traffic to terminating endpoints" of kube-proxy (`pkg/proxy/topology.go`).
+    """
+    of_port = [each for each in found if port in (None, each.name)]
+    return [each for each in of_port if each.ready] or [each for each in of_port if each.serving]
 
 
 class Proxy:
@@ -66,7 +79,7 @@ class Proxy:
         for key, service in self._cluster.objects["services"].items():
             address = service["spec"].get("clusterIP", "None")
             for port in service["spec"].get("ports") or () if address not in ("None", "") else ():
-                if self._ready(key, port.get("name") or ""):
+                if self._usable(key, port.get("name") or ""):
                     wanted[address, port["port"]] = key, port.get("name") or ""
         for place in self._servers.keys() - wanted.keys():
             self._servers.pop(place).close()
@@ -74,11 +87,11 @@ class Proxy:
             key, name = wanted[place]
             self._servers[place] = await forward(self._network, self._network.listen(*place), self.choice(key, name))
 
-    def choice(self, key: Key, name: str) -> Callable[[], tuple[str, int] | None]:
-        """A function that returns one ready endpoint of a port at random, or None."""
+    def choice(self, key: Key, name: str | None) -> Callable[[], tuple[str, int] | None]:
+        """A function that returns one endpoint of a port (None: of any) at random, or None if connections are refused."""
 
         def choose() -> tuple[str, int] | None:
-            found = self._ready(key, name)
+            found = self._usable(key, name)
             return random.choice(found)[:2] if found else None  # noqa: S311 - no secret
 
         return choose
@@ -88,8 +101,8 @@ class Proxy:
         for server in self._servers.values():
             server.close()
 
-    def _ready(self, key: Key, name: str) -> list[Endpoint]:
-        return [each for each in endpoints(self._cluster.objects["endpointslices"].values(), key) if each.name == name]
+    def _usable(self, key: Key, name: str | None) -> list[Endpoint]:
+        return usable(endpoints(self._cluster.objects["endpointslices"].values(), key), name)
 
 
 async def forward(network: Network, listener: socket.socket, target: Callable[[], tuple[str, int] | None]) -> asyncio.Server:

@@ -57,11 +57,11 @@ class Work:
         """Run a coroutine in the loop, from another thread; returns its result."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
-    async def publish(self, port: int, target: Callable[[], tuple[str, int] | None]) -> asyncio.Server:
-        """Forward a port of 127.0.0.1 on the host into the pods' network."""
-        listener = socket.create_server(("127.0.0.1", port))
+    async def publish(self, number: int, service: Key, port: str | None) -> asyncio.Server:
+        """Forward a port of 127.0.0.1 on the host to a Service."""
+        listener = socket.create_server(("127.0.0.1", number))
         listener.setblocking(False)
-        return await services.forward(self.network, listener, target)
+        return await services.forward(self.network, listener, self._proxy.choice(service, port))
 
     async def run(self, begun: Callable[[BaseException | None], None]) -> None:
         """Work until `close`. `begun` is called when pods can start, or with the reason why they cannot."""
