@@ -23,14 +23,19 @@ def scheduled(place, name):
 @pytest.mark.parametrize(
     ("name", "spec", "said"),
     [
-        ("volume", {"volumes": [{"name": "models", "hostPath": {"path": "/models"}}]}, "volume 'models' is a hostPath"),
-        ("network", {"hostNetwork": True}, "hostNetwork is set"),
+        ("volume", {"volumes": [{"name": "models", "hostPath": {"path": "/models"}}]}, "the node has no volume 'models': hostPath"),
+        ("network", {"hostNetwork": True}, "the node has no hostNetwork"),
+        (
+            "hook",
+            {"containers": [pods.sleeper(lifecycle={"postStart": {"exec": {"command": ["true"]}}})]},
+            "the node has no container 'main': postStart",
+        ),
     ],
 )
 def test_a_pod_that_the_node_cannot_run_fails_its_test_at_once(name, spec, said, running):
     """`eventually` raises the reason and the story, long before its time is over."""
     place = pods.place(running, f"bad-{name}")
-    place.apply(pods.pod("pod", pods.sleeper(), **spec))
+    place.apply(pods.pod("pod", *spec.pop("containers", [pods.sleeper()]), **spec))
     begun = time.monotonic()
     with pytest.raises(AssertionError, match=f"the node of the test bed cannot run this pod: {said}"):
         place.node.eventually(lambda: False, f"bad-{name}", 120)

@@ -6,20 +6,17 @@ import asyncio
 import contextlib
 import secrets
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from tests.testbed.node import environment, process, state, volumes
+from tests.testbed.node import environment, plan, process, state
 from tests.testbed.node.backoff import Backoff
 from tests.testbed.node.probes import Probes
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
 
-    from tests.testbed.node.environment import Sources
-    from tests.testbed.node.handlers import Asker
-    from tests.testbed.node.image import Image
-    from tests.testbed.node.process import Mount, Process
+    from tests.testbed.node.plan import Surroundings
+    from tests.testbed.node.process import Plan, Process
     from tests.testbed.node.state import State
 
 Object = dict[str, Any]
@@ -27,22 +24,6 @@ Object = dict[str, Any]
 _MESSAGE_LINES, _MESSAGE_BYTES = 80, 2048  # of a log, for FallbackToLogsOnError
 _RETRY = 1.0  # seconds until a configuration that cannot be read is read again
 _SHORTEST_GRACE = 2.0
-
-
-class Surroundings(NamedTuple):
-    """What a container needs of its pod and its node. `mounts` are those of every container."""
-
-    pod: Object
-    folder: Path
-    sandbox: int
-    address: str
-    images: Mapping[str, Image]
-    places: dict[str, Path]
-    mounts: list[Mount]
-    sources: Callable[[Object], Awaitable[Sources]]
-    asker: Asker
-    backoff: float
-    changed: Callable[[], None]
 
 
 class Container:
@@ -53,10 +34,10 @@ class Container:
         self.process: Process | None = None
         self.told: list[str] = []
         self._around = around
-        self._folder = around.folder / own.name
+        self._folder = around.folder / "containers" / own.name
         self._folder.mkdir(parents=True)
-        self._backoff = Backoff(around.backoff)
-        self._pulls = Backoff(around.backoff)
+        self._backoff = Backoff(around.ground.backoff)
+        self._pulls = Backoff(around.ground.backoff)
         self._stopped = asyncio.Event()
         self.begun = asyncio.Event()  # the startup probe has succeeded, or the container is over
 
@@ -95,16 +76,15 @@ class Container:
 
     async def _live(self, life: int) -> int | None:
         """One life of the container; its exit code, or None if it was stopped before it began."""
-        plan = await self._plan(life)
-        if plan is None:
-            return None
-        container, folder = self.state.container, plan.folder
-        message = folder.with_suffix(".message")
+        message = self._folder / f"{life}.message"
         message.touch()
+        made = await self._plan(life, message)
+        if made is None:
+            return None
+        container = self.state.container
         self.state.id = f"tests://{secrets.token_hex(32)}"
-        mounts = [*plan.mounts, process.Mount(message, container.get("terminationMessagePath", "/dev/termination-log"))]
         try:
-            started = self.process = await process.start(plan._replace(mounts=mounts), self.log(life))
+            started = self.process = await process.start(made, self.log(life))
         except process.StartError as problem:
             self.state.restarts = life
             self.state.end(128, "StartError", f"failed to create containerd task: {problem}")
@@ -147,47 +127,21 @@ class Container:
                 self.told.append(f"PreStopHook failed: {wrong}")
         await running.stop(max(_SHORTEST_GRACE, seconds - (time.monotonic() - begun)))
 
-    async def _plan(self, life: int) -> process.Plan | None:
+    async def _plan(self, life: int, message: Path) -> Plan | None:
         """How to run the next life, as soon as its image and its configuration are there; None if the pod ends before."""
         while not self._stopped.is_set():
             container = self.state.container
-            image = self._around.images.get(container["image"])
+            image = self._around.ground.images.get(container["image"])
             if image is None:
                 await self._pull(container["image"])
                 continue
             try:
-                return await self._made(life, container, image)
+                return await plan.make(self._around, container, image, self._folder / str(life), message)
             except environment.ConfigError as problem:
                 self.state.wait("CreateContainerConfigError", str(problem))
                 self._changed()
                 await self._pause(_RETRY)
         return None
-
-    async def _made(self, life: int, container: Object, image: Image) -> process.Plan:
-        around = self._around
-        found = environment.variables(around.pod, container, around.address, await around.sources(container))
-        words, arguments = (environment.expanded(container.get(part) or (), found) for part in ("command", "args"))
-        settings = {**(around.pod["spec"].get("securityContext") or {}), **(container.get("securityContext") or {})}
-        user = settings.get("runAsUser", image.user)
-        groups = [settings.get("runAsGroup", 0), *(settings.get("supplementalGroups") or ())]
-        if "fsGroup" in settings:
-            groups.append(settings["fsGroup"])
-        if settings.get("runAsNonRoot") and not user:
-            raise environment.ConfigError("container has runAsNonRoot and image will run as root")
-        pod = around.pod
-        return process.Plan(
-            folder=self._folder / str(life),
-            sandbox=around.sandbox,
-            hostname=hostname(pod),
-            words=image.words(words, arguments),
-            environment={"HOSTNAME": hostname(pod), "HOME": "/" if user else "/root", **image.variables(), **found},
-            workdir=container.get("workingDir") or image.workdir,
-            user=user,
-            groups=groups,
-            folders=[str(folder) for folder in image.folders],
-            mounts=[*around.mounts, *volumes.mounts(container, around.places, found, pod)],
-            read_only_root=bool(settings.get("readOnlyRootFilesystem")),
-        )
 
     async def _pull(self, image: str) -> None:
         """An image that no test gave: an error, and the wait until the next try."""
@@ -195,12 +149,12 @@ class Container:
         missing = f'failed to pull and unpack image "{image}": not found: no test gave it to the node'
         self.state.wait("ErrImagePull", f"rpc error: code = NotFound desc = {missing}")
         self._changed()
-        await self._pause(min(1.0, self._around.backoff))
+        await self._pause(min(1.0, self._around.ground.backoff))
         self._pulls.restarted(now)
         self.state.wait("ImagePullBackOff", f'Back-off pulling image "{image}": ErrImagePull: {missing}')
         self._changed()
         until = now + self._pulls.wait(now)
-        while time.monotonic() < until and image not in self._around.images and not self._stopped.is_set():
+        while time.monotonic() < until and image not in self._around.ground.images and not self._stopped.is_set():
             await self._pause(0.1)
 
     async def _pause(self, seconds: float) -> None:
@@ -213,11 +167,6 @@ class Container:
         if self.state.started:
             self.begun.set()
         self._around.changed()
-
-
-def hostname(pod: Object) -> str:
-    """The host name in a pod."""
-    return str(pod["spec"].get("hostname") or pod["metadata"]["name"])[:63].rstrip("-.")
 
 
 def _message(container: Object, code: int, file: Path, log: Path) -> str:

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 DOMAIN = "cluster.local"
-RESOLVER = f"search {{namespace}}.svc.{DOMAIN} svc.{DOMAIN} {DOMAIN}\nnameserver {{server}}\noptions ndots:5\n"
 _A, _IN, _TTL = 1, 1, 5
 _NO_SUCH_NAME, _RESPONSE = 3, 0x8580  # authoritative, recursion desired and available
+
+
+def resolver(namespace: str, server: str) -> str:
+    """The text of resolv.conf in the pods of a namespace."""
+    return f"search {namespace}.svc.{DOMAIN} svc.{DOMAIN} {DOMAIN}\nnameserver {server}\noptions ndots:5\n"
 
 
 def addresses(name: str, services: dict[Key, Object], slices: list[Object]) -> list[str] | None:

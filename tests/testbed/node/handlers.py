@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from tests.testbed.node import grpc_health
-from tests.testbed.node.volumes import UnsupportedError
 
 if TYPE_CHECKING:
     import socket
@@ -20,14 +19,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
-_KINDS = ("httpGet", "exec", "tcpSocket", "grpc", "sleep")
 _SHOWN = 10 * 1024
-
-
-def check(name: str, handler: Object) -> None:
-    """Raises UnsupportedError for a handler that this node does not have."""
-    if not any(kind in handler for kind in _KINDS):
-        raise UnsupportedError(f"{name} asks by {', '.join(handler.keys() - {'periodSeconds'}) or 'nothing'}, which this node cannot do")
 
 
 class Asker:

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.testbed import server
-from tests.testbed.node import network, services
+from tests.testbed.node import network, services, story
 
 if TYPE_CHECKING:
     import socket as sockets
@@ -113,7 +113,7 @@ class Node:
         """Run a command in a container, as `kubectl exec` does."""
         found = self._pod(namespace, pod)
         running = found.containers[container or found.object["spec"]["containers"][0]["name"]].process
-        assert running, f"the container does not run\n{found.story()}"
+        assert running, f"the container does not run\n{story.of_pod(found)}"
         command = running.entering(words)
         return subprocess.run(command, env=running.environment, capture_output=True, text=True, check=False, timeout=timeout)
 
@@ -141,7 +141,7 @@ class Node:
     def story(self, namespace: str) -> str:
         """What the pods of a namespace do and wait for, and the ends of their logs."""
         bound = {key: each for key, each in self._work.pods.items() if key[0] == namespace}
-        told = [each.story() for each in bound.values()]
+        told = [story.of_pod(each) for each in bound.values()]
         for key, each in self._work.cluster.objects["pods"].items():
             if key[0] == namespace and key not in bound:
                 reasons = [said.get("message", "") for said in each["status"].get("conditions") or ()]

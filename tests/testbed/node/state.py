@@ -64,15 +64,20 @@ class State:
         return found
 
 
-def status(pod: Object, states: Sequence[State], facts: Object, conditions: Object) -> Object:
-    """The status of a pod. `facts` are addresses and the like; `conditions` are those that a container cannot change, by type."""
-    phase = _phase(pod, states)
-    ready = _ready(pod, states, phase)
-    initialized = _initialized(states, phase)
+def status(pod: Object, states: Sequence[State], facts: Object, conditions: Object, written: Sequence[Object] = ()) -> Object:
+    """The status of a pod.
+
+    `facts` are addresses and the like. `conditions` are those that a container cannot change, by type. `written` are the conditions that
+    were written last: the copy of the pod may be older.
+    """
+    current = phase(pod, states)
+    ready = _ready(pod, states, current)
+    initialized = _initialized(states, current)
     found = {**conditions, "Initialized": initialized, "ContainersReady": ready, "Ready": _gated(pod, ready)}
-    before = {each["type"]: each for each in pod.get("status", {}).get("conditions") or ()}
+    others = [each for each in pod.get("status", {}).get("conditions") or () if each["type"] not in _OURS or not written]
+    before = {each["type"]: each for each in (*written, *others)}
     return {
-        "phase": phase,
+        "phase": current,
         **facts,
         "conditions": [
             *(each for name, each in before.items() if name not in _OURS),
@@ -98,7 +103,8 @@ def restarts(pod: Object, state: State, code: int) -> bool:
     return bool(policy == "Always" or (policy == "OnFailure" and code))
 
 
-def _phase(pod: Object, states: Sequence[State]) -> str:
+def phase(pod: Object, states: Sequence[State]) -> str:
+    """The phase of a pod."""
     plain = [each for each in states if not each.init]
     setup = [each for each in states if each.init and not each.sidecar]
     if pod["spec"].get("restartPolicy") == "Never" and any(_code(each) for each in setup):

@@ -10,16 +10,16 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import quantity
-from tests.testbed.node import environment
+from tests.testbed.node import environment, supported
 from tests.testbed.node.process import Mount
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.testbed.node.cluster import Cluster
+    from tests.testbed.node.ground import Ground
 
 Object = dict[str, Any]
 
@@ -29,26 +29,14 @@ _AUTHORITY = "kube-root-ca.crt"
 _FILES = ("configMap", "secret", "projected", "downwardAPI")
 
 
-class UnsupportedError(Exception):
-    """A pod uses something that this node cannot run. The message names it."""
-
-
 class MissingError(Exception):
     """A volume waits for an object that does not exist (yet), as `FailedMount` says it."""
-
-
-class Surroundings(NamedTuple):
-    """What volumes are made from: the cluster, the certificate of the API server, and the folder that holds the claims."""
-
-    cluster: Cluster
-    authority: str
-    claims: Path
 
 
 def with_token(pod: Object) -> Object:
     """The pod with the token volume that the admission plugin ServiceAccount adds, which the test bed's API server runs without."""
     spec = pod["spec"]
-    mounts = [mount for each in containers(pod) for mount in each.get("volumeMounts") or () if mount["mountPath"] == TOKEN_FOLDER]
+    mounts = [mount for each in supported.containers(pod) for mount in each.get("volumeMounts") or () if mount["mountPath"] == TOKEN_FOLDER]
     if mounts or spec.get("automountServiceAccountToken") is False:
         return pod
     items = [{"path": "namespace", "fieldRef": {"fieldPath": "metadata.namespace"}}]
@@ -67,19 +55,6 @@ def with_token(pod: Object) -> Object:
     return {**pod, "spec": {**spec, **more, "volumes": [*(spec.get("volumes") or ()), volume]}}
 
 
-def containers(pod: Object) -> list[Object]:
-    """All containers of a pod, init containers first."""
-    return [*(pod["spec"].get("initContainers") or ()), *pod["spec"]["containers"]]
-
-
-def check(pod: Object) -> None:
-    """Raises UnsupportedError for a volume of a kind that this node does not have."""
-    known = {"name", "emptyDir", "persistentVolumeClaim", *_FILES}
-    for volume in pod["spec"].get("volumes") or ():
-        for kind in volume.keys() - known:
-            raise UnsupportedError(f"volume {volume['name']!r} is a {kind}, which the node of the test bed does not have")
-
-
 def memory(pod: Object, folder: Path) -> list[list[str]]:
     """The commands that mount the memory volumes of a pod."""
     steps = []
@@ -93,20 +68,20 @@ def memory(pod: Object, folder: Path) -> list[list[str]]:
     return steps
 
 
-async def fill(pod: Object, folder: Path, around: Surroundings) -> dict[str, Path]:
+async def fill(pod: Object, folder: Path, ground: Ground) -> dict[str, Path]:
     """Make all volumes of a pod; returns their places by name. Raises MissingError if one of them cannot be made yet."""
     places = {}
     group = (pod["spec"].get("securityContext") or {}).get("fsGroup")
     for volume in pod["spec"].get("volumes") or ():
         place = folder / volume["name"]
         if "persistentVolumeClaim" in volume:
-            place = around.claims / pod["metadata"]["namespace"] / volume["persistentVolumeClaim"]["claimName"]
+            place = ground.claims / pod["metadata"]["namespace"] / volume["persistentVolumeClaim"]["claimName"]
         place.mkdir(parents=True, exist_ok=True)
         if "persistentVolumeClaim" not in volume:
             place.chmod(0o777)
         for kind in _FILES:
             if kind in volume:
-                await _write(volume[kind], kind, pod, place, around)
+                await _write(volume[kind], kind, pod, place, ground)
         if group is not None:
             _own(place, group)
         places[volume["name"]] = place
@@ -129,30 +104,28 @@ def mounts(container: Object, places: dict[str, Path], variables: dict[str, str]
     return found
 
 
-async def _write(source: Object, kind: str, pod: Object, place: Path, around: Surroundings) -> None:
+async def _write(source: Object, kind: str, pod: Object, place: Path, ground: Ground) -> None:
     """Write the files of a ConfigMap, Secret, downward API or projected volume."""
     mode = source.get("defaultMode", 0o644)
     if kind == "projected":
         for each in source.get("sources") or ():
             for part, detail in each.items():
-                await _write({"defaultMode": mode, **detail}, part, pod, place, around)
+                await _write({"defaultMode": mode, **detail}, part, pod, place, ground)
         return
-    for path, (content, own) in (await _contents(source, kind, pod, around)).items():
+    for path, (content, own) in (await _contents(source, kind, pod, ground)).items():
         file = place / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
         file.chmod(own or mode)
 
 
-async def _contents(source: Object, kind: str, pod: Object, around: Surroundings) -> dict[str, tuple[bytes, int | None]]:
+async def _contents(source: Object, kind: str, pod: Object, ground: Ground) -> dict[str, tuple[bytes, int | None]]:
     """Content and mode of each file by its path."""
     if kind == "serviceAccountToken":
-        return {source["path"]: (await _token(source, pod, around), 0o600 if not _group(pod) else 0o640)}
+        return {source["path"]: (await _token(source, pod, ground), 0o600 if not _group(pod) else 0o640)}
     if kind == "downwardAPI":
         return {each["path"]: (_field(each, pod), each.get("mode")) for each in source.get("items") or ()}
-    if kind not in ("configMap", "secret"):
-        raise UnsupportedError(f"a projected volume has a {kind}, which the node of the test bed does not have")
-    data = await _data(source, kind, pod["metadata"]["namespace"], around)
+    data = await _data(source, kind, pod["metadata"]["namespace"], ground)
     if data is None:
         return {}
     if "items" not in source:
@@ -163,12 +136,12 @@ async def _contents(source: Object, kind: str, pod: Object, around: Surroundings
     return {item["path"]: (data[item["key"]], item.get("mode")) for item in source["items"] if item["key"] in data}
 
 
-async def _data(source: Object, kind: str, namespace: str, around: Surroundings) -> dict[str, bytes] | None:
+async def _data(source: Object, kind: str, namespace: str, ground: Ground) -> dict[str, bytes] | None:
     name = source.get("secretName") or source["name"]
-    found = await around.cluster.get("configmaps" if kind == "configMap" else "secrets", namespace, name)
+    found = await ground.cluster.get("configmaps" if kind == "configMap" else "secrets", namespace, name)
     if found is None:
         if (kind, name) == ("configMap", _AUTHORITY):  # a controller publishes it in every namespace; the test bed has none
-            return {"ca.crt": around.authority.encode()}
+            return {"ca.crt": ground.authority.encode()}
         if source.get("optional"):
             return None
         raise MissingError(f'{kind.lower()} "{name}" not found')
@@ -179,7 +152,7 @@ async def _data(source: Object, kind: str, namespace: str, around: Surroundings)
     return {**{key: value.encode() for key, value in plain.items()}, **binary}
 
 
-async def _token(source: Object, pod: Object, around: Surroundings) -> bytes:
+async def _token(source: Object, pod: Object, ground: Ground) -> bytes:
     """A token of the pod's service account. The account `default`, which a controller creates, is created here.
 
     It is bound to the pod if the pod names the account. (The admission plugin, which the API server runs without, would write `default`.)
@@ -192,10 +165,10 @@ async def _token(source: Object, pod: Object, around: Surroundings) -> bytes:
     asked: Object = {"audiences": [source["audience"]] if source.get("audience") else []}
     asked |= {"expirationSeconds": source.get("expirationSeconds", 3600), "boundObjectRef": bound if named else None}
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": asked}
-    status, answer = await around.cluster.request("POST", f"{accounts}/{account}/token", body)
+    status, answer = await ground.cluster.request("POST", f"{accounts}/{account}/token", body)
     if status == 404 and account == "default":
-        await around.cluster.request("POST", accounts, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account}})
-        status, answer = await around.cluster.request("POST", f"{accounts}/{account}/token", body)
+        await ground.cluster.request("POST", accounts, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account}})
+        status, answer = await ground.cluster.request("POST", f"{accounts}/{account}/token", body)
     if status != 201:
         raise MissingError(f"failed to fetch token: {answer.get('message', answer)}")
     return str(answer["status"]["token"]).encode()
@@ -205,7 +178,7 @@ def _field(item: Object, pod: Object) -> bytes:
     if "fieldRef" in item:
         return environment.field(pod, item["fieldRef"]["fieldPath"], "", "").encode()
     reference = item["resourceFieldRef"]
-    (container,) = [each for each in containers(pod) if each["name"] == reference["containerName"]]
+    (container,) = [each for each in supported.containers(pod) if each["name"] == reference["containerName"]]
     return environment.resource(container, reference, {}).encode()
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from tests.testbed import watching
-from tests.testbed.node import dns, network, pod, scheduler, services, volumes
+from tests.testbed.node import dns, network, pod, scheduler, services
 from tests.testbed.node.cluster import FOLLOWED, Cluster
+from tests.testbed.node.ground import Ground
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
@@ -159,18 +160,16 @@ class Work:
             await asyncio.wait([before])
         await own.run()
 
-    def _ground(self) -> pod.Ground:
-        authority = (self._plane.folder / "certs" / "apiserver.crt").read_text()
-        return pod.Ground(
+    def _ground(self) -> Ground:
+        return Ground(
             folder=self._folder / "pods",
             cluster=self.cluster,
             network=self.network,
             images=self.images,
-            volumes=volumes.Surroundings(self.cluster, authority, self.claims),
-            host=network.GATEWAY,
+            authority=(self._plane.folder / "certs" / "apiserver.crt").read_text(),
+            claims=self.claims,
             allocatable=self._node["status"]["allocatable"],
             backoff=self._backoff,
-            resolver=dns.RESOLVER,
         )
 
 
