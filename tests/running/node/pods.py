@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.testbed.node import Image
+from tests.testbed.place import Place
 
 if TYPE_CHECKING:
     from tests.running.conftest import Running
@@ -16,28 +17,28 @@ Object = dict[str, Any]
 IMAGE = "example.com/programs:1"
 
 
-class Place(NamedTuple):
-    """A namespace of the running control plane."""
+class Here(NamedTuple):
+    """A namespace of the running control plane, and the node."""
 
-    running: Running
-    namespace: str
+    place: Place
+    node: Node
 
     @property
-    def node(self) -> Node:
-        """The node that runs the pods."""
-        return self.running.node
+    def namespace(self) -> str:
+        """The name of the namespace."""
+        return self.place.namespace
 
     def apply(self, *objects: Object) -> None:
         """Apply objects in the namespace. Raises AssertionError with the message of the server."""
-        for each in objects:
-            whole = {**each, "metadata": {**each["metadata"], "namespace": self.namespace}}
-            answer = self.running.plane.apply(whole, dry_run=False)
-            assert answer.ok, answer.message
+        self.place.apply(objects)
+
+    def kubectl(self, *arguments: str) -> str:
+        """See `Place.kubectl`."""
+        return self.place.kubectl(*arguments)
 
     def pod(self, name: str) -> Object:
         """A pod as the API server has it. Raises LookupError."""
-        found: Object = self.running.plane.client.get(f"/api/v1/namespaces/{self.namespace}/pods/{name}")
-        return found
+        return self.place.get("Pod", name)
 
     def container(self, name: str, container: str = "main") -> Object:
         """The status of a container; empty if it has none yet."""
@@ -46,10 +47,10 @@ class Place(NamedTuple):
         return next((each for each in found if each["name"] == container), {})
 
 
-def place(running: Running, namespace: str) -> Place:
+def here(running: Running, namespace: str) -> Here:
     """A namespace for one test, and the image of `server`, `sleeper` and `shell`."""
     running.node.images[IMAGE] = Image()
-    return Place(running, running.plane.namespace(namespace))
+    return Here(Place(running.plane, running.plane.namespace(namespace)), running.node)
 
 
 def server(**fields: Any) -> Object:

@@ -14,9 +14,9 @@ from tests.running.node import pods
 from tests.testbed import programs, server
 
 
-def scheduled(place, name):
+def scheduled(here, name):
     """The message of a pod that is not bound."""
-    conditions = place.pod(name)["status"].get("conditions", ())
+    conditions = here.pod(name)["status"].get("conditions", ())
     return next((each.get("message", "") for each in conditions if each["type"] == "PodScheduled" and each["status"] == "False"), "")
 
 
@@ -34,80 +34,79 @@ def scheduled(place, name):
 )
 def test_a_pod_that_the_node_cannot_run_fails_its_test_at_once(name, spec, said, running):
     """`eventually` raises the reason and the story, long before its time is over."""
-    place = pods.place(running, f"bad-{name}")
-    place.apply(pods.pod("pod", *spec.pop("containers", [pods.sleeper()]), **spec))
+    here = pods.here(running, f"bad-{name}")
+    here.apply(pods.pod("pod", *spec.pop("containers", [pods.sleeper()]), **spec))
     begun = time.monotonic()
     with pytest.raises(AssertionError, match=f"the node of the test bed cannot run this pod: {said}"):
-        place.node.eventually(lambda: False, f"bad-{name}", 120)
+        here.node.eventually(lambda: False, f"bad-{name}", 120)
     assert time.monotonic() - begun < 60
-    running.plane.kubectl("--namespace", f"bad-{name}", "delete", "pod", "pod", "--timeout=60s")
+    here.kubectl("delete", "pod", "pod", "--timeout=60s")
 
 
 def test_a_time_out_tells_the_story(running):
     """The states of the containers and the ends of their logs are in the message."""
-    place = pods.place(running, "story")
-    place.apply(pods.pod("pod", pods.shell("echo loading; sleep 60", readinessProbe={"tcpSocket": {"port": 1}, "periodSeconds": 1})))
-    place.node.eventually(lambda: "Readiness probe failed" in place.node.story("story"), "story", 60)
+    here = pods.here(running, "story")
+    here.apply(pods.pod("pod", pods.shell("echo loading; sleep 60", readinessProbe={"tcpSocket": {"port": 1}, "periodSeconds": 1})))
+    here.node.eventually(lambda: "Readiness probe failed" in here.node.story("story"), "story", 60)
     with pytest.raises(AssertionError) as raised:
-        place.node.eventually(lambda: False, "story", 0.1)
+        here.node.eventually(lambda: False, "story", 0.1)
     for text in ("not so within", "pod story_pod", "container main: running", "not ready", "Readiness probe failed: dial tcp", "| loading"):
         assert text in str(raised.value)
 
 
 def test_gpus_are_counted(running):
     """A pod that wants more GPUs than are free waits as Unschedulable, and is bound when others have gone."""
-    place = pods.place(running, "gpus")
+    here = pods.here(running, "gpus")
     wants = {"resources": {"limits": {"nvidia.com/gpu": "5"}}}
-    place.apply(pods.pod("one", pods.sleeper(**wants)))
-    place.node.eventually(lambda: place.container("one").get("ready", False), "gpus", 60)
-    place.apply(pods.pod("two", pods.sleeper(**wants)))
-    place.node.eventually(lambda: scheduled(place, "two") == "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.", "gpus", 60)
-    running.plane.kubectl("--namespace", "gpus", "delete", "pod", "one")
-    place.node.eventually(lambda: place.container("two").get("ready", False), "gpus", 60)
-    running.plane.kubectl("--namespace", "gpus", "delete", "pod", "two")
+    here.apply(pods.pod("one", pods.sleeper(**wants)))
+    here.node.eventually(lambda: here.container("one").get("ready", False), "gpus", 60)
+    here.apply(pods.pod("two", pods.sleeper(**wants)))
+    here.node.eventually(lambda: scheduled(here, "two") == "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.", "gpus", 60)
+    here.kubectl("delete", "pod", "one")
+    here.node.eventually(lambda: here.container("two").get("ready", False), "gpus", 60)
+    here.kubectl("delete", "pod", "two")
 
 
 def test_a_missing_claim_or_label_keeps_a_pod_from_the_node(running):
     """The condition PodScheduled says what is missing; the claim's arrival binds the pod."""
-    place = pods.place(running, "unbound")
+    here = pods.here(running, "unbound")
     volumes = [{"name": "models", "persistentVolumeClaim": {"claimName": "models"}}]
-    place.apply(
+    here.apply(
         pods.pod("claim", pods.sleeper(), volumes=volumes),
         pods.pod("selector", pods.sleeper(), nodeSelector={"accelerator": "h100"}),
     )
-    place.node.eventually(lambda: 'persistentvolumeclaim "models" not found' in scheduled(place, "claim"), "unbound", 60)
-    place.node.eventually(lambda: "didn't match Pod's node affinity/selector" in scheduled(place, "selector"), "unbound", 60)
+    here.node.eventually(lambda: 'persistentvolumeclaim "models" not found' in scheduled(here, "claim"), "unbound", 60)
+    here.node.eventually(lambda: "didn't match Pod's node affinity/selector" in scheduled(here, "selector"), "unbound", 60)
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    place.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "models"}, "spec": spec})
-    place.node.eventually(lambda: place.container("claim").get("ready", False), "unbound", 60)
+    here.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "models"}, "spec": spec})
+    here.node.eventually(lambda: here.container("claim").get("ready", False), "unbound", 60)
 
 
 def test_a_network_that_is_cut_loses_packets_until_it_is_back(running):
     """Nobody reaches the pod, its probe times out, and it is ready again afterwards."""
-    place = pods.place(running, "cut")
+    here = pods.here(running, "cut")
     probe = {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 1, "failureThreshold": 1}
-    place.apply(pods.pod("pod", pods.server(readinessProbe=probe)))
-    place.node.eventually(lambda: place.container("pod").get("ready", False), "cut", 60)
-    address = place.pod("pod")["status"]["podIP"]
-    with place.node.cut("cut", "pod"):
+    here.apply(pods.pod("pod", pods.server(readinessProbe=probe)))
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "cut", 60)
+    address = here.pod("pod")["status"]["podIP"]
+    with here.node.cut("cut", "pod"):
         with pytest.raises(OSError, match=r"timed out|No route"):
-            place.node.connect(address, 8000, 0.5)
-        place.node.eventually(lambda: not place.container("pod")["ready"], "cut", 60)
-    place.node.eventually(lambda: place.container("pod")["ready"], "cut", 60)
-    assert place.container("pod")["restartCount"] == 0
+            here.node.connect(address, 8000, 0.5)
+        here.node.eventually(lambda: not here.container("pod")["ready"], "cut", 60)
+    here.node.eventually(lambda: here.container("pod")["ready"], "cut", 60)
+    assert here.container("pod")["restartCount"] == 0
 
 
 _VICTIM = """
-import sys, time, pathlib
+import sys, time, pathlib, types
 from tests.running.node import pods
 from tests.testbed import control_plane, node, programs
-from tests.running.conftest import Running
 folder = pathlib.Path(sys.argv[1])
 with control_plane.running(folder, control_plane.Programs(*(programs.path(n) for n in ("etcd", "kube-apiserver", "kubectl")))) as plane:
     (folder / "node").mkdir()
     with node.running(plane, folder / "node", {}) as machine:
-        place = pods.place(Running(plane, machine), "victim")
-        place.apply(pods.pod("left-behind", pods.sleeper()))
+        here = pods.here(types.SimpleNamespace(plane=plane, node=machine), "victim")
+        here.apply(pods.pod("left-behind", pods.sleeper()))
         machine.eventually(lambda: machine.pids("victim", "left-behind") != {}, "victim")
         print(machine.pids("victim", "left-behind")["main"], flush=True)
         time.sleep(600)

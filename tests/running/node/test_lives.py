@@ -16,7 +16,7 @@ def condition(pod, name):
 
 def test_init_containers_run_in_order_and_before_the_others(running):
     """Each init container starts when the one before has succeeded; a sidecar when its startup probe has."""
-    place = pods.place(running, "init")
+    here = pods.here(running, "init")
     volumes, mounts = [{"name": "order", "emptyDir": {}}], [{"name": "order", "mountPath": "/order"}]
     note = "echo $NOTE >> /order/lines"
 
@@ -30,73 +30,73 @@ def test_init_containers_run_in_order_and_before_the_others(running):
         noting("sidecar", waits, restartPolicy="Always", startupProbe=started),
         noting("second", "test -e /order/up"),
     ]
-    place.apply(pods.pod("pod", noting("main", "cat /order/lines"), restartPolicy="Never", initContainers=inits, volumes=volumes))
-    place.node.eventually(lambda: place.pod("pod")["status"].get("phase") == "Succeeded", "init", 60)
-    assert place.node.log("init", "pod", "main").split() == ["first", "sidecar", "second", "main"]
-    found = place.pod("pod")
+    here.apply(pods.pod("pod", noting("main", "cat /order/lines"), restartPolicy="Never", initContainers=inits, volumes=volumes))
+    here.node.eventually(lambda: here.pod("pod")["status"].get("phase") == "Succeeded", "init", 60)
+    assert here.node.log("init", "pod", "main").split() == ["first", "sidecar", "second", "main"]
+    found = here.pod("pod")
     assert condition(found, "Initialized") == ("True", "PodCompleted")
     assert [each["state"]["terminated"]["exitCode"] for each in found["status"]["initContainerStatuses"]] == [0, 0, 0]
 
 
 def test_a_failing_init_container_holds_the_pod_back(running):
     """It is started again; the other containers wait with PodInitializing."""
-    place = pods.place(running, "init-fails")
-    place.apply(pods.pod("pod", pods.sleeper(), initContainers=[{**pods.shell("echo no; exit 3"), "name": "setup"}]))
-    place.node.eventually(lambda: place.container("pod", "setup").get("restartCount", 0) >= 2, "init-fails", 60)
-    found = place.pod("pod")
+    here = pods.here(running, "init-fails")
+    here.apply(pods.pod("pod", pods.sleeper(), initContainers=[{**pods.shell("echo no; exit 3"), "name": "setup"}]))
+    here.node.eventually(lambda: here.container("pod", "setup").get("restartCount", 0) >= 2, "init-fails", 60)
+    found = here.pod("pod")
     assert found["status"]["phase"] == "Pending"
     assert condition(found, "Initialized") == ("False", "ContainersNotInitialized")
-    assert place.container("pod")["state"] == {"waiting": {"reason": "PodInitializing"}}
-    assert place.container("pod", "setup")["lastState"]["terminated"]["exitCode"] == 3
+    assert here.container("pod")["state"] == {"waiting": {"reason": "PodInitializing"}}
+    assert here.container("pod", "setup")["lastState"]["terminated"]["exitCode"] == 3
 
 
 def test_a_failing_init_container_ends_a_pod_that_never_restarts(running):
     """restartPolicy Never: the pod has failed."""
-    place = pods.place(running, "init-never")
-    place.apply(pods.pod("pod", pods.sleeper(), restartPolicy="Never", initContainers=[{**pods.shell("exit 3"), "name": "setup"}]))
-    place.node.eventually(lambda: place.pod("pod")["status"].get("phase") == "Failed", "init-never", 60)
-    assert place.node.pids("init-never", "pod") == {}
+    here = pods.here(running, "init-never")
+    here.apply(pods.pod("pod", pods.sleeper(), restartPolicy="Never", initContainers=[{**pods.shell("exit 3"), "name": "setup"}]))
+    here.node.eventually(lambda: here.pod("pod")["status"].get("phase") == "Failed", "init-never", 60)
+    assert here.node.pids("init-never", "pod") == {}
 
 
 def test_a_container_that_ends_again_and_again_backs_off(running):
     """CrashLoopBackOff with the doubled wait, the exit code and the end of the log; the first restart comes at once."""
-    place = pods.place(running, "crash")
-    place.apply(pods.pod("pod", pods.shell("echo starting; echo no such model; exit 7", terminationMessagePolicy="FallbackToLogsOnError")))
+    here = pods.here(running, "crash")
+    here.apply(pods.pod("pod", pods.shell("echo starting; echo no such model; exit 7", terminationMessagePolicy="FallbackToLogsOnError")))
     begun = time.monotonic()
 
     def backed_off(wait):
-        found = place.container("pod").get("state", {}).get("waiting", {})
+        found = here.container("pod").get("state", {}).get("waiting", {})
         return found.get("reason") == "CrashLoopBackOff" and found["message"].startswith(
             f"back-off {wait} restarting failed container=main"
         )
 
-    place.node.eventually(lambda: backed_off("1s"), "crash", 60)
-    place.node.eventually(lambda: backed_off("2s"), "crash", 60)
+    here.node.eventually(lambda: backed_off("1s"), "crash", 60)
+    here.node.eventually(lambda: backed_off("2s"), "crash", 60)
     assert time.monotonic() - begun >= 1
-    status = place.container("pod")
+    status = here.container("pod")
     last = status["lastState"]["terminated"]
     assert (last["exitCode"], last["reason"], last["message"]) == (7, "Error", "starting\nno such model\n")
     assert status["restartCount"] >= 2
     assert (status["ready"], status["started"]) == (False, False)
-    assert place.pod("pod")["status"]["phase"] == "Running"
-    assert place.node.log("crash", "pod", previous=True) == "starting\nno such model\n"
+    assert here.pod("pod")["status"]["phase"] == "Running"
+    assert here.node.log("crash", "pod", previous=True) == "starting\nno such model\n"
 
 
 def test_restart_policies(running):
     """OnFailure starts a failed container again and leaves one that succeeded; the pod has then succeeded."""
-    place = pods.place(running, "policies")
+    here = pods.here(running, "policies")
     volumes, mounts = [{"name": "v", "emptyDir": {}}], [{"name": "v", "mountPath": "/v"}]
     flaky = {**pods.shell("test -e /v/been || { touch /v/been; exit 1; }", volumeMounts=mounts), "name": "flaky"}
-    place.apply(pods.pod("pod", pods.shell("exit 0"), flaky, restartPolicy="OnFailure", volumes=volumes))
-    place.node.eventually(lambda: place.pod("pod")["status"].get("phase") == "Succeeded", "policies", 60)
-    assert [place.container("pod", name)["restartCount"] for name in ("main", "flaky")] == [0, 1]
-    assert condition(place.pod("pod"), "Ready") == ("False", "PodCompleted")
+    here.apply(pods.pod("pod", pods.shell("exit 0"), flaky, restartPolicy="OnFailure", volumes=volumes))
+    here.node.eventually(lambda: here.pod("pod")["status"].get("phase") == "Succeeded", "policies", 60)
+    assert [here.container("pod", name)["restartCount"] for name in ("main", "flaky")] == [0, 1]
+    assert condition(here.pod("pod"), "Ready") == ("False", "PodCompleted")
 
 
 def test_the_end_of_a_pod_is_graceful(running):
     """preStop first, then SIGTERM; the object goes when the containers have ended."""
-    place = pods.place(running, "graceful")
-    claim = place.node.claim("graceful", "notes")
+    here = pods.here(running, "graceful")
+    claim = here.node.claim("graceful", "notes")
     volumes = [{"name": "notes", "persistentVolumeClaim": {"claimName": "notes"}}]
     script = "trap 'echo term >> /notes/lines; exit 0' TERM; while :; do sleep 0.1; done"
     main = pods.shell(
@@ -104,7 +104,7 @@ def test_the_end_of_a_pod_is_graceful(running):
         volumeMounts=[{"name": "notes", "mountPath": "/notes"}],
         lifecycle={"preStop": {"exec": {"command": ["sh", "-c", "sleep 0.5; echo stop >> /notes/lines"]}}},
     )
-    place.apply(
+    here.apply(
         {
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
@@ -113,41 +113,41 @@ def test_the_end_of_a_pod_is_graceful(running):
         },
         pods.pod("pod", main, volumes=volumes, terminationGracePeriodSeconds=30),
     )
-    place.node.eventually(lambda: place.container("pod").get("ready", False), "graceful", 60)
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "graceful", 60)
     begun = time.monotonic()
-    running.plane.kubectl("--namespace", "graceful", "delete", "pod", "pod")
+    here.kubectl("delete", "pod", "pod")
     assert 0.5 <= time.monotonic() - begun < 25
     assert (claim / "lines").read_text().split() == ["stop", "term"]
 
 
 def test_a_container_that_ignores_the_end_is_killed(running):
     """SIGKILL after the grace period: exit code 137 in the last status."""
-    place = pods.place(running, "killed")
-    place.apply(pods.pod("pod", pods.shell("trap '' TERM; while :; do sleep 0.1; done"), terminationGracePeriodSeconds=2))
-    place.node.eventually(lambda: place.container("pod").get("ready", False), "killed", 60)
-    pid = place.node.pids("killed", "pod")["main"]
-    running.plane.kubectl("--namespace", "killed", "delete", "pod", "pod", "--wait=false")
+    here = pods.here(running, "killed")
+    here.apply(pods.pod("pod", pods.shell("trap '' TERM; while :; do sleep 0.1; done"), terminationGracePeriodSeconds=2))
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "killed", 60)
+    pid = here.node.pids("killed", "pod")["main"]
+    here.kubectl("delete", "pod", "pod", "--wait=false")
     codes = []
 
     def gone():
         try:
-            codes.append(place.container("pod")["state"].get("terminated", {}).get("exitCode"))
+            codes.append(here.container("pod")["state"].get("terminated", {}).get("exitCode"))
         except LookupError:
             return True
         return False
 
-    place.node.eventually(gone, "killed", 60)
+    here.node.eventually(gone, "killed", 60)
     assert set(codes) <= {None, 137}
     assert not Path(f"/proc/{pid}").exists()
 
 
 def test_a_container_that_is_killed_starts_again(running):
     """A signal ends a container with 128 and its number; it starts again in the same pod, with the same address."""
-    place = pods.place(running, "signal")
-    place.apply(pods.pod("pod", pods.sleeper()))
-    place.node.eventually(lambda: place.container("pod").get("ready", False), "signal", 60)
-    address = place.pod("pod")["status"]["podIP"]
-    place.node.kill("signal", "pod")
-    place.node.eventually(lambda: place.container("pod")["restartCount"] == 1 and place.container("pod")["ready"], "signal", 60)
-    assert place.container("pod")["lastState"]["terminated"]["exitCode"] == 137
-    assert place.pod("pod")["status"]["podIP"] == address
+    here = pods.here(running, "signal")
+    here.apply(pods.pod("pod", pods.sleeper()))
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "signal", 60)
+    address = here.pod("pod")["status"]["podIP"]
+    here.node.kill("signal", "pod")
+    here.node.eventually(lambda: here.container("pod")["restartCount"] == 1 and here.container("pod")["ready"], "signal", 60)
+    assert here.container("pod")["lastState"]["terminated"]["exitCode"] == 137
+    assert here.pod("pod")["status"]["podIP"] == address

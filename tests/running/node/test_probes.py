@@ -14,75 +14,75 @@ def file(name, **more):
 
 def test_readiness_follows_the_answers(running):
     """Ready after successThreshold good answers, not ready after failureThreshold bad ones; an endpoint comes and goes with it."""
-    place = pods.place(running, "readiness")
+    here = pods.here(running, "readiness")
     probe = file("ready", successThreshold=2, failureThreshold=2)
-    place.apply(pods.deployment("web", pods.server(readinessProbe=probe)), pods.service("web", 80, "http"))
-    place.node.eventually(lambda: "Readiness probe failed" in place.node.story("readiness"), "readiness", 60)
-    assert place.node.endpoints("readiness", "web") == []
+    here.apply(pods.deployment("web", pods.server(readinessProbe=probe)), pods.service("web", 80, "http"))
+    here.node.eventually(lambda: "Readiness probe failed" in here.node.story("readiness"), "readiness", 60)
+    assert here.node.endpoints("readiness", "web") == []
     (pod,) = [each["metadata"]["name"] for each in running.plane.client.get("/api/v1/namespaces/readiness/pods")["items"]]
-    assert place.container(pod)["started"] is True
-    place.node.execute("readiness", pod, ["touch", "/tmp/ready"])  # noqa: S108 - in a container
-    place.node.eventually(lambda: len(place.node.endpoints("readiness", "web")) == 1, "readiness", 60)
-    place.node.execute("readiness", pod, ["rm", "/tmp/ready"])  # noqa: S108 - in a container
-    place.node.eventually(lambda: place.node.endpoints("readiness", "web") == [], "readiness", 60)
-    assert place.container(pod)["restartCount"] == 0
+    assert here.container(pod)["started"] is True
+    here.node.execute("readiness", pod, ["touch", "/tmp/ready"])  # noqa: S108 - in a container
+    here.node.eventually(lambda: len(here.node.endpoints("readiness", "web")) == 1, "readiness", 60)
+    here.node.execute("readiness", pod, ["rm", "/tmp/ready"])  # noqa: S108 - in a container
+    here.node.eventually(lambda: here.node.endpoints("readiness", "web") == [], "readiness", 60)
+    assert here.container(pod)["restartCount"] == 0
 
 
 def test_startup_comes_first(running):
     """Neither readiness nor liveness asks before the startup probe has succeeded."""
-    place = pods.place(running, "startup")
+    here = pods.here(running, "startup")
     script = "sleep 2; touch /tmp/started; trap exit TERM; while :; do sleep 0.1; done"
     probes = {
         "startupProbe": file("started", failureThreshold=20),
         "readinessProbe": file("started", failureThreshold=1),
         "livenessProbe": file("started", failureThreshold=1),
     }
-    place.apply(pods.pod("pod", pods.shell(script, **probes)))
-    place.node.eventually(lambda: place.container("pod").get("ready", False), "startup", 60)
-    assert place.container("pod")["restartCount"] == 0
-    assert "Startup probe failed" in place.node.story("startup")
-    assert "Liveness probe failed" not in place.node.story("startup")
+    here.apply(pods.pod("pod", pods.shell(script, **probes)))
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "startup", 60)
+    assert here.container("pod")["restartCount"] == 0
+    assert "Startup probe failed" in here.node.story("startup")
+    assert "Liveness probe failed" not in here.node.story("startup")
 
 
 def test_a_failed_startup_probe_restarts_the_container(running):
     """After failureThreshold answers the container is killed and starts again."""
-    place = pods.place(running, "never-starts")
-    place.apply(pods.pod("pod", pods.sleeper(startupProbe=file("never", failureThreshold=2))))
-    place.node.eventually(lambda: place.container("pod").get("restartCount", 0) >= 1, "never-starts", 60)
-    assert "failed startup probe, will be restarted" in place.node.story("never-starts")
+    here = pods.here(running, "never-starts")
+    here.apply(pods.pod("pod", pods.sleeper(startupProbe=file("never", failureThreshold=2))))
+    here.node.eventually(lambda: here.container("pod").get("restartCount", 0) >= 1, "never-starts", 60)
+    assert "failed startup probe, will be restarted" in here.node.story("never-starts")
 
 
 def test_a_failed_liveness_probe_restarts_the_container(running):
     """A server that hangs: the probe times out, the container is killed with its grace period."""
-    place = pods.place(running, "liveness")
+    here = pods.here(running, "liveness")
     probe = {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 1, "failureThreshold": 2, "timeoutSeconds": 1}
-    place.apply(pods.pod("pod", pods.server(livenessProbe=probe)))
-    place.node.eventually(lambda: place.container("pod").get("ready", False), "liveness", 60)
-    place.node.eventually(lambda: "GET / " in place.node.log("liveness", "pod"), "liveness", 60)
-    place.node.kill("liveness", "pod", signal="STOP")
-    place.node.eventually(lambda: place.container("pod")["restartCount"] == 1, "liveness", 60)
-    assert "Liveness probe failed" in place.node.story("liveness")
-    assert place.container("pod")["lastState"]["terminated"]["exitCode"] == 137
+    here.apply(pods.pod("pod", pods.server(livenessProbe=probe)))
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "liveness", 60)
+    here.node.eventually(lambda: "GET / " in here.node.log("liveness", "pod"), "liveness", 60)
+    here.node.kill("liveness", "pod", signal="STOP")
+    here.node.eventually(lambda: here.container("pod")["restartCount"] == 1, "liveness", 60)
+    assert "Liveness probe failed" in here.node.story("liveness")
+    assert here.container("pod")["lastState"]["terminated"]["exitCode"] == 137
 
 
 def test_probes_ask_by_tcp_and_by_command(running):
     """tcpSocket succeeds when the port is open; exec runs in the container, with its environment."""
-    place = pods.place(running, "handlers")
+    here = pods.here(running, "handlers")
     tcp = {"tcpSocket": {"port": "http"}, "periodSeconds": 1}
     command = {"exec": {"command": ["sh", "-c", 'test "$MINE" = yes']}, "periodSeconds": 1}
-    place.apply(pods.pod("pod", pods.server(readinessProbe=tcp, startupProbe=command, env=[{"name": "MINE", "value": "yes"}])))
-    place.node.eventually(lambda: place.container("pod").get("ready", False), "handlers", 60)
+    here.apply(pods.pod("pod", pods.server(readinessProbe=tcp, startupProbe=command, env=[{"name": "MINE", "value": "yes"}])))
+    here.node.eventually(lambda: here.container("pod").get("ready", False), "handlers", 60)
     closed = {"tcpSocket": {"port": 9999}, "periodSeconds": 1}
-    place.apply(pods.pod("closed", pods.server(readinessProbe=closed)))
-    place.node.eventually(lambda: ":9999: connect: connection refused" in place.node.story("handlers"), "handlers", 60)
-    assert place.container("closed")["ready"] is False
+    here.apply(pods.pod("closed", pods.server(readinessProbe=closed)))
+    here.node.eventually(lambda: ":9999: connect: connection refused" in here.node.story("handlers"), "handlers", 60)
+    assert here.container("closed")["ready"] is False
 
 
 def test_probes_ask_by_grpc(running):
     """The health protocol of a real etcd: its own service serves, another one is unknown; a server of HTTP/1 is no gRPC server."""
-    place = pods.place(running, "grpc")
+    here = pods.here(running, "grpc")
     etcd = programs.path("etcd")
-    place.node.images["example.com/etcd:1"] = Image(folders=(etcd.parent,))
+    here.node.images["example.com/etcd:1"] = Image(folders=(etcd.parent,))
     listen = ["--listen-client-urls=http://0.0.0.0:2379", "--advertise-client-urls=http://localhost:2379", "--data-dir=/tmp/etcd"]
     command = {"image": "example.com/etcd:1", "command": [str(etcd), *listen]}
 
@@ -90,8 +90,8 @@ def test_probes_ask_by_grpc(running):
         return pods.pod(name, pods.server(**more, readinessProbe={"grpc": {"port": port, "service": ""}, "periodSeconds": 1}))
 
     unknown = pods.server(**command, readinessProbe={"grpc": {"port": 2379, "service": "other"}, "periodSeconds": 1})
-    place.apply(asking("serving", 2379, **command), pods.pod("unknown", unknown), asking("plain", 8000))
-    place.node.eventually(lambda: place.container("serving").get("ready", False), "grpc", 60)
+    here.apply(asking("serving", 2379, **command), pods.pod("unknown", unknown), asking("plain", 8000))
+    here.node.eventually(lambda: here.container("serving").get("ready", False), "grpc", 60)
     messages = ('service unhealthy (responded with "SERVICE_UNKNOWN")', ":8000 does not speak gRPC")
-    place.node.eventually(lambda: all(message in place.node.story("grpc") for message in messages), "grpc", 60)
-    assert [place.container(name)["ready"] for name in ("unknown", "plain")] == [False, False]
+    here.node.eventually(lambda: all(message in here.node.story("grpc") for message in messages), "grpc", 60)
+    assert [here.container(name)["ready"] for name in ("unknown", "plain")] == [False, False]

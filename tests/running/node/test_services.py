@@ -16,8 +16,8 @@ FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 def test_pods_of_a_deployment_answer_through_their_service(running):
     """A Deployment's pods become ready by their own probes; a Service finds them by address, by name and from the host."""
     _, machine = running
-    place = pods.place(running, "services")
-    place.apply(pods.deployment("web", pods.server(readinessProbe=HTTP), replicas=2), pods.service("web", 80, "http"))
+    here = pods.here(running, "services")
+    here.apply(pods.deployment("web", pods.server(readinessProbe=HTTP), replicas=2), pods.service("web", 80, "http"))
     machine.eventually(lambda: len(machine.endpoints("services", "web")) == 2, "services")
     assert machine.ask("services", "web", "/").status == 200
     (one, other) = [each.pod for each in machine.endpoints("services", "web")]
@@ -33,8 +33,8 @@ def test_pods_of_a_deployment_answer_through_their_service(running):
 def test_a_pod_reaches_the_api_server_with_its_token(running):
     """Token, certificate and environment are those that an in-cluster client uses."""
     _, machine = running
-    place = pods.place(running, "api")
-    place.apply(pods.pod("client", pods.sleeper()))
+    here = pods.here(running, "api")
+    here.apply(pods.pod("client", pods.sleeper()))
     machine.eventually(lambda: machine.pids("api", "client") != {}, "api")
     url = "https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT/apis/authentication.k8s.io/v1/selfsubjectreviews"
     header = f'-H "Authorization: Bearer $(cat {FOLDER}/token)" -H "Content-Type: application/json"'
@@ -46,41 +46,41 @@ def test_a_pod_reaches_the_api_server_with_its_token(running):
 
 def test_pods_find_each_other_by_the_names_of_a_headless_service(running):
     """A pod with a host name in a subdomain has a name of its own; the Service's name has all ready pods."""
-    place = pods.place(running, "headless")
+    here = pods.here(running, "headless")
     labels = {"labels": {"app": "group"}}
     for name in ("one", "two"):
         found = pods.pod(name, pods.server(readinessProbe=HTTP), hostname=f"{name}-host", subdomain="group")
-        place.apply({**found, "metadata": {**found["metadata"], **labels}})
-    place.apply(pods.service("group", 8000, "http", clusterIP="None"))
-    place.node.eventually(lambda: len(place.node.endpoints("headless", "group")) == 2, "headless")
-    addresses = {each.pod: each.address for each in place.node.endpoints("headless", "group")}
+        here.apply({**found, "metadata": {**found["metadata"], **labels}})
+    here.apply(pods.service("group", 8000, "http", clusterIP="None"))
+    here.node.eventually(lambda: len(here.node.endpoints("headless", "group")) == 2, "headless")
+    addresses = {each.pod: each.address for each in here.node.endpoints("headless", "group")}
 
     def hosts(name):
-        return {line.split()[0] for line in place.node.execute("headless", "one", ["getent", "ahostsv4", name]).stdout.splitlines()}
+        return {line.split()[0] for line in here.node.execute("headless", "one", ["getent", "ahostsv4", name]).stdout.splitlines()}
 
-    place.node.eventually(lambda: hosts("group") == set(addresses.values()), "headless", 60)
+    here.node.eventually(lambda: hosts("group") == set(addresses.values()), "headless", 60)
     assert hosts("two-host.group.headless.svc.cluster.local") == hosts("two-host.group") == {addresses["two"]}
-    assert place.node.execute("headless", "two", ["cat", "/etc/hostname"]).stdout == "two-host\n"
+    assert here.node.execute("headless", "two", ["cat", "/etc/hostname"]).stdout == "two-host\n"
 
 
 def test_a_service_without_endpoints_refuses_connections(running):
     """A cluster IP answers only while a pod is ready; the last pod is reached until it has ended."""
-    place = pods.place(running, "refuses")
+    here = pods.here(running, "refuses")
     main = pods.server(readinessProbe=HTTP, lifecycle={"preStop": {"exec": {"command": ["sleep", "5"]}}})
-    place.apply(pods.service("web", 80, "http"), pods.deployment("web", main, replicas=0, terminationGracePeriodSeconds=6))
+    here.apply(pods.service("web", 80, "http"), pods.deployment("web", main, replicas=0, terminationGracePeriodSeconds=6))
     address = running.plane.client.get("/api/v1/namespaces/refuses/services/web")["spec"]["clusterIP"]
     with pytest.raises(ConnectionRefusedError):
-        place.node.connect(address, 80)
-    running.plane.kubectl("--namespace", "refuses", "scale", "deployment", "web", "--replicas=1")
+        here.node.connect(address, 80)
+    here.kubectl("scale", "deployment", "web", "--replicas=1")
 
     def answers():
         try:
-            return place.node.request(address, 80, "/").status == 200
+            return here.node.request(address, 80, "/").status == 200
         except OSError:
             return False
 
-    place.node.eventually(answers, "refuses", 60)
-    running.plane.kubectl("--namespace", "refuses", "scale", "deployment", "web", "--replicas=0")
-    place.node.eventually(lambda: place.node.endpoints("refuses", "web") == [], "refuses", 60)
+    here.node.eventually(answers, "refuses", 60)
+    here.kubectl("scale", "deployment", "web", "--replicas=0")
+    here.node.eventually(lambda: here.node.endpoints("refuses", "web") == [], "refuses", 60)
     assert answers()
-    place.node.eventually(lambda: not answers(), "refuses", 60)
+    here.node.eventually(lambda: not answers(), "refuses", 60)

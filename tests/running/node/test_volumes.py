@@ -48,8 +48,8 @@ def mount(name, path, **more):
 
 def test_volumes_hold_what_they_are_made_from(running):
     """ConfigMap items with a path and a mode, a Secret, the downward API, a claim with files, memory of a size."""
-    place = pods.place(running, "volumes")
-    (place.node.claim("volumes", "models") / "config.json").write_text("{}")
+    here = pods.here(running, "volumes")
+    (here.node.claim("volumes", "models") / "config.json").write_text("{}")
     mounts = [
         mount("scratch", "/scratch/sub", subPath="below"),
         mount("memory", SHM),
@@ -64,9 +64,9 @@ def test_volumes_hold_what_they_are_made_from(running):
         touch /models/new 2>/dev/null || echo claim is read-only; touch /settings/new 2>/dev/null || echo settings are read-only
         df -k --output=size /dev/shm | tail -n 1; touch /scratch/sub/mine && echo done
     """
-    place.apply(*settings(), pods.pod("all", pods.shell(script, volumeMounts=mounts), restartPolicy="Never", volumes=VOLUMES))
-    place.node.eventually(lambda: place.pod("all")["status"].get("phase") in ("Succeeded", "Failed"), "volumes", 60)
-    assert [line.strip() for line in place.node.log("volumes", "all").splitlines()] == [
+    here.apply(*settings(), pods.pod("all", pods.shell(script, volumeMounts=mounts), restartPolicy="Never", volumes=VOLUMES))
+    here.node.eventually(lambda: here.pod("all")["status"].get("phase") in ("Succeeded", "Failed"), "volumes", 60)
+    assert [line.strip() for line in here.node.log("volumes", "all").splitlines()] == [
         "400 /settings/deep/a.txt",
         "440 /var/run/keys/token",
         "deep",
@@ -81,39 +81,39 @@ def test_volumes_hold_what_they_are_made_from(running):
 
 def test_containers_share_volumes_across_restarts(running):
     """An emptyDir, in memory too, lasts as long as its pod; another container of the pod sees it."""
-    place = pods.place(running, "shared")
+    here = pods.here(running, "shared")
     mounts = [mount("scratch", "/scratch"), mount("memory", SHM)]
     first = pods.shell("echo x >> /scratch/lives; echo x >> /dev/shm/lives; exit 1", volumeMounts=mounts)
     second = {**pods.sleeper(volumeMounts=mounts), "name": "second"}
-    place.apply(pods.pod("both", first, second, volumes=VOLUMES[:2]))
-    place.node.eventually(lambda: place.container("both").get("restartCount", 0) >= 2, "shared", 60)
-    place.node.eventually(lambda: place.node.pids("shared", "both").get("second", 0) > 0, "shared", 60)
+    here.apply(pods.pod("both", first, second, volumes=VOLUMES[:2]))
+    here.node.eventually(lambda: here.container("both").get("restartCount", 0) >= 2, "shared", 60)
+    here.node.eventually(lambda: here.node.pids("shared", "both").get("second", 0) > 0, "shared", 60)
     for file in ("/scratch/lives", f"{SHM}/lives"):
-        assert place.node.execute("shared", "both", ["cat", file], "second").stdout.startswith("x\nx\n")
+        assert here.node.execute("shared", "both", ["cat", file], "second").stdout.startswith("x\nx\n")
 
 
 def test_a_pod_waits_for_its_config_map(running):
     """A missing ConfigMap is the message of the waiting container; the pod starts when it is there."""
-    place = pods.place(running, "late-volume")
+    here = pods.here(running, "late-volume")
     volumes = [{"name": "settings", "configMap": {"name": "settings"}}]
-    place.apply(pods.pod("waits", pods.sleeper(volumeMounts=[mount("settings", "/settings")]), volumes=volumes))
-    place.node.eventually(lambda: 'configmap "settings" not found' in place.node.story("late-volume"), "late-volume", 60)
-    waiting = place.container("waits")["state"]["waiting"]
+    here.apply(pods.pod("waits", pods.sleeper(volumeMounts=[mount("settings", "/settings")]), volumes=volumes))
+    here.node.eventually(lambda: 'configmap "settings" not found' in here.node.story("late-volume"), "late-volume", 60)
+    waiting = here.container("waits")["state"]["waiting"]
     assert (waiting["reason"], waiting["message"]) == ("ContainerCreating", 'MountVolume.SetUp failed: configmap "settings" not found')
-    place.apply(settings()[0])
-    place.node.eventually(lambda: place.container("waits")["ready"], "late-volume", 60)
+    here.apply(settings()[0])
+    here.node.eventually(lambda: here.container("waits")["ready"], "late-volume", 60)
 
 
 def test_a_claim_outlives_its_pods(running):
     """What one pod writes into a claim, the next one reads. The claim is bound."""
-    place = pods.place(running, "claims")
+    here = pods.here(running, "claims")
     volumes, mounts = [VOLUMES[4]], [mount("claim", "/models")]
-    place.apply(
+    here.apply(
         CLAIM, pods.pod("writes", pods.shell("echo kept > /models/file", volumeMounts=mounts), restartPolicy="Never", volumes=volumes)
     )
-    place.node.eventually(lambda: place.pod("writes")["status"].get("phase") == "Succeeded", "claims", 60)
-    place.apply(pods.pod("reads", pods.shell("cat /models/file", volumeMounts=mounts), restartPolicy="Never", volumes=volumes))
-    place.node.eventually(lambda: place.pod("reads")["status"].get("phase") == "Succeeded", "claims", 60)
-    assert place.node.log("claims", "reads") == "kept\n"
+    here.node.eventually(lambda: here.pod("writes")["status"].get("phase") == "Succeeded", "claims", 60)
+    here.apply(pods.pod("reads", pods.shell("cat /models/file", volumeMounts=mounts), restartPolicy="Never", volumes=volumes))
+    here.node.eventually(lambda: here.pod("reads")["status"].get("phase") == "Succeeded", "claims", 60)
+    assert here.node.log("claims", "reads") == "kept\n"
     claim = running.plane.client.get("/api/v1/namespaces/claims/persistentvolumeclaims/models")
     assert claim["status"]["phase"] == "Bound"
