@@ -54,7 +54,8 @@ def of_old(old: str, given: Inputs, now: Loaded) -> Loaded:
         files = [file for file, _ in revisions.files(old, given.paths, given.exclude)]
     named, default = ([], now.settings) if Path(old).exists() else _configured(old, given, now)
     state = _rendered(old, sources.earlier(files, named, default, namespace=given.namespace or ""))
-    return state._replace(results=list(_earlier(state.results)))
+    nothing = [revisions.empty(old)] if Path(old).exists() and not (state.sources or state.results) else []
+    return state._replace(results=[*nothing, *_earlier(state.results)])
 
 
 def _configured(revision: str, given: Inputs, now: Loaded) -> tuple[list[Source], Source | None]:

@@ -49,9 +49,14 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> Earlier
     found = list(_unread(file for file, _ in there))
     resources = [(source, places) for file, places in there for source in file.sources if source.address.name]
     if _is_path(old) and not resources and not found:
-        message = "the old state holds no resource, so no change is found; name the state before the change"
-        found.append(results.warning("DYN073", message, file=old))
+        found.append(empty(old))
     return Earlier(resources, found)
+
+
+def empty(old: str) -> Result:
+    """The finding about an old file or folder without a resource."""
+    message = "the old state holds no resource, so nothing is compared with it; name the state before the change"
+    return results.warning("DYN073", message, file=old)
 
 
 def files(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[tuple[File, frozenset[str]]]:

@@ -114,6 +114,14 @@ def test_warnings_that_are_not_new_are_left_out(tmp_path):
     assert "warning" not in diff(tmp_path).out
 
 
+def test_an_old_state_without_resources_is_a_warning(tmp_path):
+    """A file or a folder is a typing error then; a revision may be older than the graph."""
+    write(tmp_path, before="", after=GRAPH)
+    done = diff(tmp_path)
+    assert done.code == 0
+    assert "before.yaml: warning DYN073 the old state holds no resource" in done.out
+
+
 NODES = [
     ("a table", "NAME STATUS\nnode Ready\n", "DYN512"),
     ("another kind", json.dumps(given.item("ConfigMap", "a")), "DYN512"),
