@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import config, expand, results
 from krm_fn.kube import identity, labels
-from krm_fn.review import explain
-from krm_fn.review.diff import fields
+from krm_fn.review import explain, fields
 from krm_fn.review.trace.marks import NONE, ConfigMark, UserMark
 
 if TYPE_CHECKING:

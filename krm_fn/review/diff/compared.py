@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity
+from krm_fn.review import fields
 from krm_fn.review.changes import Change
-from krm_fn.review.diff import Diff, fields, hidden, origins, sides
+from krm_fn.review.diff import Diff, hidden, origins, sides
 from krm_fn.review.forecast import forecast
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import identity
-from krm_fn.review.diff import Origin, components, fields, setback, sides
+from krm_fn.review import fields
+from krm_fn.review.diff import Origin, components, setback, sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

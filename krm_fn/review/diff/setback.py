@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import config
 from krm_fn.kube import identity, paths
 from krm_fn.records import NamedTuple
+from krm_fn.review import fields
 from krm_fn.review.changes import FieldChange
-from krm_fn.review.diff import Origin, fields, sides
+from krm_fn.review.diff import Origin, sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

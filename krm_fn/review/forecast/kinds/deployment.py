@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import values
-from krm_fn.review.forecast import capacity, differences, kinds, rollout, stored
+from krm_fn.review import fields
+from krm_fn.review.forecast import capacity, kinds, rollout, stored
 from krm_fn.review.forecast.kinds import Part
 from krm_fn.review.forecast.rollout import Rollout, Selector
 
@@ -27,7 +28,7 @@ _SELECTOR: Path = ("spec", "selector")
 def causes(old: Resource, new: Resource) -> tuple[Path, ...]:
     """The paths of the fields of the pod template that replace the pods."""
     before, after = (stored.native(kinds.spec(each).get("template")) for each in (old, new))
-    return tuple(differences.between(before, after, _TEMPLATE))
+    return fields.of_parts(before, after, _TEMPLATE)
 
 
 def forecast(change: Change, world: World) -> Part:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import values
-from krm_fn.review.forecast import capacity, differences, kinds, rollout, stored
+from krm_fn.review import fields
+from krm_fn.review.forecast import capacity, kinds, rollout, stored
 from krm_fn.review.forecast.kinds import Part
 from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
 
@@ -34,7 +35,7 @@ _OLD_NAMES = {"": _RESTART_POLICY, "Default": "None"}
 
 def causes(old: Resource, new: Resource) -> tuple[Path, ...]:
     """The paths of the fields that recreate the groups."""
-    return tuple(differences.between(_revision(old), _revision(new), ("spec",)))
+    return fields.of_parts(_revision(old), _revision(new), ("spec",))
 
 
 def forecast(change: Change, world: World) -> Part:

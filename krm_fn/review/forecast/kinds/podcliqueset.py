@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import labels, values
 from krm_fn.records import NamedTuple
-from krm_fn.review.forecast import capacity, differences, kinds, stored
+from krm_fn.review import fields
+from krm_fn.review.forecast import capacity, kinds, stored
 from krm_fn.review.forecast.kinds import Part, _clique_refusals
 from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
 
@@ -78,7 +79,7 @@ def _changed(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
     found = {}
     for index, clique in enumerate(_cliques(new)):
         was, now = _pods(before.get(f"{clique.get('name')}", {}), old), _pods(clique, new)
-        paths = tuple(_in_clique(path, index) for path in differences.between(was, now))
+        paths = tuple(_in_clique(path, index) for path in fields.of_parts(was, now))
         if paths:
             found[index] = paths
     return found

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import identity
-from krm_fn.review.diff import fields, hidden
+from krm_fn.review import fields
+from krm_fn.review.diff import hidden
 from krm_fn.review.diff.compared import changes
 from tests.support import given
 

@@ -1,4 +1,4 @@
-"""Finds the fields in which two states of a resource differ. Entries of lists are found by their merge keys.
+"""Finds the fields in which two states of a resource, or of a part of it, differ. Entries of lists are found by their merge keys.
 
 Keys come from the schemas of Kubernetes and Dynamo. In other lists, the names of the entries are the keys if each entry has its own.
 """
@@ -37,6 +37,11 @@ def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
     schema = _reference({"$ref": definition}) if definition else _with_pods()
     ordered = definition is not None or any(next(paths.each(new, [place.spec]), None) for place in templates.ALL)
     return tuple(_Walk(ordered=ordered).values(old, new, schema, _Place()))
+
+
+def of_parts(old: Any, new: Any, at: Path = ()) -> tuple[Path, ...]:
+    """The paths of the fields that differ between two parts of a resource. `at` is the path of the parts. The order of all lists counts."""
+    return tuple((*at, *each.path) for each in _Walk(ordered=True).values(old, new, {}, _Place()))
 
 
 @cache
