@@ -32,6 +32,12 @@ class Template(NamedTuple):
     labels: dict[str, Any]
     annotations: dict[str, Any]
 
+    @property
+    def service(self) -> str:
+        """The service of the graph whose pods these are; empty if it is unknown."""
+        found = self.labels.get(labels.COMPONENT)
+        return found if isinstance(found, str) else ""
+
 
 def of(resource: Resource) -> Iterator[Template]:
     """The pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
@@ -54,8 +60,8 @@ def _metadata(resource: Resource, place: Place, path: Path) -> Any:
 
 def made(template: Template, pods: Sequence[Pods]) -> tuple[Pods, Pod] | None:
     """The component, and the pod of one of its roles, from which a rendered template was made. None if no pod has these containers."""
-    name, containers = template.labels.get(labels.COMPONENT), template.spec.get("containers") or []
-    named = [each for each in pods if each.plan.who.service == name]
+    containers = template.spec.get("containers") or []
+    named = [each for each in pods if each.plan.who.service == template.service]
     for component in named or pods:
         for pod in component.roles:
             own: list[Any] = [*pod.spec["containers"]]

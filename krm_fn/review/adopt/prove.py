@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.review.adopt.inventory import Inventory
-    from krm_fn.review.adopt.pods import Place, Template
+    from krm_fn.review.adopt.pods import Place
     from krm_fn.review.forecast.outcome import Outcome
+    from krm_fn.review.pods import Template
 
 _STORED = {"Deployment": stored.native, "LeaderWorkerSet": stored.group, "PodCliqueSet": stored.clique}
 _COUNTED = ("Deployment", "LeaderWorkerSet")
