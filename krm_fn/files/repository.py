@@ -60,13 +60,13 @@ class Repository(NamedTuple):
     def commit(self, revision: str) -> str:
         """The hash of the commit that a revision names. Raises UnreadableError."""
         try:
-            return self._git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
+            return self.git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
         except UnreadableError as problem:
             raise UnreadableError(f"{problem}; name a commit, and in a shallow clone fetch it first") from problem
 
     def entries(self, commit: str, at: str) -> Iterator[Entry]:
         """The files and links of a commit at a path, without those of submodules. Raises UnreadableError."""
-        every = os.fsdecode(self._git("ls-tree", "-r", "-z", "--full-tree", commit, *([] if at == "." else ["--", at])))
+        every = os.fsdecode(self.git("ls-tree", "-r", "-z", "--full-tree", commit, *([] if at == "." else ["--", at])))
         for line in filter(None, every.split("\0")):
             head, _, name = line.partition("\t")
             mode, kind, hashed = head.split(" ")
@@ -95,11 +95,11 @@ class Repository(NamedTuple):
             yield entry.name, next(texts)[2] if size <= reading.LIMIT else None
 
     def _cat(self, how: str, asked: Sequence[str]) -> bytes:
-        return self._git("cat-file", how, "--follow-symlinks", given="".join(f"{each}\n" for each in asked)) if asked else b""
+        return self.git("cat-file", how, "--follow-symlinks", given="".join(f"{each}\n" for each in asked)) if asked else b""
 
-    def _git(self, *arguments: str, given: str = "") -> bytes:
-        """The output of git. Raises UnreadableError with git's own message."""
-        return _run(self.variables, *arguments, given=given)
+    def git(self, *arguments: str, given: str = "", seconds: int = 0, **variables: str) -> bytes:
+        """The output of git, with further environment variables, and another time limit. Raises UnreadableError with git's own message."""
+        return _run({**self.variables, **variables}, *arguments, given=given, seconds=seconds)
 
 
 @contextlib.contextmanager
@@ -196,17 +196,18 @@ def _answers(answer: bytes, *, with_data: bool) -> Iterator[tuple[str, str, byte
         start += length + 1
 
 
-def _run(variables: dict[str, str], *arguments: str, given: str = "") -> bytes:
+def _run(variables: dict[str, str], *arguments: str, given: str = "", seconds: int = 0) -> bytes:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | variables
     command = ["git", *_OPTIONS, *arguments]
+    seconds = seconds or _SECONDS
     try:
         done = subprocess.run(
-            command, input=os.fsencode(given), capture_output=True, env=environment, check=False, timeout=_SECONDS, cwd="/"
+            command, input=os.fsencode(given), capture_output=True, env=environment, check=False, timeout=seconds, cwd="/"
         )
     except OSError as problem:
         raise UnreadableError(f"git cannot be run: {problem.strerror}; install git, or name a file or folder") from problem
     except subprocess.TimeoutExpired as problem:
-        raise UnreadableError(f"git did not answer within {_SECONDS} seconds") from problem
+        raise UnreadableError(f"git did not answer within {seconds} seconds") from problem
     if done.returncode:
         raise UnreadableError(" ".join(done.stderr.decode(errors="replace").split()) or f"git {arguments[0]} failed")
     return done.stdout

@@ -1,0 +1,165 @@
+"""Temporary copies of the old state and of the working tree, in which a build can run.
+
+A copy of a revision has the files of the commit, and no git folder. No hook, filter or submodule of the repository runs or is fetched:
+see `krm_fn.files.repository`. Filters include those of Git LFS, whose files are pointers in the copy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import stat
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from krm_fn.files import repository
+from krm_fn.files.repository import UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import FrameType
+
+    from krm_fn.files.repository import Repository
+
+_SECONDS = 600
+"""The time limit for git to write all files of a commit, in seconds."""
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Checkouts(NamedTuple):
+    """Makes copies in a temporary folder. All copies get the same path, so that a build cannot differ because of its place.
+
+    `old` is a folder or a git revision; None if only the working tree is copied. `folder` is that of the build in the working tree.
+    """
+
+    place: Path
+    old: str | None
+    folder: Path
+
+    @contextlib.contextmanager
+    def before(self) -> Iterator[Path]:
+        """A copy of the old state; yields the folder of the build in it. Raises UnreadableError if there is none."""
+        old = self.old or "HEAD"
+        if self._is_folder():
+            with self._copy(Path(old), _walked(Path(old))) as copy:
+                yield copy
+            return
+        try:
+            with repository.opened(self.folder) as found, self._empty() as copy:
+                _write(found, found.commit(old), copy)
+                yield _below(copy, self.folder.relative_to(found.top))
+        except UnreadableError as problem:
+            raise UnreadableError(f"{old} is not a folder, and git cannot read that revision: {problem}") from problem
+
+    @contextlib.contextmanager
+    def after(self) -> Iterator[Path]:
+        """A copy of the working tree, without ignored files; yields the folder of the build in it. Raises UnreadableError.
+
+        Without a repository, or if the old state is a folder, the copy has the whole folder of the build.
+        """
+        top, names = self.folder, None
+        if not self._is_folder():
+            with contextlib.suppress(UnreadableError) if self.old is None else contextlib.nullcontext(), repository.opened(top) as found:
+                top, names = found.top, _present(found)
+        with self._copy(top, _walked(top) if names is None else names) as copy:
+            yield _below(copy, self.folder.relative_to(top))
+
+    def _is_folder(self) -> bool:
+        return self.old is not None and Path(self.old).is_dir()
+
+    @contextlib.contextmanager
+    def _copy(self, top: Path, names: Iterable[str]) -> Iterator[Path]:
+        with self._empty() as copy:
+            try:
+                for name in names:
+                    _copy_file(top, name, copy)
+            except OSError as problem:
+                raise UnreadableError(f"{problem.filename} cannot be copied: {problem.strerror}") from problem
+            yield copy
+
+    @contextlib.contextmanager
+    def _empty(self) -> Iterator[Path]:
+        """An empty folder, which gives its path to the next copy at the end."""
+        copy = self.place / "checkout"
+        copy.mkdir()
+        try:
+            yield copy
+        finally:
+            copy.rename(tempfile.mkdtemp(dir=self.place))
+
+
+@contextlib.contextmanager
+def opened(old: str | None, folder: Path) -> Iterator[Checkouts]:
+    """A temporary folder for copies. It is removed at the end, also when the process is told to end by SIGINT, SIGTERM or SIGHUP."""
+    with _ending(), tempfile.TemporaryDirectory(prefix="krm-fn-build-") as place:
+        yield Checkouts(Path(place).resolve(), old, folder.resolve())
+
+
+@contextlib.contextmanager
+def _ending() -> Iterator[None]:
+    """Makes signals raise an exception once, so that clean-up runs. Further signals do not interrupt the clean-up."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        for each in _ENDING:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+    before = {each: signal.signal(each, end) for each in _ENDING}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _write(found: Repository, commit: str, copy: Path) -> None:
+    """Writes the files of a commit. git refuses names that lead out of the folder, and writes nothing through a link."""
+    with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as place:
+        index = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(copy)}
+        found.git("read-tree", commit, seconds=_SECONDS, **index)
+        found.git("checkout-index", "--all", "--quiet", seconds=_SECONDS, **index)
+
+
+def _present(found: Repository) -> list[str]:
+    """The names of the files of the working tree: those of the last commit, and new ones that git does not ignore."""
+    with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as place:
+        index = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(found.top)}
+        with contextlib.suppress(UnreadableError):  # before the first commit
+            found.git("read-tree", found.commit("HEAD"), seconds=_SECONDS, **index)
+        listed = found.git("ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", seconds=_SECONDS, **index)
+    return list(dict.fromkeys(os.fsdecode(listed).split("\0")))
+
+
+def _walked(top: Path) -> Iterator[str]:
+    for folder, names, files in os.walk(top):
+        names[:] = [name for name in names if name != ".git"]
+        links = [name for name in names if Path(folder, name).is_symlink()]
+        yield from (os.path.relpath(Path(folder, name), top) for name in (*files, *links))
+
+
+def _copy_file(top: Path, name: str, copy: Path) -> None:
+    """Copies a regular file or a link. Leaves out files that are gone, special files, submodules, and files in linked folders."""
+    source, target = top / name, copy / name
+    if not name or source.parent.resolve() != source.parent:
+        return
+    try:
+        mode = source.lstat().st_mode
+    except OSError:
+        return
+    if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _below(copy: Path, relative: Path) -> Path:
+    """A folder of a copy. Raises UnreadableError if the copy does not have it, or if it is outside of the copy."""
+    folder = copy / relative
+    if not folder.is_dir():
+        raise UnreadableError(f"it has no folder {relative}")
+    if not folder.resolve().is_relative_to(copy):
+        raise UnreadableError(f"its folder {relative} is a link that leads out of the repository")
+    return folder
