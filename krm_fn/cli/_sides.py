@@ -38,10 +38,19 @@ class Loaded(NamedTuple):
     stdin: str = ""
 
 
+class StoppedError(Exception):
+    """A state cannot be read, so there is nothing to compare. `results` say why; `messages` are what a build printed about it."""
+
+    def __init__(self, results: list[Result], messages: str = "") -> None:
+        super().__init__()
+        self.results = results
+        self.messages = messages
+
+
 def of_paths(given: Inputs) -> Loaded:
     """The state of the files. Its configuration is that of --config, or the one among the files."""
     loaded = given.load()
-    return _rendered("the files", loaded)
+    return of_sources("the files", loaded)
 
 
 def of_old(old: str, given: Inputs, now: Loaded) -> Loaded:
@@ -52,13 +61,13 @@ def of_old(old: str, given: Inputs, now: Loaded) -> Loaded:
     """
     with _options.reading_old():
         files = [file for file, _ in revisions.files(old, given.paths, given.exclude)]
-    named, default = ([], now.settings) if Path(old).exists() else _configured(old, given, now)
-    state = _rendered(old, sources.earlier(files, named, default, namespace=given.namespace or ""))
+    named, default = ([], now.settings) if Path(old).exists() else configured(old, given, now)
+    state = of_sources(old, sources.earlier(files, named, default, namespace=given.namespace or ""))
     nothing = [revisions.empty(old)] if Path(old).exists() and not (state.sources or state.results) else []
-    return state._replace(results=[*nothing, *_earlier(state.results)])
+    return state._replace(results=[*nothing, *earlier(state.results)])
 
 
-def _configured(revision: str, given: Inputs, now: Loaded) -> tuple[list[Source], Source | None]:
+def configured(revision: str, given: Inputs, now: Loaded) -> tuple[list[Source], Source | None]:
     """The file of --config in a revision, and the default: the configuration of now if the file is in no repository."""
     try:
         files = [file for file, _ in revisions.files(revision, [given.config])] if given.config else []
@@ -67,7 +76,8 @@ def _configured(revision: str, given: Inputs, now: Loaded) -> tuple[list[Source]
     return [source for file in files for source in file.sources], None
 
 
-def _rendered(name: str, loaded: Sources) -> Loaded:
+def of_sources(name: str, loaded: Sources) -> Loaded:
+    """The state of resources that are read."""
     settings = loaded.configs[0] if loaded.configs else None
     side = sides.rendered(loaded.values, loaded.config, settings.value if settings else None)
     found = locations.of([*loaded.results, *side.findings], loaded.resources)
@@ -75,7 +85,7 @@ def _rendered(name: str, loaded: Sources) -> Loaded:
     return Loaded(name, side, loaded.resources, settings, found, loaded.stdin)
 
 
-def _earlier(found: Iterable[Result]) -> Iterator[Result]:
+def earlier(found: Iterable[Result]) -> Iterator[Result]:
     """The errors about an earlier state as warnings. Its warnings and notes are no longer of interest."""
     for result in found:
         if result.severity == "error":

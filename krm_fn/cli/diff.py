@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn.cli import _nodes, _options, _output, _sides
+from krm_fn import report
+from krm_fn.cli import _build, _live, _nodes, _options, _output, _sides
+from krm_fn.files import reading
 from krm_fn.review.diff import compared, failing, formats
 from krm_fn.review.diff.report import Report
 
 if TYPE_CHECKING:
+    from krm_fn.cli._build import Build
     from krm_fn.cli._options import Inputs
     from krm_fn.cli._policy import Policy
     from krm_fn.cli._sides import Loaded
@@ -39,6 +42,18 @@ def _words(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 @_options.inputs
 @click.option("--old", metavar="OLD", help="The state before the change: a file, a folder or a git revision.")
 @click.option(
+    "--build", metavar="CMD", help="Compare what this command prints in a copy of each state, such as kustomize build overlays/prod."
+)
+@click.option(
+    "--build-timeout",
+    "seconds",
+    metavar="SECONDS",
+    type=click.IntRange(1),
+    default=300,
+    help="End the command after this time; default 300.",
+)
+@click.option("--live", metavar="FILE", type=_live.FILE, help="Compare with a cluster, exported by kubectl get -o json; - is stdin.")
+@click.option(
     "--nodes",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
@@ -51,12 +66,25 @@ def _words(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 @_options.policy
 @click.pass_context
 def diff(  # noqa: PLR0913 - one for each option
-    ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, nodes: str | None, named: tuple[str, ...], style: str
+    ctx: click.Context,
+    *,
+    given: Inputs,
+    policy: Policy,
+    old: str | None,
+    build: str | None,
+    seconds: int,
+    live: str | None,
+    nodes: str | None,
+    named: tuple[str, ...],
+    style: str,
 ) -> None:
     """Show what a change does to objects, pods and GPUs.
 
     PATH is a file, a folder or stdin (-), and OLD is the same before the change. Both states are rendered, each with its own
     configuration, and their objects are compared. Each change names the line that makes it.
+
+    With --build, PATH is a folder. The command runs without a shell in a temporary copy of it, once with the files of OLD and once with
+    those of the working tree. With --live in place of --old, the state before the change is that of a cluster.
 
     A forecast says which services restart, how many GPUs they take and interrupt, and what the cluster refuses. With --nodes, it says if
     the rollouts can end.
@@ -67,12 +95,21 @@ def diff(  # noqa: PLR0913 - one for each option
     \b
       krm-fn diff --old main graphs/
       kubectl get nodes,pods --all-namespaces -o json | krm-fn diff --old main --nodes - --fail-on refused,stuck graphs/
+      krm-fn diff --old main --build "kustomize build overlays/prod" .
+      kubectl get deployments,services,dgdsa -n prod --show-managed-fields -o json | krm-fn diff --live - graphs/
       krm-fn diff --old main --format markdown graphs/ > comment.md
     """  # noqa: D301 - click reads the backspace
     if "stuck" in named and nodes is None:
         raise click.UsageError("--fail-on stuck needs --nodes")
-    now = _new(given)
-    before = _old(old, given, now)
+    if [*given.paths, live, nodes].count(reading.STDIN) > 1:
+        raise click.UsageError("only one of PATH, --live and --nodes can be stdin")
+    if (old is None) == (live is None):
+        raise click.UsageError("name the state before the change with --old, or a cluster with --live")
+    try:
+        now, before = _states(given, old, live, _build.read(build, seconds) if build is not None else None)
+    except _sides.StoppedError as stopped:
+        _output.write(stopped.messages + "".join(f"{report.entry(each)}\n" for each in stopped.results), err=True)
+        ctx.exit(1)
     cluster = _nodes.read(nodes)
     found = compared.compare(before.side, now.side, cluster.nodes, cluster.pods)
     states: dict[Name, Loaded] = {"old": before, "new": now}
@@ -86,16 +123,12 @@ def diff(  # noqa: PLR0913 - one for each option
     ctx.exit(_NAMED if failing.words(found, named) else int(bool(policy.failing(forecast))))
 
 
-def _new(given: Inputs) -> Loaded:
-    """The state after the change."""
-    return _sides.of_paths(given)
-
-
-def _old(old: str | None, given: Inputs, now: Loaded) -> Loaded:
-    """The state before the change."""
-    if old is None:
-        raise click.UsageError("name the state before the change with --old")
-    return _sides.of_old(old, given, now)
+def _states(given: Inputs, old: str | None, live: str | None, build: Build | None) -> tuple[Loaded, Loaded]:
+    """The state after the change, and the one before it. Raises StoppedError if one of them cannot be read."""
+    now, before = _build.of_build(build, old, given) if build else (_sides.of_paths(given), None)
+    if live is not None:
+        before, now = _live.of_live(live, now)
+    return now, before or _sides.of_old(f"{old}", given, now)
 
 
 def _plain(text: str, _word: str) -> str:

@@ -100,10 +100,11 @@ def _written(states: _States, number: int, change: Change) -> dict[Place, tuple[
 
 
 def _of_component(states: _States, owner: ObjectKey, change: Change, field: FieldChange | None) -> tuple[Origin, ...]:
-    """The origin of a change as far as the object itself says it: its component."""
+    """The origin of a change as far as the object itself says it: its component. That of a live object is in the new state."""
     side, path = _side(change, field)
-    state, known = states.of(side)
     resource = change.old if side == "old" else change.new
+    side = side if owner in states.of(side)[1] else "new"
+    state, known = states.of(side)
     if owner not in known or resource is None:
         return ()
     number = known[owner]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import paths, templates
-from krm_fn.kube.values import mapping
+from krm_fn.kube import paths, quantity, templates
+from krm_fn.kube.values import is_zero, mapping
 from krm_fn.records import NamedTuple
 from krm_fn.review.forecast import stored
 from krm_fn.review.live import clean, owned
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MAPS = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "limits", "requests")
 """Objects whose keys are names, not fields: nothing fills in further ones."""
+
+_AMOUNTS = ("limits", "requests")
 
 _KEYS = ("name", "mountPath", "containerPort", "port", "key")
 """What tells the entries of a list apart, if all entries have it."""
@@ -49,15 +51,15 @@ class _Pair(NamedTuple):
         return _Pair(live, wanted, was, now, owned.entry(self.owned, live))
 
 
-def comparable(live: Resource, wanted: Resource) -> Resource:
+def comparable(live: Resource, wanted: Resource, managers: frozenset[str] = frozenset()) -> Resource:
     """The live object as its file would be: without what the cluster added.
 
     A field that only the live object has stays if its file decides it, because the next apply then removes it. The managed fields of the
     object say so, or what `kubectl apply` remembers. Without both, entries of maps and lists stay, and fields of pods that are no
-    defaults. Values that are stored as the same value are written as in `wanted`.
+    defaults. Values that are stored as the same value are written as in `wanted`. `managers` are the field managers that apply renders.
     """
     cleaned = clean.native(live)
-    found = _value(_Pair(cleaned, wanted, cleaned, wanted, owned.of(live)), (), in_pod=False)
+    found = _value(_Pair(cleaned, wanted, cleaned, wanted, owned.of(live, managers)), (), in_pod=False)
     return {**found, "metadata": {**mapping(found.get("metadata")), "name": live["metadata"]["name"]}}
 
 
@@ -66,7 +68,7 @@ def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
     if form:
         was, now = (mapping(form({"spec": each})).get("spec") for each in (pair.live, pair.wanted))
         pair, in_pod = pair._replace(was=was, now=now), True
-    if pair.was == pair.now and pair.was is not None:
+    if (pair.was == pair.now and pair.was is not None) or (at[-2:-1] and at[-2] in _AMOUNTS and _amount(pair.was) == _amount(pair.now)):
         return pair.wanted
     if isinstance(pair.live, dict) and isinstance(pair.wanted, dict):
         return _object(pair, at, in_pod=in_pod)
@@ -76,7 +78,7 @@ def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
 
 
 def _object(pair: _Pair, at: Path, *, in_pod: bool) -> dict[str, Any]:
-    kept = {}
+    kept = {name: value for name, value in pair.wanted.items() if name not in pair.live and _is_dropped(pair.field(name), in_pod=in_pod)}
     for name in pair.live:
         inner = pair.field(name)
         if name in pair.wanted:
@@ -102,6 +104,11 @@ def _list(pair: _Pair, at: Path, *, in_pod: bool) -> list[Any]:
     return kept
 
 
+def _is_dropped(pair: _Pair, *, in_pod: bool) -> bool:
+    """True for a written value that an API server does not store, so that the live object lacks it."""
+    return pair.was == pair.now if in_pod else is_zero(pair.wanted)
+
+
 def _removed(pair: _Pair, *, is_field: bool, in_pod: bool) -> Any:
     """What stays of a value that only the live object has; None if nothing stays."""
     if in_pod and pair.was == pair.now:
@@ -109,6 +116,10 @@ def _removed(pair: _Pair, *, is_field: bool, in_pod: bool) -> Any:
     if pair.owned is None:
         return pair.live if in_pod or not is_field else None
     return owned.part(pair.owned, pair.live)
+
+
+def _amount(value: Any) -> Any:
+    return quantity.canonical(f"{value}")
 
 
 def _at(entries: Any, index: int | None) -> Any:

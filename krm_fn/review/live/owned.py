@@ -14,6 +14,8 @@ from krm_fn.kube import labels
 from krm_fn.kube.values import mapping, objects
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from krm_fn.kube.types import Resource
 
 Tree = dict[str, Any] | bool | None
@@ -22,11 +24,24 @@ _APPLY = "Apply"
 _MARK = ("f:metadata", "f:annotations", f"f:{labels.OWNER}")
 
 
-def of(live: Resource) -> Tree:
-    """What the applier owns: the manager who applies the mark of krm-fn, or else what `kubectl apply` remembers."""
-    found = [mapping(each.get("fieldsV1")) for each in objects(live["metadata"].get("managedFields")) if _applies(each)]
-    if ours := [each for each in found if _has_mark(each)]:
-        return _union(ours)
+def appliers(resources: Iterable[Resource]) -> frozenset[str]:
+    """The field managers that apply renders: those that applied the mark of krm-fn to one of the objects."""
+    entries = (entry for each in resources for entry in objects(each["metadata"].get("managedFields")))
+    return frozenset(f"{entry.get('manager')}" for entry in entries if _applies(entry) and _has_mark(entry.get("fieldsV1")))
+
+
+def of(live: Resource, managers: frozenset[str] = frozenset()) -> Tree:
+    """What the applier owns: one of these managers, the manager who applies the mark of krm-fn, or else what `kubectl apply` remembers.
+
+    A field that another manager owns too stays in the cluster when it leaves the file, so it is not the applier's.
+    """
+    entries = objects(live["metadata"].get("managedFields"))
+    ours = [each for each in entries if _applies(each) and (each.get("manager") in managers or _has_mark(each.get("fieldsV1")))]
+    if ours:
+        others = [each for each in entries if each not in ours and each.get("subresource") != "status"]
+        return _without(
+            _union([mapping(each.get("fieldsV1")) for each in ours]), _union([mapping(each.get("fieldsV1")) for each in others])
+        )
     try:
         written = json.loads(labels.notes(live).get(labels.LAST_APPLIED, ""))
     except (TypeError, ValueError, RecursionError):
@@ -81,6 +96,17 @@ def _union(trees: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         key: _union([mapping(each[key]) for each in trees if key in each]) for key in dict.fromkeys(key for each in trees for key in each)
     }
+
+
+def _without(tree: dict[str, Any], others: dict[str, Any]) -> Tree:
+    """The tree without what others own, too; False if nothing is left."""
+    kept = {}
+    for key, inner in tree.items():
+        theirs = others.get(key)
+        rest = inner if theirs is None else _without(inner, theirs) if inner and theirs else False
+        if rest is not False:
+            kept[key] = rest
+    return kept or False
 
 
 def _of_file(value: Any) -> dict[str, Any]:
