@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.testbed import forge as forges
 from tests.testbed import programs
 
 pytestmark = pytest.mark.xdist_group("hooks")  # so that only one worker installs the command
@@ -107,6 +108,7 @@ def step(name, temp, source, folder, **inputs):
     known = {f"inputs.{key}": each["default"] for key, each in ACTION["inputs"].items()}
     known |= {f"inputs.{key.replace('_', '-')}": value for key, value in inputs.items()}
     known |= {"github.action_path": str(source), "runner.temp": str(temp), "inputs.python": sys.executable}
+    known["inputs.old || github.event.pull_request.base.sha"] = known["inputs.old"] or "HEAD"
     filled = {key: re.sub(r"\$\{\{ (.*?) \}\}", lambda match: known[match[1]], value) for key, value in found["env"].items()}
     script = Path(temp) / "step.sh"
     script.write_text(found["run"])
@@ -187,6 +189,92 @@ def test_the_action_leaves_out_what_is_excluded(runner, repository):
     assert check(runner, repository, exclude="drafts\nold*").returncode == 0
     assert check(runner, repository, exclude="$(touch pwned) drafts old*").returncode == 0
     assert not (repository / "pwned").exists()
+
+
+@pytest.fixture
+def pull(runner, repository, tmp_path, monkeypatch):
+    """A job of a pull request: returns the server, and a function that runs the step which comments."""
+    with forges.running() as forge:
+        for name, value in forge.github(tmp_path).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+
+        def comment(**inputs):
+            return step("Comment", runner, "", repository, **{"comment": "true", "paths": "graphs", "token": "secret", **inputs})
+
+        yield forge, comment
+
+
+def test_the_action_keeps_one_comment(pull, repository):
+    """No comment without a change, then one comment, which later says that nothing changes."""
+    forge, comment = pull
+    assert (comment().returncode, forge.bodies) == (0, [])
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
+    for _ in range(2):
+        assert comment().returncode == 0
+        (body,) = forge.bodies
+        assert body.startswith("<!-- krm-fn diff -->\n### What the change does\n")
+        assert "graphs/chat.yaml:" in body
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH)
+    assert comment().returncode == 0
+    assert "no object changes" in forge.bodies[0]
+
+
+def test_the_action_comments_on_a_graph_that_does_not_render(pull, repository):
+    forge, comment = pull
+    (repository / "graphs" / "chat.yaml").write_text(MISSPELT)
+    assert comment().returncode == 0
+    assert "DYN023" in forge.bodies[0]
+
+
+def test_the_action_comments_on_the_output_of_a_build(pull, repository):
+    forge, comment = pull
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
+    assert comment(build="cat graphs/chat.yaml", comment_name="prod", paths="nowhere").returncode == 0
+    assert forge.bodies[0].startswith("<!-- krm-fn prod -->\n")
+    assert "`<build>:" in forge.bodies[0]
+    failed = comment(build="cat nowhere")
+    assert (failed.returncode, len(forge.bodies)) == (1, 1)
+    assert "No such file or directory" in failed.stderr
+
+
+def test_the_action_says_what_is_missing_for_a_comment(pull, repository, tmp_path):
+    """A base that is not fetched is an error. Without the right to write, the comparison is in the summary of the job."""
+    forge, comment = pull
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
+    unknown = comment(old="0123456789abcdef")
+    assert (unknown.returncode, forge.bodies) == (2, [])
+    assert "git cannot read that revision" in " ".join(unknown.stderr.split())
+    forge.status = 403
+    refused = comment()
+    assert (refused.returncode, forge.bodies) == (0, [])
+    assert "::warning title=krm-fn::The comment was not written." in refused.stdout
+    assert "pull-requests: write" in refused.stderr
+    assert (tmp_path / "summary.md").read_text().startswith("### What the change does")
+
+
+@pytest.mark.parametrize("name", ["paths", "config", "old", "exclude", "build", "comment_name"])
+def test_nothing_in_an_input_of_a_comment_is_run(name, pull, repository):
+    """The title of the pull request in the event is a command, too."""
+    _, comment = pull
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
+    comment(**{name: "$(touch pwned);`touch pwned`;*"})
+    assert not [*repository.rglob("pwned")]
+
+
+def test_the_token_reaches_only_the_step_that_writes(pull, repository):
+    _, comment = pull
+    (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
+    done = comment(build="sh -c 'env >&2; exit 1'")
+    assert "GITHUB_REPOSITORY=" in done.stderr
+    assert "secret" not in done.stderr
+
+
+def test_the_action_comments_on_pull_requests_only():
+    (found,) = [each for each in ACTION["runs"]["steps"] if each["name"] == "Comment"]
+    for part in ("inputs.comment == 'true'", "github.event.pull_request", "!cancelled()", "steps.install.outcome == 'success'"):
+        assert part in found["if"]
+    assert "uses" not in str([each.keys() for each in ACTION["runs"]["steps"]])
 
 
 def test_the_action_installs_files_of_known_hashes_only(source, tmp_path):

@@ -1,0 +1,88 @@
+"""The jobs of docs/review.md that write comments: their rights, and the job of GitLab as a runner runs it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli import console
+from tests.support import markdown
+from tests.testbed import forge as forges
+from tests.testbed import programs
+
+ROOT = programs.ROOT
+GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
+JOBS = [yaml.safe_load(block[1]) for block in markdown.fenced((ROOT / "docs" / "review.md").read_text(), "yaml")]
+
+
+def job(key):
+    (found,) = [each for each in JOBS if key in each]
+    return found
+
+
+def git(folder, *arguments):
+    done = subprocess.run([*GIT, "-C", folder, *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def test_the_job_of_github_has_the_least_rights():
+    shown = job("jobs")
+    assert shown["permissions"] == {"contents": "read", "pull-requests": "write"}
+    (*_, step) = shown["jobs"]["review"]["steps"]
+    known = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    assert {*step["with"]} <= {*known}
+    assert step["with"]["comment"] is True
+
+
+@pytest.fixture
+def merge(tmp_path):
+    """A server with a merge request, and a clone of its repository."""
+    folder = tmp_path / "clone"
+    (folder / "graphs").mkdir(parents=True)
+    git(folder, "init")
+    (folder / "graphs" / "chat.yaml").write_text(console.GRAPH)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--message", "Base")
+    with forges.running() as forge:
+        forge.is_job = False
+        yield forge, folder
+
+
+def run(forge, folder, base):
+    """Runs the script as GitLab does: its lines in one shell, which ends at the first error."""
+    shown = job("review")["review"]
+    variables = {key: str(value) for key, value in shown["variables"].items()}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"PATH": path, "PYTHONPATH": str(ROOT), "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, **variables, **forge.gitlab()}
+    script = "\n".join(shown["script"])
+    return subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_job_of_gitlab_keeps_one_comment(merge):
+    forge, folder = merge
+    base = git(folder, "rev-parse", "HEAD")
+    assert (run(forge, folder, base).returncode, forge.bodies) == (0, [])
+    (folder / "graphs" / "chat.yaml").write_text(console.GRAPH.replace("engine:1", "engine:2"))
+    for _ in range(2):
+        done = run(forge, folder, base)
+        assert done.returncode == 0, done
+        (body,) = forge.bodies
+        assert re.match(r"<!-- krm-fn diff -->\n### What the change does\n\n\*\*1 of 2 services restarts", body)
+    (folder / "graphs" / "chat.yaml").write_text(console.GRAPH)
+    assert run(forge, folder, base).returncode == 0
+    assert "no object changes" in forge.bodies[0]
+
+
+def test_the_job_of_gitlab_fails_without_the_base(merge):
+    forge, folder = merge
+    done = run(forge, folder, "0123456789abcdef")
+    assert (done.returncode, forge.bodies) == (2, [])
+    assert "git cannot read that revision" in " ".join(done.stderr.split())
