@@ -60,15 +60,17 @@ class Row(NamedTuple):
 
 
 def rows(report: Report) -> list[Row]:
-    """The services of both states, first those that a reviewer must see. Objects that hold several services count their GPUs together."""
+    """The services of both states, first those that a reviewer must see."""
     found: dict[Service, Row] = {}
     forecast = report.diff.forecast
     for number, outcome in enumerate(forecast.outcomes):
-        for service in outcome.services:
-            effect = outcome.effect
+        for service, gpus in outcome.shares:
+            effect: str = outcome.effect
             if effect == "restarts" and service not in outcome.restarting:
                 effect = "updated"
-            made = Row(service, effect, bool(outcome.stuck), (outcome.gpus.before, outcome.gpus.after), _spots(report, number))
+            elif service not in outcome.services:
+                effect = "deleted"
+            made = Row(service, effect, bool(outcome.stuck), (gpus.before, gpus.after), _spots(report, number))
             found[service] = _both(found[service], made) if service in found else made
     return sorted(found.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
 
@@ -79,6 +81,11 @@ def _both(one: Row, other: Row) -> Row:
         effects = ["restarts"]
     gpus = (one.gpus[0] + other.gpus[0], one.gpus[1] + other.gpus[1])
     return Row(one.service, effects[0], one.stuck or other.stuck, gpus, tuple(dict.fromkeys((*one.spots, *other.spots))))
+
+
+def title(service: Service) -> str:
+    """The graph and the name of a service; the name alone for a component without a graph."""
+    return f"{service.graph}/{service.name}" if service.graph else service.name
 
 
 def together(spots: Sequence[Spot]) -> str:
@@ -119,7 +126,8 @@ def _restarts(services: Sequence[Service], restarting: Sequence[Service]) -> tup
         return "No service restarts.", "same"
     count = sum(each in services for each in restarting)
     gone = [each for each in restarting if each not in services]
-    named = _listed([each.name for each in (*(each for each in restarting if each in services), *gone)])
+    several = len({each[:2] for each in services}) > 1
+    named = _listed([title(each) if several else each.name for each in (*(each for each in restarting if each in services), *gone)])
     return f"{count} of {len(services)} services restart{'s' * (count == 1)}: {named}.", "restarts"
 
 

@@ -49,7 +49,18 @@ def _outcome(change: Change, part: Part, around: World, waits: Iterator[bool] | 
     found = [*findings.of_change(change, part, around)]
     if stuck and free is not None:
         found.append(findings.stuck(change, part.rollouts, free))
-    return Outcome(change.key, part.effect, part.services, part.restarting, part.causes, _gpus(part.rollouts), stuck, tuple(found))
+    gpus, shares = _gpus(part.rollouts), tuple(_shares(part))
+    return Outcome(change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(found), shares)
+
+
+def _shares(part: Part) -> Iterator[tuple[Service, Gpus]]:
+    """The GPUs of each service of an object."""
+    found: dict[Service, list[Rollout]] = {service: [] for service in part.services}
+    for each in part.rollouts:
+        service = each.service or next(iter(part.services), None)
+        if service:
+            found.setdefault(service, []).append(each)
+    yield from ((service, _gpus(rollouts)) for service, rollouts in found.items())
 
 
 def _gpus(rollouts: Sequence[Rollout]) -> Gpus:

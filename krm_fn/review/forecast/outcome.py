@@ -39,7 +39,8 @@ class Outcome(NamedTuple):
     """The forecast for one object. `services` are the services whose pods it makes, and `restarting` those whose pods are replaced.
 
     `causes` are the paths of the fields of the new object, or of the old one, that replace the pods or that the cluster refuses. `stuck`
-    is None if nothing is known about the nodes, and otherwise True if the rollout waits for GPUs for ever.
+    is None if nothing is known about the nodes, and otherwise True if the rollout waits for GPUs for ever. `shares` are the GPUs of each
+    service of both states.
     """
 
     key: ObjectKey
@@ -50,6 +51,7 @@ class Outcome(NamedTuple):
     gpus: Gpus = Gpus()
     stuck: bool | None = None
     findings: tuple[Result, ...] = ()
+    shares: tuple[tuple[Service, Gpus], ...] = ()
 
 
 class Forecast(NamedTuple):

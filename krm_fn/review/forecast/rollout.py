@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krm_fn.review.forecast.capacity import Demand
+    from krm_fn.review.forecast.outcome import Service
 
 _PERCENTAGE = re.compile(r"([0-9]{1,9})%")
 _DEFAULT_STEP = "25%"
@@ -50,7 +51,8 @@ class Rollout(NamedTuple):
 
     A size has one demand for each pod of a unit. `replaces` is false if the old units stay and only their number changes. A rollout that is
     `pruned` begins when all others have ended or wait: whoever prunes an object applies the others first. `selector` finds the old pods.
-    `placed` are the nodes of the old units that are known; the other old units are placed where they fit.
+    `placed` are the nodes of the old units that are known; the other old units are placed where they fit. `service` has the pods; None if
+    that is the only service of the object.
     """
 
     before: int
@@ -62,6 +64,7 @@ class Rollout(NamedTuple):
     pruned: bool = False
     selector: Selector | None = None
     placed: tuple[Placement, ...] = ()
+    service: Service | None = None
 
 
 def again(rollout: Rollout) -> Rollout:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -11,6 +13,7 @@ import pytest
 from krm_fn import review
 from tests.cli import console
 from tests.review.diff import scenario
+from tests.support import golden
 
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "diff.json").read_text())
 
@@ -111,3 +114,31 @@ FAIL_ON = [("refused", 3), ("stuck", 3), ("restarts,interrupted", 3), ("changes"
 def test_the_exit_code_is_3_for_what_fail_on_names(states, words, code):
     """Without it, the refused change makes it 1."""
     assert diff(states, "--fail-on", words).code == code
+
+
+def test_each_service_of_a_set_has_its_own_gpus(tmp_path):
+    """Under Grove, one object has the pods of all services. A scaling group that goes makes the set a new one."""
+    example = golden.EXAMPLES / "multinode-sglang-grove"
+    old, new = tmp_path / "old", tmp_path / "new"
+    for state in (old, new):
+        state.mkdir()
+        for name in ("graph.yaml", "config.yaml"):
+            shutil.copy(example / name, state)
+    scenario.edit(new / "graph.yaml", "Prefill:", "Prefiller:")
+    done = console.run("diff", "--old", old, new)
+    rows = [re.split(" {2,}", line)[:3] for line in done.out.split("\n\n")[1].splitlines()[1:]]
+    assert rows == [
+        ["split/Decode", "refused", "32"],
+        ["split/Frontend", "refused", "0"],
+        ["split/Prefiller", "refused", "0 -> 16"],
+        ["split/Prefill", "deleted", "16 -> 0"],
+    ]
+
+
+def test_services_of_several_graphs_are_named_with_their_graph(tmp_path):
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    for file in (old, new):
+        shutil.copy(golden.EXAMPLES / "multinode-vllm" / "graph.yaml", file)
+    scenario.edit(new, "vllm-runtime", "vllm-runtime-next")
+    done = console.run("diff", "--old", old, new)
+    assert done.out.startswith("4 of 4 services restart: large/Frontend, large/Worker, experts/Frontend, experts/Worker.\n")

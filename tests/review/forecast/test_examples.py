@@ -55,6 +55,7 @@ def test_nothing_restarts_without_a_change(example):
     assert {outcome.effect for outcome in found.outcomes} == {"same"}
     assert not found.restarting
     assert found.gpus.before == found.gpus.peak == found.gpus.after
+    assert sum(gpus.before for outcome in found.outcomes for _, gpus in outcome.shares) == found.gpus.before
     assert (found.needed, found.gpus.interrupted) == (0, 0)
 
 

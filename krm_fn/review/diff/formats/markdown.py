@@ -52,11 +52,10 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     if rows:
         yield "| Service | Effect | GPUs | Changed by |\n|---|---|---|---|\n"
     for row in rows:
-        name = f"{row.service.graph}{'/' if row.service.graph else ''}{row.service.name}"
         effect = f"**{row.effect}**" if row.effect in ("restarts", "refused", "deleted") else row.effect
         gpus = f"{row.gpus[0]}" if row.gpus[0] == row.gpus[1] else f"{row.gpus[0]} → {row.gpus[1]}"
         spots = _code(report.together(row.spots)) if row.spots else ""
-        yield f"| {_cell(_code(name))} | {effect}{', **stuck**' if row.stuck else ''} | {gpus} | {_cell(spots)} |\n"
+        yield f"| {_cell(_code(report.title(row.service)))} | {effect}{', **stuck**' if row.stuck else ''} | {gpus} | {_cell(spots)} |\n"
 
 
 def _finding(result: Result) -> str:

@@ -42,7 +42,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _name(row: Row) -> str:
-    return findings.visible(f"{row.service.graph}{'/' if row.service.graph else ''}{row.service.name}")
+    return findings.visible(report.title(row.service))
 
 
 def _effect(row: Row) -> str:

@@ -134,9 +134,17 @@ def _rollouts(change: Change, replaced: frozenset[int] | None) -> Iterator[Rollo
         counts = [min(sets * unit.copies, kinds.MOST) if unit else 0 for unit in (was, now)]
         replaces = replaced is None or bool(now and replaced.intersection(now.cliques))
         steps = Steps(0, counts[1], at_once=True) if replaced is None else Steps(0, 1)
-        yield Rollout(
+        made = Rollout(
             counts[0], counts[1], old or new, new or old, steps, replaces and bool(was), change.new is None, _selector(change, was)
         )
+        yield made._replace(service=_service(change, was, now))
+
+
+def _service(change: Change, was: _Unit | None, now: _Unit | None) -> Service | None:
+    """The service of a unit: that of its first clique."""
+    resource, unit = (change.old, was) if now is None else (change.new, now)
+    first = _cliques(resource)[unit.cliques[0]] if unit and unit.cliques else {}
+    return kinds.service(first, change.key.namespace)
 
 
 def _size(resource: Resource | None, unit: _Unit | None) -> tuple[capacity.Demand, ...]:
