@@ -165,17 +165,10 @@ def marked(value: Any, marks: Marks) -> Any:
 
 
 def added(value: Any, marks: Marks) -> Any:
-    """A text or a number with more marks. In a tuple or list, every text and number gets them."""
-    kind = type(value)
-    if kind in _TYPES:
+    """A text or a number with more marks. In a list, mapping or tuple, every text and number gets them."""
+    if type(value) in _TYPES:
         return marked(value, marks | of(value))
-    if kind is list:
-        return [added(each, marks) for each in value]
-    if kind is dict:
-        return {added(key, marks): added(each, marks) for key, each in value.items()}
-    if isinstance(value, tuple):
-        return _rebuilt(value, [added(each, marks) for each in value])
-    return value
+    return _rebuilt(value, lambda each: added(each, marks))
 
 
 def plain(value: Any) -> Any:
@@ -187,18 +180,19 @@ def plain(value: Any) -> Any:
         return int.__int__(value)
     if kind is Decimal:
         return float.__float__(value)
-    if kind is dict:
-        return {plain(key): plain(each) for key, each in value.items()}
-    if kind is list:
-        return [plain(each) for each in value]
+    return _rebuilt(value, plain)
+
+
+def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A list, mapping or tuple of the same type with changed entries. Any other value comes back as it is."""
+    if type(value) is dict:
+        return {change(key): change(each) for key, each in value.items()}
+    if type(value) is list:
+        return [change(each) for each in value]
     if isinstance(value, tuple):
-        return _rebuilt(value, [plain(each) for each in value])
+        entries = [change(each) for each in value]
+        return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
     return value
-
-
-def _rebuilt(old: tuple[Any, ...], entries: list[Any]) -> tuple[Any, ...]:
-    """A tuple of the same type with other entries."""
-    return type(old)(*entries) if hasattr(old, "_fields") else tuple(entries)
 
 
 def _mixing(name: str) -> Callable[..., Any]:
