@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from krm_fn.review.explain import Explained, Explanation, Field
     from krm_fn.review.trace.marks import Mark
 
-_TOOLS = (*labels.INTERNAL, labels.SETTINGS, labels.PREFIX)
 _EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
 _REMOVE = object()
 
@@ -81,7 +80,7 @@ def _with_default(settings: Any, default: Any, path: Path) -> Any:
 def unused(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[tuple[int, Path]]:
     """The leaves of Dynamo resources that reach no object: no field is made of them, and no object changes with them.
 
-    Fields that a render needs, and fields of resources that are not expanded, are not among them.
+    Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
     """
     used = NONE.union(*(field.marks for each in explanation.objects for field in each.fields))
     found = []
@@ -98,9 +97,10 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
 
 
 def _is_no_graph(path: Path) -> bool:
-    """True for the type and the status of a resource, and for annotations of krm-fn, kustomize and kpt."""
-    is_annotation = path[:2] == ("metadata", "annotations") and len(path) > 2
-    return path[0] in ("apiVersion", "kind", "status") or (is_annotation and str(path[2]).startswith(_TOOLS))
+    """True for the type, the labels and the status of a resource, and for annotations that users do not write for Dynamo."""
+    if path[:2] == ("metadata", "annotations") and len(path) > 2:
+        return path[2] in labels.PRESERVED or not str(path[2]).startswith(f"{identity.DYNAMO_GROUP}/")
+    return path[0] in ("apiVersion", "kind", "status") or path[:2] in (("metadata", "labels"), ("metadata", "annotations"))
 
 
 def _order_of_removal(path: Path) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ from tests.support import given
 
 EXAMPLES = dict(explain_coverage.examples())
 SCHEMA = json.loads((Path(review.__file__).parent / "schemas" / "explain.json").read_text())
+UNUSED = console.GRAPH.replace("frontend\n", "frontend\n      ingress: {hostSuffix: example.com}\n")
 SETTINGS = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n  natsAddress: nats://nats:4222\n"
 REPLICAS = ("--object", "Deployment/chat-worker", "--field", "spec.replicas")
 
@@ -129,16 +130,29 @@ def test_a_value_of_many_origins_shows_its_rule():
 
 
 def test_unused_fields_are_warnings(graph):
-    graph.write_text(console.GRAPH.replace("  name: chat\n", "  name: chat\n  labels: {team: blue}\n"))
+    graph.write_text(UNUSED)
     out = said("--unused", graph)
     assert out.count("warning DYN500") == 1
-    assert "warning DYN500 metadata.labels.team" in out
+    assert "warning DYN500 spec.services.Frontend.ingress.hostSuffix" in out
+
+
+def test_labels_of_the_graph_itself_are_not_unused(graph):
+    metadata = "  name: chat\n  labels: {team: blue}\n  annotations: {team: blue, nvidia.com/deployment-strategy: Recreate}\n"
+    graph.write_text(console.GRAPH.replace("  name: chat\n", metadata))
+    assert [line.split()[3] for line in said("--unused", graph).splitlines() if "DYN500" in line] == [
+        "metadata.annotations['nvidia.com/deployment-strategy']:"
+    ]
 
 
 def test_unused_fields_are_findings_for_programs(graph):
-    graph.write_text(console.GRAPH.replace("  name: chat\n", "  name: chat\n  labels: {team: blue}\n"))
+    graph.write_text(UNUSED)
     (found,) = json.loads(said("--unused", "--format", "json", graph))["findings"]
-    assert (found["severity"], found["code"], found["field"], found["line"]) == ("warning", "DYN500", "metadata.labels.team", 5)
+    assert (found["severity"], found["code"], found["field"], found["line"]) == (
+        "warning",
+        "DYN500",
+        "spec.services.Frontend.ingress.hostSuffix",
+        10,
+    )
 
 
 def test_objects_of_an_earlier_render_are_made_again(graph):
