@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import socket
+import sys
+import time
 import urllib.request
 
 import pytest
@@ -84,3 +88,49 @@ def test_a_service_without_endpoints_refuses_connections(running):
     here.node.eventually(lambda: here.node.endpoints("refuses", "web") == [], "refuses", 60)
     assert answers()
     here.node.eventually(lambda: not answers(), "refuses", 60)
+
+
+_LATE = """
+import contextlib, socket, time
+listener = socket.create_server(("", 8000))
+while True:
+    connection, _ = listener.accept()
+    with connection, contextlib.suppress(OSError):
+        while connection.recv(1024):
+            pass
+        time.sleep(1)
+        connection.sendall(b"late")
+"""
+
+
+def test_a_connection_that_is_half_closed_gets_its_answer(running):
+    """A client that sends no more still receives, through a cluster IP, also when this process collects garbage meanwhile."""
+    here = pods.here(running, "half-closed")
+    here.apply(
+        pods.deployment(
+            "late", pods.server(command=[sys.executable, "-c", _LATE], readinessProbe={"tcpSocket": {"port": 8000}, "periodSeconds": 1})
+        ),
+        pods.service("late", 80, "http"),
+    )
+    here.node.eventually(lambda: len(here.node.endpoints("half-closed", "late")) == 1, "half-closed")
+    address = running.plane.client.get("/api/v1/namespaces/half-closed/services/late")["spec"]["clusterIP"]
+    here.node.eventually(lambda: _accepts(here.node, address), "half-closed", 60)
+    assert _said(here.node.connect(address, 80)) == b"late"
+
+
+def _accepts(node, address):
+    """True as soon as the Service accepts connections."""
+    try:
+        node.connect(address, 80).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def _said(connection):
+    """What a server says after the end of all that it gets."""
+    with connection:
+        connection.shutdown(socket.SHUT_WR)
+        time.sleep(0.2)
+        gc.collect()
+        return connection.recv(1024)

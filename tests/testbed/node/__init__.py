@@ -83,7 +83,8 @@ def running(
 
     work = Work(plane, folder, images, node, backoff)
     with background.running(work.run(tell), "node"):
-        begun.wait(60)
+        if not begun.wait(60):
+            problems.append(TimeoutError("the node did not start within 60 s"))
         if problems:
             raise problems[0]
         try:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 _SIZE = 65536
+_joining: set[asyncio.Task[Any] | None] = set()  # the loop alone would not keep a task whose connections are half closed
 
 
 class Endpoint(NamedTuple):
@@ -128,9 +129,12 @@ async def forward(network: Network, listener: socket.socket, target: Callable[[]
 
 async def join(one: tuple[asyncio.StreamReader, asyncio.StreamWriter], other: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
     """Copy the bytes of two connections to each other until both have ended."""
+    task = asyncio.current_task()
+    _joining.add(task)
     try:
         await asyncio.gather(_copy(one[0], other[1]), _copy(other[0], one[1]))
     finally:
+        _joining.discard(task)
         for _, writer in (one, other):
             writer.close()
 
