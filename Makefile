@@ -12,13 +12,16 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo
+.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
 
 demo: $(VENV)/runtime ## render an example to the terminal, without Go, cluster or containers
 	@$(BIN)/python tools/demo.py examples/agg-vllm/graph.yaml
+
+try: $(VENV)/dev tools tools-dynamo ## run a graph on a cluster of its own, with the real Dynamo runtime and without GPUs, until Ctrl-C; Linux only
+	@PYTHONPATH=tools $(BIN)/python -m tests.running.trial
 
 check: lint types imports test ## run lint, types, imports and test
 
