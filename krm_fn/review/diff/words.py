@@ -61,7 +61,8 @@ def origin(found: Origin, spot: Spot | None, old: str) -> str:
     path = results.field(found.path)
     if spot is None:
         return report.visible(path)
-    file = f"{old}:{spot.file}" if found.side == "old" and spot.file != old and not spot.file.startswith(old) else spot.file
+    is_output = found.side == "old" and spot.file.startswith("<")  # a build has the same name in both states
+    file = f"{old}:{spot.file}" if is_output else spot.file
     return report.visible(f"{file}:{spot.line} {path}".rstrip())
 
 

@@ -60,6 +60,17 @@ def test_a_git_revision_has_the_configuration_of_then(clone):  # noqa: F811
         assert "render.yaml:4 spec.natsAddress" in done.out
 
 
+@pytest.mark.parametrize("old", [".", "./before", "before"])
+def test_a_removed_line_is_named_in_its_file(old, tmp_path, monkeypatch):
+    variable = GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      envs: [{name: A, value: a}]\n")
+    write(tmp_path / "before", graph=variable)
+    write(tmp_path / "after", graph=GRAPH)
+    monkeypatch.chdir(tmp_path / "before" if old == "." else tmp_path)
+    done = console.run("diff", "--old", old, tmp_path / "after")
+    file = "graph.yaml" if old == "." else "before/graph.yaml"
+    assert f"({file}:15 spec.services.Worker.envs)" in done.out
+
+
 def test_a_file_without_a_configuration_has_the_one_of_now(tmp_path):
     write(tmp_path, before=GRAPH, after=GRAPH, render=CONFIG % "now")
     assert diff(tmp_path, "--config", tmp_path / "render.yaml").out == SAME
