@@ -41,6 +41,7 @@ def test_a_pod_that_the_node_cannot_run_fails_its_test_at_once(name, spec, said,
         here.node.eventually(lambda: False, f"bad-{name}", 120)
     assert time.monotonic() - begun < 60
     here.kubectl("delete", "pod", "pod", "--timeout=60s")
+    here.node.eventually(lambda: here.node.story(f"bad-{name}") == f"no pods in bad-{name}", f"bad-{name}", 60)
 
 
 def test_a_time_out_tells_the_story(running):

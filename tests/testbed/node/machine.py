@@ -139,13 +139,14 @@ class Node:
         return folder
 
     def story(self, namespace: str) -> str:
-        """What the pods of a namespace do and wait for, and the ends of their logs."""
-        bound = {key: each for key, each in self._work.pods.items() if key[0] == namespace}
-        told = [story.of_pod(each) for each in bound.values()]
-        for key, each in self._work.cluster.objects["pods"].items():
-            if key[0] == namespace and key not in bound:
-                reasons = [said.get("message", "") for said in each["status"].get("conditions") or ()]
-                told.append(f"pod {key[1]}: not bound to the node; {' '.join(reasons)}")
+        """What the pods of a namespace do and wait for, and the ends of their logs. Pods that are gone have told theirs before."""
+        told = []
+        for (where, name), found in list(self._work.cluster.objects["pods"].items()):
+            if where == namespace and (own := self._own(found)):
+                told.append(story.of_pod(own))
+            elif where == namespace:
+                reasons = [said.get("message", "") for said in found["status"].get("conditions") or ()]
+                told.append(f"pod {name}: not bound to the node; {' '.join(reasons)}")
         return "\n".join(told) or f"no pods in {namespace}"
 
     def eventually(self, holds: Callable[[], bool], namespace: str, seconds: float = 180) -> None:
@@ -156,10 +157,16 @@ class Node:
         deadline = time.monotonic() + seconds
         while not holds():
             assert not self._work.problem, self._work.problem
-            broken = [each.problem for key, each in list(self._work.pods.items()) if key[0] == namespace and each.problem]
+            pods = [found for key, found in list(self._work.cluster.objects["pods"].items()) if key[0] == namespace]
+            broken = [own.problem for own in map(self._own, pods) if own and own.problem]
             assert not broken, f"{'; '.join(broken)}\n{self.story(namespace)}"
             assert time.monotonic() < deadline, f"not so within {seconds:.0f} s\n{self.story(namespace)}"
             time.sleep(0.05)
+
+    def _own(self, found: Object) -> Pod | None:
+        """The pod of an object, once the node runs it."""
+        own = self._work.pods.get((found["metadata"]["namespace"], found["metadata"]["name"]))
+        return own if own and own.object["metadata"]["uid"] == found["metadata"]["uid"] else None
 
     def _pod(self, namespace: str, name: str) -> Pod:
         return self._work.pods[namespace, name]
