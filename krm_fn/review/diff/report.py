@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.records import NamedTuple
+from krm_fn.review.forecast.kinds import podcliqueset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,10 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
     from krm_fn.review.changes import Change
     from krm_fn.review.diff import Diff, Origin
-    from krm_fn.review.forecast.outcome import Effect, Service
+    from krm_fn.review.forecast.outcome import Effect, Outcome, Service
 
 _NAMED = 10
-_ORDER = ("refused", "restarts", "deleted", "created", "updated", "same")
+_ORDER: tuple[Effect, ...] = ("refused", "restarts", "deleted", "created", "updated", "same")
 
 
 class Spot(NamedTuple):
@@ -53,7 +54,7 @@ class Row(NamedTuple):
     """What happens to one service. `gpus` are the GPUs of its pods before and after."""
 
     service: Service
-    effect: str
+    effect: Effect
     stuck: bool
     gpus: tuple[int, int]
     spots: tuple[Spot, ...]
@@ -62,25 +63,41 @@ class Row(NamedTuple):
 def rows(report: Report) -> list[Row]:
     """The services of both states, first those that a reviewer must see."""
     found: dict[Service, Row] = {}
-    forecast = report.diff.forecast
-    for number, outcome in enumerate(forecast.outcomes):
+    for number, outcome in enumerate(report.diff.forecast.outcomes):
         for service, gpus in outcome.shares:
-            effect: str = outcome.effect
-            if effect == "restarts" and service not in outcome.restarting:
-                effect = "updated"
-            elif service not in outcome.services:
-                effect = "deleted"
-            made = Row(service, effect, bool(outcome.stuck), (gpus.before, gpus.after), _spots(report, number))
+            mine = _fields(report.diff.changes[number], service, alone=len(outcome.shares) == 1)
+            made = Row(
+                service, _effect(outcome, service, mine), bool(outcome.stuck), (gpus.before, gpus.after), _spots(report, number, mine)
+            )
             found[service] = _both(found[service], made) if service in found else made
     return sorted(found.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
 
 
+def _effect(outcome: Outcome, service: Service, fields: Sequence[int]) -> Effect:
+    """What happens to the pods of one service of an object."""
+    if service not in outcome.services:
+        return "deleted"
+    if outcome.effect != "restarts" or service in outcome.restarting:
+        return outcome.effect if fields or outcome.effect != "updated" else "same"
+    return "updated" if fields else "same"
+
+
+def _fields(change: Change, service: Service, *, alone: bool) -> list[int]:
+    """The numbers of the fields of a change that are about one service. A field that is about no single service is about all."""
+    found = []
+    for number, field in enumerate(change.fields):
+        resource, path = (change.old, field.before) if field.new is None else (change.new, field.path)
+        owner = None if alone else podcliqueset.service_at(resource or {}, path, change.key.namespace)
+        if owner in (None, service):
+            found.append(number)
+    return found
+
+
 def _both(one: Row, other: Row) -> Row:
-    effects = sorted((one.effect, other.effect), key=_ORDER.index)
-    if set(effects) == {"created", "deleted"}:
-        effects = ["restarts"]
+    both = {one.effect, other.effect}
+    effect = "restarts" if both == {"created", "deleted"} else min(both, key=_ORDER.index)
     gpus = (one.gpus[0] + other.gpus[0], one.gpus[1] + other.gpus[1])
-    return Row(one.service, effects[0], one.stuck or other.stuck, gpus, tuple(dict.fromkeys((*one.spots, *other.spots))))
+    return Row(one.service, effect, one.stuck or other.stuck, gpus, tuple(dict.fromkeys((*one.spots, *other.spots))))
 
 
 def title(service: Service) -> str:
@@ -96,9 +113,8 @@ def together(spots: Sequence[Spot]) -> str:
     return "; ".join(f"{file}:{', '.join(str(line) for line in sorted(set(lines)))}" for file, lines in files.items())
 
 
-def _spots(report: Report, number: int) -> tuple[Spot, ...]:
-    """The lines that change one object."""
-    fields = range(len(report.diff.changes[number].fields))
+def _spots(report: Report, number: int, fields: Sequence[int]) -> tuple[Spot, ...]:
+    """The lines that change one object, or some of its fields."""
     found = [spot for field in (None, *fields) for _, spot in report.origins(number, field) if spot]
     return tuple(dict.fromkeys(found))
 

@@ -116,23 +116,29 @@ def test_the_exit_code_is_3_for_what_fail_on_names(states, words, code):
     assert diff(states, "--fail-on", words).code == code
 
 
-def test_each_service_of_a_set_has_its_own_gpus(tmp_path):
-    """Under Grove, one object has the pods of all services. A scaling group that goes makes the set a new one."""
+SETS = [
+    (
+        "a clique goes",
+        "Prefill:",
+        "Prefiller:",
+        ["Decode refused 32", "Frontend refused 0", "Prefiller refused 0 -> 16 23", "Prefill deleted 16 -> 0 23"],
+    ),
+    ("two numbers", "replicas: 2", "replicas: 3", ["Decode updated 32 -> 48 39", "Frontend updated 0 16", "Prefill same 16"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "rows"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
+def test_each_service_of_a_set_has_its_own_gpus_and_lines(old, new, rows, tmp_path):
+    """Under Grove, one object has the pods of all services."""
     example = golden.EXAMPLES / "multinode-sglang-grove"
-    old, new = tmp_path / "old", tmp_path / "new"
-    for state in (old, new):
+    states = tmp_path / "old", tmp_path / "new"
+    for state in states:
         state.mkdir()
         for name in ("graph.yaml", "config.yaml"):
             shutil.copy(example / name, state)
-    scenario.edit(new / "graph.yaml", "Prefill:", "Prefiller:")
-    done = console.run("diff", "--old", old, new)
-    rows = [re.split(" {2,}", line)[:3] for line in done.out.split("\n\n")[1].splitlines()[1:]]
-    assert rows == [
-        ["split/Decode", "refused", "32"],
-        ["split/Frontend", "refused", "0"],
-        ["split/Prefiller", "refused", "0 -> 16"],
-        ["split/Prefill", "deleted", "16 -> 0"],
-    ]
+    scenario.edit(states[1] / "graph.yaml", old, new)
+    table = console.run("diff", "--old", *states).out.split("\n\n")[1].splitlines()[1:]
+    assert [re.sub("\\S*yaml:", "", " ".join(line.removeprefix("split/").split())) for line in table] == rows
 
 
 def test_services_of_several_graphs_are_named_with_their_graph(tmp_path):

@@ -29,6 +29,7 @@ GROUP = "grove.io"
 _CLIQUE, _INDEX = "grove.io/podclique", "grove.io/podcliquescalinggroup-replica-index"  # labels of pods
 _TEMPLATE: Path = ("spec", "template")
 _CLIQUES: Path = (*_TEMPLATE, "cliques")
+_GROUPS: Path = (*_TEMPLATE, "podCliqueScalingGroups")
 
 
 class _Unit(NamedTuple):
@@ -60,6 +61,19 @@ def forecast(change: Change, _: World) -> Part:
     touched = {index for unit in _units(both[1]) if replaced.intersection(unit.cliques) for index in unit.cliques}
     restarting = tuple(dict.fromkeys(_services(both[1], namespace, touched)))
     return Part("restarts", services, restarting, causes, tuple(_rollouts(change, replaced)), counts)
+
+
+def service_at(resource: Resource, path: Path, namespace: str) -> Service | None:
+    """The service whose pods a field of a set is about: of a clique, or of the first clique of a scaling group. None for other fields."""
+    cliques, index = _cliques(resource), path[3] if len(path) > 3 else None
+    groups = values.objects(_template(resource).get("podCliqueScalingGroups"))
+    if path[:3] == _CLIQUES and isinstance(index, int) and index < len(cliques):
+        return kinds.service(cliques[index], namespace)
+    if path[:3] == _GROUPS and isinstance(index, int) and index < len(groups):
+        names = groups[index].get("cliqueNames")
+        first = [each for each in cliques if isinstance(names, list) and names and each.get("name") == names[0]]
+        return kinds.service(first[0], namespace) if first else None
+    return None
 
 
 def _template(resource: Resource | None) -> dict[str, Any]:
