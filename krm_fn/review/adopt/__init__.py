@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import documents, edits, findings, foreign, generations, infer, inventory, prove
+from krm_fn.review.adopt import documents, edits, findings, foreign, generations, infer, inventory, prove, steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +46,8 @@ def adopt(resources: Sequence[Resource]) -> Adopted:
         *rendered.results,
         *findings.of(proof, complete=not results.failed(rendered.results)),
     ]
-    steps = documents.steps(found.written, found.namespace, inferred.spec)
-    return Adopted(documents.resources(written, inferred.spec), steps, proof, sorted(said, key=results.order))
+    files = documents.resources(written, inferred.spec)
+    return Adopted(files, steps.write(found, inferred.spec), proof, sorted(said, key=results.order))
 
 
 def _leaner(found: Inventory, spec: dict[str, Any]) -> Inventory:

@@ -103,11 +103,12 @@ def _said(field: Field) -> str:
 
 def _closing(field: Field) -> str:
     """What makes the field the same: a setting, a field of the graph, or the end of an update."""
-    setting = next((key for name, key in _ADDRESSES.items() if f"env[{name}]" in field.path), "")
+    setting = "imagePullSecrets" if "imagePullSecrets" in field.path else ""
+    setting = next((key for name, key in _ADDRESSES.items() if f"env[{name}]" in field.path), setting)
+    if setting and not field.live:
+        return f"{setting} in render.yaml is that of other pods: adopt the graph of these pods into a folder of its own"
     if setting:
-        return f"set {setting} in render.yaml, or write the variable into the graph"
-    if "imagePullSecrets" in field.path:
-        return "add the secret to imagePullSecrets in render.yaml"
+        return f"set {setting} in render.yaml, or write the live value into the graph"
     if labels.RESTART_AT in field.path:
         return "wait until the operator has restarted all services, and export again"
     if labels.WORKER_HASH in field.path or "DYN_NAMESPACE_WORKER_SUFFIX" in field.path:

@@ -165,6 +165,7 @@ def test_the_account_of_pods_without_one_is_written():
     adopted = adopt.adopt([live(graph), *objects])
     assert not codes(adopted)
     assert adopted.files["serviceaccount_pods.yaml"] == account
+    assert "krm-fn render dynamographdeployment_chat.yaml serviceaccount_pods.yaml --config render.yaml" in adopted.steps
 
 
 def test_the_steps_name_the_namespace_and_each_graph():
@@ -174,6 +175,22 @@ def test_the_steps_name_the_namespace_and_each_graph():
         assert f"krm-fn render dynamographdeployment_{graph}.yaml --config render.yaml > {graph}.objects.yaml" in steps
         assert f"platform/migration compare {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
         assert f"platform/migration take-over {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
+
+
+def test_the_steps_of_newer_operators_render_again_after_the_conversion():
+    steps = adopt.adopt(exported(given.graph(SERVICES), **NEWER)).steps
+    render = "krm-fn render dynamographdeployment_chat.yaml --config render.yaml > chat.objects.yaml"
+    assert steps.count(render) == 2
+    assert steps.index(render) < steps.index("krm-fn convert --to") < steps.rindex(render)
+    assert "krm-fn convert" not in adopt.adopt(exported(given.graph(SERVICES), **V0_9)).steps
+
+
+def test_the_steps_move_components_without_a_graph():
+    component = given.item(identity.COMPONENT, "alone", api=identity.V1ALPHA1, spec={**WORKER, "dynamoNamespace": "chat"})
+    adopted = adopt.adopt(exported(component, **V0_9, discoveryBackend="etcd"))
+    assert not codes(adopted)
+    assert "delete dynamocomponentdeployment alone --cascade=orphan" in adopted.steps
+    assert "krm-fn render dynamocomponentdeployment_alone.yaml --config render.yaml | kubectl apply" in adopted.steps
 
 
 HASHED = given.graph(SERVICES)
@@ -287,6 +304,14 @@ def test_graphs_that_disagree_about_a_setting():
     assert settings_of(adopted)["natsAddress"] == "nats://new:4222"
     assert codes(adopted) == ["DYN568"]
     assert "DYN571" in [each.code for each in adopted.results]
+
+
+def test_a_setting_that_some_pods_do_not_have():
+    first, second = given.graph(SERVICES), given.graph({"Frontend": FRONTEND}, name="other")
+    adopted = adopt.adopt([*exported(first, **V0_9, natsAddress="nats://new:4222"), *exported(second, **V0_9)])
+    (finding,) = [each for each in adopted.results if each.severity == "error"]
+    assert finding.code == "DYN568"
+    assert "natsAddress in render.yaml is that of other pods" in finding.message
 
 
 UNUSABLE = [
