@@ -39,9 +39,14 @@ def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
     return tuple(_Walk(ordered=ordered).values(old, new, schema, _Place()))
 
 
+def in_parts(old: Any, new: Any) -> tuple[FieldChange, ...]:
+    """The fields that differ between two parts of a resource, for example two pod templates. The order of all lists counts."""
+    return tuple(_Walk(ordered=True).values(old, new, {}, _Place()))
+
+
 def of_parts(old: Any, new: Any, at: Path = ()) -> tuple[Path, ...]:
-    """The paths of the fields that differ between two parts of a resource. `at` is the path of the parts. The order of all lists counts."""
-    return tuple((*at, *each.path) for each in _Walk(ordered=True).values(old, new, {}, _Place()))
+    """The paths of the fields that differ between two parts of a resource. `at` is the path of the parts."""
+    return tuple((*at, *each.path) for each in in_parts(old, new))
 
 
 @cache

@@ -27,7 +27,6 @@ _ADDRESSES = {
 _MOST, _SHOWN, _CONTEXT = 5, 60, 20
 """The most fields that one finding shows, the most characters of a value, and how many of them stand before the first difference."""
 
-_ORDER = "(order)"
 _QUOTING = re.compile(r"[\"'\\$(){}]")
 
 
@@ -91,8 +90,8 @@ def _paths(paths: tuple[Path, ...]) -> str:
 
 
 def _said(field: Field) -> str:
-    if field.path.endswith(_ORDER):
-        return f"{field.path.removesuffix(_ORDER)} have another order"
+    if field.is_order:
+        return f"{field.path} have another order"
     if not field.live:
         return f"{field.path} is {_short(field.rendered)} and does not run"
     if not field.rendered:
@@ -115,8 +114,8 @@ def _closing(field: Field) -> str:
         return "set operatorVersion in render.yaml to the version of the operator that made the graph"
     if (".command[" in field.path or ".args[" in field.path) and _words(field.live) == _words(field.rendered):
         return (
-            "the command of the operator cannot work, because a shell or nobody replaces its words as they are meant (docs/differences.md, "
-            "Pods): accept one restart of these pods"
+            "the operator writes this command so that it loses quotes or variables, and krm-fn corrects it (docs/differences.md, Pods): "
+            "accept one restart of these pods"
         )
     if field.path.startswith("metadata."):
         return "write the live value into the metadata of the service's pods in the graph"

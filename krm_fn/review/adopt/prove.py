@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity
+from krm_fn.kube import identity, paths
+from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
-from krm_fn.review import forecast
+from krm_fn.review import fields, forecast
 from krm_fn.review.adopt import pods
-from krm_fn.review.changes import Change, FieldChange
+from krm_fn.review.changes import Change
 from krm_fn.review.forecast import stored
+from krm_fn.review.live import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
+    from krm_fn.results import Path
     from krm_fn.review.adopt.inventory import Inventory
     from krm_fn.review.adopt.pods import Place
+    from krm_fn.review.changes import FieldChange
     from krm_fn.review.forecast.outcome import Outcome
     from krm_fn.review.pods import Template
 
@@ -27,11 +31,15 @@ _COUNTED = ("Deployment", "LeaderWorkerSet")
 
 
 class Field(NamedTuple):
-    """A field that differs: its path in the pod template, and both values as JSON; empty for a missing field."""
+    """A field that differs: its path in the pod template, and both values as JSON; empty for a missing field.
+
+    If `is_order` is true, only the order of a list differs.
+    """
 
     path: str
     live: str
     rendered: str
+    is_order: bool = False
 
 
 class Difference(NamedTuple):
@@ -73,14 +81,8 @@ def prove(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
     """Compares the pod templates, and forecasts the change of each live object to the rendered one."""
     live = {identity.key(each, inventory.namespace): each for each in inventory.live}
     keyed = [(identity.key(each, inventory.namespace), each) for each in rendered]
-    changes = [Change(key, live[key], each, _difference(live[key], each)) for key, each in keyed if key in live]
+    changes = [Change(key, live[key], each, fields.between(clean.native(live[key]), each)) for key, each in keyed if key in live]
     return compare(rendered, inventory)._replace(outcomes=forecast.forecast(changes).outcomes)
-
-
-def _difference(live: Resource, rendered: Resource) -> tuple[FieldChange, ...]:
-    """The parts of an object that the forecast reads. It finds the fields itself, in their stored forms."""
-    names = ("spec", "roleRef", "data", "type")
-    return tuple(FieldChange((name,), live.get(name), rendered.get(name)) for name in names if live.get(name) != rendered.get(name))
 
 
 def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
@@ -109,30 +111,25 @@ def _fields(place: Place, live: Template | None, rendered: Template | None) -> t
     """The fields that differ in the form in which the API server stores templates of this kind; their values as they are written."""
     if live is None or rendered is None:
         return ()
-    old, new = (dict(_leaves(_STORED[place.workload.kind](_template(each)), "")) for each in (live, rendered))
-    was, now = (dict(_leaves(_template(each), "")) for each in (live, rendered))
-    paths = sorted(path for path in {**old, **new} if old.get(path) != new.get(path))
-    return tuple(Field(path, was.get(path, old.get(path, "")), now.get(path, new.get(path, ""))) for path in paths)
+    was, now = _template(live), _template(rendered)
+    form = _STORED[place.workload.kind]
+    found = fields.in_parts(*({**each, "spec": mapping(form(each)).get("spec")} for each in (was, now)))  # labels are stored as they are
+    return tuple(Field(_path(each), _value(was, each.before, each.old), _value(now, each.path, each.new), each.order) for each in found)
 
 
 def _template(template: Template) -> dict[str, Any]:
     return {"metadata": {"labels": template.labels, "annotations": template.annotations}, "spec": template.spec}
 
 
-def _leaves(value: Any, at: str) -> Iterator[tuple[str, str]]:
-    """The leaves of a value with their paths. Entries of lists with names go by name, and the order of the names is a leaf, too."""
-    if isinstance(value, list) and value and all(isinstance(each, dict) and isinstance(each.get("name"), str) for each in value):
-        names = [each["name"] for each in value]
-        if len({*names}) == len(names):
-            yield f"{at}(order)", json.dumps(names)
-            for each in value:
-                yield from _leaves(each, f"{at}[{each['name']}]")
-            return
-    if isinstance(value, dict) and value:
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{at}.{key}" if at else str(key))
-    elif isinstance(value, list) and value:
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, f"{at}[{index}]")
-    else:
-        yield at, json.dumps(value)
+def _path(change: FieldChange) -> str:
+    """The path with the names of list entries: `spec.containers[main].image`."""
+    steps = zip(change.path, change.names, strict=True)
+    return "".join(f"[{name}]" if isinstance(index, int) else f".{name}" for index, name in steps).removeprefix(".")
+
+
+def _value(template: Any, path: Path, stored_value: Any) -> str:
+    """The value as it is written, else as it is stored; a default is not written."""
+    if stored_value is None:
+        return ""
+    written = paths.at(template, path)
+    return json.dumps(stored_value if written is None else written)
