@@ -197,7 +197,7 @@ def _line(file: Path, text: str) -> str:
     return f"{number}:{len(line) - len(line.lstrip(' -')) + 1}"
 
 
-def test_the_lock_keeps_digests_and_forgets_images_that_nobody_needs(tmp_path, resolver):
+def test_the_lock_keeps_digests_and_forgets_images_that_no_pod_needs(tmp_path, resolver):
     lock, graph = tmp_path / "images.lock", written(tmp_path, given.graph())
     assert console.run("images", "--lock", lock, "--resolve", resolver, graph).code == 0
     first = yaml.safe_load(lock.read_text())

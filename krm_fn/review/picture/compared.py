@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def picture(old: Side, new: Side) -> Picture:
     """The picture of both states together. What is only in the old state comes last.
 
-    A Dynamo resource that does not render in one of the states is left out: nobody knows what becomes of its services.
+    A Dynamo resource that does not render in one of the states is left out, because the change of its services is not known.
     """
     before, after = (_picture(side, old.failed | new.failed) for side in (old, new))
     restarting = set(_restarting(old, new))
