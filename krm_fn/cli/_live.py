@@ -32,11 +32,17 @@ def of_live(path: str, now: Loaded) -> tuple[Loaded, Loaded]:
     """
     values, broken = read(path)
     exported = export.read(values)
+    _stop([*broken, *exported.results], path)
     made = live_side.sides(exported, now.side)
-    if wrong := [each for each in (*broken, *exported.results, *made.results) if each.severity == "error"]:
-        raise _sides.StoppedError([each if each.file else each._replace(file=reading.name(path)) for each in wrong])
+    _stop(made.results, path)
     found = [each._replace(file=reading.name(path)) for each in made.results]
     if not values:
         message = "the export has no object, so all objects count as new; check the context and the namespace of `kubectl get`"
         found = [results.warning("DYN519", message, file=reading.name(path))]
     return _sides.Loaded("the cluster", made.old, [], None, found), now._replace(side=made.new)
+
+
+def _stop(found: list[Result], path: str) -> None:
+    """Raises StoppedError if one of the findings is an error."""
+    if wrong := [each for each in found if each.severity == "error"]:
+        raise _sides.StoppedError([each if each.file else each._replace(file=reading.name(path)) for each in wrong])

@@ -72,6 +72,8 @@ def _check_form(values: Iterable[Any]) -> Iterator[Result]:
         yield results.error("DYN565", f"the export is a table or a list of names, which lack most fields; {_AGAIN}")
     if any("items" in mapping(each) and not mapping(each).get("kind") for each in values):
         yield results.error("DYN565", f"the export is truncated: a list has no kind, which kubectl prints after the items; {_AGAIN}")
+    if any(results.ref(each).name and not results.ref(each).api_version for each in map(mapping, values)):
+        yield results.error("DYN565", f"an object of the export has no apiVersion; {_AGAIN}")
     if any(_lacks_its_end(mapping(each)) for each in values):
         yield results.error("DYN565", f"the export is truncated: an object has metadata only; {_AGAIN}")
 

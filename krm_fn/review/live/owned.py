@@ -36,7 +36,7 @@ def of(live: Resource, managers: frozenset[str] = frozenset()) -> Tree:
     A field that another manager owns too stays in the cluster when it leaves the file, so it is not the applier's.
     """
     entries = objects(live["metadata"].get("managedFields"))
-    ours = [each for each in entries if _applies(each) and (each.get("manager") in managers or _has_mark(each.get("fieldsV1")))]
+    ours = [each for each in entries if _applies(each) and (f"{each.get('manager')}" in managers or _has_mark(each.get("fieldsV1")))]
     if ours:
         others = [each for each in entries if each not in ours and each.get("subresource") != "status"]
         return _without(

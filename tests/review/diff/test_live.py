@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
 import yaml
 
+from krm_fn import config
+from krm_fn.review.diff import compared, live_side, sides
+from krm_fn.review.live import export
 from tests.cli import console
 from tests.support import given, golden
 from tests.testbed.place import Place
@@ -48,20 +52,20 @@ def diff(folder, export, *arguments):
     return console.run("diff", "--live", "-", *arguments, folder, stdin=export if isinstance(export, str) else json.dumps(export))
 
 
-def exported(place, *arguments):
+def exporting(place, *arguments):
     return place.kubectl("get", KINDS, "--output", "json", *arguments)
 
 
 def test_what_the_cluster_and_others_add_is_no_change(place, states):
     """Defaults, status, generated objects, replicas of an autoscaler, an annotation and a variable of somebody else."""
-    done = diff(states, exported(place, "--show-managed-fields"))
+    done = diff(states, exporting(place, "--show-managed-fields"))
     assert (done.code, done.out) == (0, SAME)
 
 
 def test_a_change_shows_exactly_itself(place, states):
     graph = states / "graph.yaml"
     graph.write_text(graph.read_text().replace("value: kv", "value: round-robin"))
-    done = diff(states, exported(place, "--show-managed-fields"), "--format", "json")
+    done = diff(states, exporting(place, "--show-managed-fields"), "--format", "json")
     told = json.loads(done.out)
     (changed,) = told["objects"]
     (field,) = changed["fields"]
@@ -77,7 +81,7 @@ def test_what_leaves_git_is_shown_as_removed(place, states):
     services = graph["spec"]["services"]
     del services["Planner"], services["Frontend"]["envs"]
     (states / "graph.yaml").write_text(yaml.safe_dump(graph))
-    told = json.loads(diff(states, exported(place, "--show-managed-fields"), "--format", "json").out)
+    told = json.loads(diff(states, exporting(place, "--show-managed-fields"), "--format", "json").out)
     found = {each["object"]["name"]: each for each in told["objects"] if each["object"]["kind"] == "Deployment"}
     assert found["assistant-planner"]["effect"] == "deleted"
     assert [(field["old"]["name"], field["new"]) for field in found["assistant-frontend"]["fields"]] == [("DYN_ROUTER_MODE", None)]
@@ -85,7 +89,7 @@ def test_what_leaves_git_is_shown_as_removed(place, states):
 
 def test_replicas_count_as_the_cluster_has_them(place, states):
     """The adapter asks for 3 pods with 2 GPUs; the file says 2."""
-    text = exported(place, "--show-managed-fields")
+    text = exporting(place, "--show-managed-fields")
     graph = yaml.safe_load((states / "graph.yaml").read_text())
     graph["spec"]["services"]["Prefill"]["extraPodSpec"]["mainContainer"]["args"].append("--verbose")
     (states / "graph.yaml").write_text(yaml.safe_dump(graph))
@@ -96,7 +100,7 @@ def test_replicas_count_as_the_cluster_has_them(place, states):
 
 def test_without_managed_fields_only_pods_show_what_left_git(place, states):
     """What others changed in pods cannot be told apart then."""
-    done = diff(states, exported(place))
+    done = diff(states, exporting(place))
     assert "note DYN522" in done.out
     assert "Deployment inference/assistant-frontend: restarts" in done.out
     assert 'env[DEBUG]: removed {"name": "DEBUG", "value": "1"}' in done.out
@@ -109,9 +113,9 @@ def test_client_side_apply_remembers_what_was_applied(dynamo, controllers, state
     for name in ("graph.yaml", "config.yaml"):
         (states / name).write_text((states / name).read_text().replace("namespace: inference", "namespace: clientside"))
     there.kubectl("apply", "-f", "-", input=console.run("render", states).out)
-    assert diff(states, exported(there)).out.startswith(SAME)
+    assert diff(states, exporting(there)).out.startswith(SAME)
     (states / "graph.yaml").write_text((states / "graph.yaml").read_text().replace("value: kv", "value: round-robin"))
-    assert '"kv" -> "round-robin"' in diff(states, exported(there)).out
+    assert '"kv" -> "round-robin"' in diff(states, exporting(there)).out
 
 
 # from here on, without a server
@@ -134,6 +138,7 @@ UNUSABLE = [
     ("a table", "NAME   READY\nchat   1/1\n", "DYN565"),
     ("a table as JSON", json.dumps({"apiVersion": "meta.k8s.io/v1", "kind": "Table", "rows": []}), "DYN565"),
     ("truncated JSON", '{"apiVersion": "v1", "items": [{"kind": "Secret", "data": {"a": "c2VjcmV0"', "DYN004"),
+    ("an object without a version", json.dumps(listed({"kind": "Service", "metadata": {"name": "a", "namespace": "team"}})), "DYN565"),
     ("another namespace", json.dumps(listed(given.item("Service", "chat", namespace="elsewhere"))), "DYN566"),
 ]
 
@@ -190,3 +195,37 @@ def test_two_versions_of_an_api_are_compared_by_their_metadata_only(graph):
 def test_wrong_usage(arguments, graph, monkeypatch):
     monkeypatch.chdir(graph)
     assert console.run("diff", *arguments).code == 2
+
+
+ODD = [None, 0, True, "x", [], {}, [None], [[1]], {"name": "a"}, [{"name": 1}], [{"name": "a"}, {"name": "a"}]]
+
+
+def places(value, at=()):
+    """The paths of all values inside a value."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in steps:
+        yield (*at, step)
+        yield from places(inner, (*at, step))
+
+
+@pytest.mark.parametrize("record", ["managed fields", "annotation", "none"])
+def test_no_value_of_a_live_object_stops_the_comparison(record):
+    """Each value of a live Deployment and its records is replaced in turn."""
+    now = sides.rendered([yaml.safe_load(console.GRAPH)], config.Config())
+    live = json.loads(json.dumps(next(each for each in now.objects if each["kind"] == "Deployment")))
+    mark: dict[str, object] = {"f:annotations": {"f:dynamo.krm-fn.io/owner": {}}}
+    tree: dict[str, object] = {"f:metadata": mark, "f:spec": {"f:template": {"k:{": {}, 'k:{"name":1}': {}}}}
+    if record == "managed fields":
+        live["metadata"]["managedFields"] = [{"manager": "flux", "operation": "Apply", "fieldsV1": tree}, {"operation": "Update"}]
+    elif record == "annotation":
+        live["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = json.dumps(live)
+    for number, at in enumerate(places(live)):
+        changed = copy.deepcopy(live)
+        holder = changed
+        for step in at[:-1]:
+            holder = holder[step]
+        holder[at[-1]] = copy.deepcopy(ODD[number % len(ODD)])
+        exported = export.read([changed])
+        if not exported.results:
+            made = live_side.sides(exported, now)
+            compared.compare(made.old, made.new)
