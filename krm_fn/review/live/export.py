@@ -52,7 +52,7 @@ def check_namespace(export: Export, namespaces: Iterable[str]) -> Iterator[Resul
     wanted = sorted({*namespaces})
     if export.namespaces and wanted and not {*wanted}.intersection(export.namespaces):
         message = f"the export is of the namespace {', '.join(export.namespaces)}, but the resources are of {', '.join(wanted)}"
-        yield results.error("DYN566", f"{message}; export that namespace with `kubectl get --namespace {wanted[0]} --output yaml`")
+        yield results.error("DYN566", f"{message}; export {wanted[0]}, or name the other namespace with -n if the files set none")
 
 
 def _members(value: Any) -> Iterator[Any]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from tests.cli import console
 from tests.support import builds, golden
@@ -120,6 +121,16 @@ def test_a_folder_below_the_top_and_a_folder_as_the_old_state(plain, tmp_path):
     (plain / "apps" / "graph.yaml").write_text(GRAPH.replace("replicas: 2", "replicas: 3"))
     for old in ("HEAD", before):
         assert "spec.replicas: 2 -> 3" in diff(plain / "apps", "cat graph.yaml", old=old).out
+
+
+def test_a_build_is_compared_with_a_cluster(tmp_path):
+    """No repository is needed, because nothing but the folder as it is now is built."""
+    (tmp_path / "graph.yaml").write_text(GRAPH)
+    live = [each for each in yaml.safe_load_all(console.run("render", tmp_path).out) if each["kind"] != "DynamoGraphDeployment"]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": live}).replace("engine:1", "engine:0")
+    done = console.run("diff", "--live", "-", "--build", "cat graph.yaml", tmp_path, stdin=text)
+    assert '"registry.example/engine:0" -> "registry.example/engine:1"  (<build>:' in done.out
+    assert "Deployment team/chat-frontend" not in done.out
 
 
 def python(script):
