@@ -119,6 +119,10 @@ def _overlay(lower: Path, target: Path, layer: Path) -> None:
         if not _libc.mount(b"overlay", bytes(target), b"overlay", 0, each.encode()):
             return
     _mount(lower, target, None, _BIND | _RECURSIVE)
+    mounted = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    for place in mounted:
+        if Path(place).is_relative_to(target):
+            _read_only(Path(place))
 
 
 def _devices(target: Path) -> None:
@@ -139,7 +143,7 @@ def _bind(source: str, target: str, *, read_only: bool) -> None:
     origin, place = Path("/.host" + source), Path(target)
     if origin.is_dir():
         place.mkdir(parents=True, exist_ok=True)
-    else:
+    elif not place.exists():  # one that exists may belong to a user that the user namespace does not have
         place.parent.mkdir(parents=True, exist_ok=True)
         place.touch()
     _mount(origin, place, None, _BIND | _RECURSIVE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.testbed.node import state
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from tests.testbed.node.pod import Pod
     from tests.testbed.node.state import State
+
+Object = dict[str, Any]
 
 _MESSAGES, _LINES = 10, 20  # the last ones of a container
 
@@ -25,11 +27,18 @@ def of_pod(pod: Pod) -> str:
 
 
 def _container(pod: Pod, own: State) -> Iterator[str]:
-    (kind, detail), *_ = own.current.items()
-    said = " ".join(text for text in (kind, detail.get("reason"), detail.get("message")) if text)
-    yield f"  container {own.name}: {said}, {own.restarts} restarts{'' if own.ready else ', not ready'}"
+    yield f"  container {own.name}: {_said(own.current)}, {own.restarts} restarts{'' if own.ready else ', not ready'}"
+    if own.last:
+        yield f"    before: {_said(own.last)}"
     if running := pod.containers.get(own.name):
         yield from (f"    {text}" for text in running.told[-_MESSAGES:])
         log = running.log(own.restarts)
         if log.exists():
             yield from (f"    | {text}" for text in log.read_text(errors="replace").splitlines()[-_LINES:])
+
+
+def _said(found: Object) -> str:
+    """A state in words, such as `terminated with 1: Error no such model`."""
+    (kind, detail), *_ = found.items()
+    code = f"with {detail['exitCode']}:" if "exitCode" in detail else ""
+    return " ".join(text for text in (kind, code, detail.get("reason"), detail.get("message")) if text).strip()
