@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 
@@ -14,6 +16,7 @@ pytestmark = pytest.mark.xdist_group("platform")
 
 SPACE = "adoption"
 ADOPT = "Adopt"
+(AGAIN,) = re.findall(r"`(krm-fn diff --live [^`]+)`", journey.PAGE)
 TOKEN = "aHVudGVyMg=="  # noqa: S105 - not a real password
 SERVICES = {"Frontend": journey.FRONTEND, "Planner": journey.PLANNER, "Worker": journey.WORKER, "Big": journey.BIG}
 
@@ -41,6 +44,7 @@ def test_the_steps_that_adopt_writes_keep_all_pods_to_the_end(reader):
     assert sum(name.startswith("Pod/") for name in start) == 5
     assert reader.take(ADOPT).splitlines()[-1] == "7 of 7 pod templates the same, no restart"
     folder = reader.folder / "adopted"
+    assert reader.run(AGAIN).startswith("No service restarts.")
     assert TOKEN not in "".join(path.read_text() for path in folder.iterdir())
     assert yaml.safe_load((folder / "dynamographdeployment_chat.yaml").read_text())["spec"]["services"]["Worker"]["replicas"] == 3
 
