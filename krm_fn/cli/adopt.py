@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krm_fn import report, results
+from krm_fn import results
 from krm_fn.cli import _live, _options, _output
+from krm_fn.cli._formats import text
 from krm_fn.files import output
 from krm_fn.review import adopt as adoption
 from krm_fn.review.adopt import documents
@@ -69,8 +70,9 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
 
 
 def _print(found: Iterable[Result]) -> None:
-    lines = (f"{report.entry(each)}\n" for each in sorted(found, key=results.order))
-    _output.write("".join(lines), err=True)
+    """Prints the findings without the lines of the export that they are about: these may belong to a Secret."""
+    colour = _output.colours(err=True)
+    _output.write("".join(f"{text.head(each, colour=colour)}\n" for each in sorted(found, key=results.order)), err=True)
 
 
 @contextlib.contextmanager

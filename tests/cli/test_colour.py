@@ -49,6 +49,12 @@ def test_a_terminal_gets_colours_and_the_same_words(verb, misspelt):
     assert CODES.sub("", shown) == done.out + done.err
 
 
+def test_findings_about_an_export_have_colours(tmp_path):
+    (tmp_path / "export").write_text("NAME   READY\nchat   1/1\n")
+    shown = terminal("adopt", "--live", str(tmp_path / "export"), "--output-dir", str(tmp_path / "new"))
+    assert "\x1b[31m\x1b[1merror\x1b[0m DYN565" in shown
+
+
 WITHOUT = [
     ("the user has NO_COLOR set", {"NO_COLOR": "1"}),
     ("the terminal is dumb", {"TERM": "dumb"}),

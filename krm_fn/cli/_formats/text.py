@@ -23,10 +23,11 @@ _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may b
 def write(checked: Checked) -> str:
     """Each finding with its line."""
     stdin = checked.stdin.split("\n")
-    return "".join(f"{_head(result, colour=checked.colour)}\n{_excerpt(result, stdin, checked.colour)}" for result in checked.results)
+    return "".join(f"{head(result, colour=checked.colour)}\n{_excerpt(result, stdin, checked.colour)}" for result in checked.results)
 
 
-def _head(result: Result, *, colour: bool) -> str:
+def head(result: Result, *, colour: bool) -> str:
+    """One finding in one line."""
     if not colour:
         return report.entry(result)
     place = [click.style(report.place(result), bold=True)] if report.place(result) else []
