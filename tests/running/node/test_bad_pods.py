@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -33,13 +32,11 @@ def scheduled(here, name):
     ],
 )
 def test_a_pod_that_the_node_cannot_run_fails_its_test_at_once(name, spec, said, running):
-    """`eventually` raises the reason and the story, long before its time is over."""
+    """`eventually` raises the reason and the story, not a time-out."""
     here = pods.here(running, f"bad-{name}")
     here.apply(pods.pod("pod", *spec.pop("containers", [pods.sleeper()]), **spec))
-    begun = time.monotonic()
-    with pytest.raises(AssertionError, match=f"the node of the test bed cannot run this pod: {said}"):
+    with pytest.raises(AssertionError, match=f"^the node of the test bed cannot run this pod: {said}"):
         here.node.eventually(lambda: False, f"bad-{name}", 120)
-    assert time.monotonic() - begun < 60
     here.kubectl("delete", "pod", "pod", "--timeout=60s")
     here.node.eventually(lambda: here.node.story(f"bad-{name}") == f"no pods in bad-{name}", f"bad-{name}", 60)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from tests.running.node import pods
@@ -62,7 +61,6 @@ def test_a_container_that_ends_again_and_again_backs_off(running):
     """CrashLoopBackOff with the doubled wait, the exit code and the end of the log; the first restart comes at once."""
     here = pods.here(running, "crash")
     here.apply(pods.pod("pod", pods.shell("echo starting; echo no such model; exit 7", terminationMessagePolicy="FallbackToLogsOnError")))
-    begun = time.monotonic()
 
     def backed_off(wait):
         found = here.container("pod").get("state", {}).get("waiting", {})
@@ -72,7 +70,6 @@ def test_a_container_that_ends_again_and_again_backs_off(running):
 
     here.node.eventually(lambda: backed_off("1s"), "crash", 60)
     here.node.eventually(lambda: backed_off("2s"), "crash", 60)
-    assert time.monotonic() - begun >= 1
     status = here.container("pod")
     last = status["lastState"]["terminated"]
     assert (last["exitCode"], last["reason"], last["message"]) == (7, "Error", "starting\nno such model\n")
@@ -114,9 +111,7 @@ def test_the_end_of_a_pod_is_graceful(running):
         pods.pod("pod", main, volumes=volumes, terminationGracePeriodSeconds=30),
     )
     here.node.eventually(lambda: here.container("pod").get("ready", False), "graceful", 60)
-    begun = time.monotonic()
     here.kubectl("delete", "pod", "pod")
-    assert 0.5 <= time.monotonic() - begun < 25
     assert (claim / "lines").read_text().split() == ["stop", "term"]
 
 

@@ -70,8 +70,9 @@ def test_pods_find_each_other_by_the_names_of_a_headless_service(running):
 def test_a_service_without_endpoints_refuses_connections(running):
     """A cluster IP answers only while a pod is ready; the last pod is reached until it has ended."""
     here = pods.here(running, "refuses")
-    main = pods.server(readinessProbe=HTTP, lifecycle={"preStop": {"exec": {"command": ["sleep", "5"]}}})
-    here.apply(pods.service("web", 80, "http"), pods.deployment("web", main, replicas=0, terminationGracePeriodSeconds=6))
+    held = ["sh", "-c", "until test -e /opt/go; do sleep 0.1; done"]
+    main = pods.server(readinessProbe=HTTP, lifecycle={"preStop": {"exec": {"command": held}}})
+    here.apply(pods.service("web", 80, "http"), pods.deployment("web", main, replicas=0, terminationGracePeriodSeconds=600))
     address = running.plane.client.get("/api/v1/namespaces/refuses/services/web")["spec"]["clusterIP"]
     with pytest.raises(ConnectionRefusedError):
         here.node.connect(address, 80)
@@ -84,9 +85,12 @@ def test_a_service_without_endpoints_refuses_connections(running):
             return False
 
     here.node.eventually(answers, "refuses", 60)
+    (pod,) = [each.pod for each in here.node.endpoints("refuses", "web")]
     here.kubectl("scale", "deployment", "web", "--replicas=0")
     here.node.eventually(lambda: here.node.endpoints("refuses", "web") == [], "refuses", 60)
     assert answers()
+    here.node.execute("refuses", pod, ["touch", "/opt/go"])
+    here.node.kill("refuses", pod)  # the server has no handler for SIGTERM
     here.node.eventually(lambda: not answers(), "refuses", 60)
 
 
