@@ -22,8 +22,8 @@ class Backoff:
         """The seconds from its end after which a container that ended at a time (of one clock) starts again; 0 for at once."""
         return 0.0 if ended - self._updated > _QUIET else self._wait
 
-    def restarted(self, ended: float) -> None:
-        """Note a restart: the next wait is longer."""
+    def restarted(self, ended: float, now: float) -> None:
+        """Note a restart of a container that ended before: the next wait is longer."""
         fresh = not self._wait or ended - self._updated > _QUIET
         self._wait = self._first if fresh else min(2 * self._wait, LONGEST)
-        self._updated = ended
+        self._updated = now

@@ -72,7 +72,7 @@ class Container:
             self.state.wait("CrashLoopBackOff", f"back-off {_duration(wait)} restarting failed {named}")
             self._changed()
             await self._pause(wait - (time.monotonic() - ended))
-        self._backoff.restarted(ended)
+        self._backoff.restarted(ended, time.monotonic())
 
     async def _live(self, life: int) -> int | None:
         """One life of the container; its exit code, or None if it was stopped before it began."""
@@ -150,7 +150,7 @@ class Container:
         self.state.wait("ErrImagePull", f"rpc error: code = NotFound desc = {missing}")
         self._changed()
         await self._pause(min(1.0, self._around.ground.backoff))
-        self._pulls.restarted(now)
+        self._pulls.restarted(now, now)
         self.state.wait("ImagePullBackOff", f'Back-off pulling image "{image}": ErrImagePull: {missing}')
         self._changed()
         until = now + self._pulls.wait(now)

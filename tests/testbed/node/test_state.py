@@ -121,9 +121,10 @@ def test_waits_double_up_to_five_minutes_and_are_forgotten():
     backoff, waits, now = Backoff(10), [], 1000.0
     for _ in range(8):
         waits.append(backoff.wait(now))
-        backoff.restarted(now)
-        now += 1
+        backoff.restarted(now, now + waits[-1])
+        now += waits[-1] + 1
     assert waits == [0, 10, 20, 40, 80, 160, 300, 300]
-    assert backoff.wait(now + 601) == 0
-    backoff.restarted(now + 601)
-    assert backoff.wait(now + 602) == 10
+    assert backoff.wait(now + 598) == 300
+    assert backoff.wait(now + 600) == 0
+    backoff.restarted(now + 600, now + 600)
+    assert backoff.wait(now + 601) == 10
