@@ -74,7 +74,9 @@ class Bed(NamedTuple):
         return spec["clusterIP"], spec["ports"][0]["port"]
 
     def models(self, here: Place, graph: str) -> list[str]:
-        """The models that a ready frontend lists."""
+        """The models that a ready frontend lists; none if no frontend is ready."""
+        if not self.machine.endpoints(here.namespace, f"{graph}-frontend"):
+            return []
         said = self.machine.ask(here.namespace, f"{graph}-frontend", "/v1/models")
         return [each["id"] for each in json.loads(said.text)["data"]] if said.status == 200 else []
 

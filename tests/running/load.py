@@ -1,0 +1,97 @@
+"""Requests at a constant rate from inside the pods' network, as clients of a Service send them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import aiohttp
+
+from tests.running.bed import HELLO
+from tests.testbed import background, server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.testbed.node import Node
+
+RATE = 20.0
+
+
+class Answer(NamedTuple):
+    """A request: its start in seconds of the load, how long it took, and the reason why it is lost; empty if it was answered."""
+
+    started: float
+    took: float
+    lost: str
+
+
+class Load:
+    """The requests so far."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.events: list[tuple[float, str]] = []
+        self.sent = 0
+        self.over = False
+        self._began = time.monotonic()
+
+    def note(self, what: str) -> None:
+        """Remember that something happens now, for the report."""
+        self.events.append((self.now(), what))
+
+    def now(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._began
+
+    @property
+    def lost(self) -> list[Answer]:
+        """The requests without a complete answer."""
+        return [each for each in self.answers if each.lost]
+
+    def story(self) -> str:
+        """One line for each event, and one for each kind of loss."""
+        slowest = max((each.took for each in self.answers), default=0.0)
+        lines = [f"{len(self.answers)} requests, {len(self.lost)} lost, the slowest answer after {slowest:.2f} s"]
+        lines += [f"  {when:6.1f} s {what}" for when, what in self.events]
+        reasons: dict[str, list[Answer]] = {}
+        for each in sorted(self.lost):
+            reasons.setdefault(each.lost, []).append(each)
+        lines += [f"  {found[0].started:6.1f} s to {found[-1].started:.1f} s: {len(found)} lost, {why}" for why, found in reasons.items()]
+        return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def running(machine: Node, address: str, port: int, rate: float = RATE) -> Iterator[Load]:
+    """Send `rate` chat completions a second to the address of a Service until the context ends, each on a connection of its own.
+
+    A request does not wait for the answers of others.
+    """
+    load = Load()
+    with background.running(_send(load, machine, f"http://{address}:{port}/v1/chat/completions", rate), "load"):
+        yield load
+        load.over = True
+        server.eventually(lambda: len(load.answers) == load.sent)
+
+
+async def _send(load: Load, machine: Node, url: str, rate: float) -> None:
+    connector = aiohttp.TCPConnector(socket_factory=machine.socket, force_close=True, limit=0)
+    limit = aiohttp.ClientTimeout(total=30)
+    async with aiohttp.ClientSession(connector=connector, timeout=limit) as session, asyncio.TaskGroup() as requests:
+        while not load.over:
+            load.sent += 1
+            requests.create_task(_ask(load, session, url))
+            await asyncio.sleep(max(0.0, load.sent / rate - load.now()))
+
+
+async def _ask(load: Load, session: aiohttp.ClientSession, url: str) -> None:
+    started = load.now()
+    try:
+        async with session.post(url, json=HELLO) as response:
+            text = await response.text()
+            lost = "" if response.status == 200 and '"finish_reason"' in text else f"{response.status} {text[:200]}"
+    except (aiohttp.ClientError, OSError, TimeoutError) as failure:
+        lost = f"{type(failure).__name__}: {failure}"
+    load.answers.append(Answer(started, load.now() - started, lost))
