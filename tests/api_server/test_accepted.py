@@ -83,7 +83,7 @@ def test_the_exceptions_are_cases():
 
 @pytest.mark.parametrize("case", BROKEN, ids=[case.reason for case in BROKEN])
 def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
-    kind, settings = expand._kind(case.items[0]["kind"]), config.Config(**case.settings)
+    kind, settings = expand._kind(case.items[0]["apiVersion"], case.items[0]["kind"]), config.Config(**case.settings)
     assert kind is not None
     plan = kind.resolve(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
     assert refused(control_plane, [marked(found) for found in kind.render(plan, kind.make(plan))])
