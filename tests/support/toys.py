@@ -99,6 +99,7 @@ WORKLOAD = StatefulSet()
 OBSERVER = '''
 """StatefulSets, for the status of a graph."""
 
+from krm_fn.kube import values
 from krm_fn.status import fields, observe
 from krm_fn.status.observe import Counts, Observer
 
@@ -109,7 +110,7 @@ class StatefulSet(Observer):
     resource = "statefulsets"
 
     def observe(self, resource):
-        own, status = self.start(resource), fields.mapping(resource, "status")
+        own, status = self.start(resource), values.mapping(resource, "status")
         counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas")))
         why = observe.behind(own) or ("" if counts[:3] == (own.desired,) * 3 else f"desired={own.desired}, ready={counts.ready}")
         return own._replace(counts=counts, ready=not why, why=why)
