@@ -13,7 +13,8 @@ from tests.gitops import cluster
 from tests.platform import installation
 from tests.running import graphs
 from tests.testbed import programs, server
-from tests.testbed.node import Image
+from tests.testbed.node import image
+from tests.testbed.node.image import Image
 from tests.testbed.place import GRAPH, Object, Place, conditions
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ HELLO = {"model": graphs.MODEL, "messages": [{"role": "user", "content": "hello"
 
 def images() -> dict[str, Image]:
     """The image of each release of the runtime. A test is skipped or fails if a release is not installed."""
-    return {graphs.image(release): Image(path=(_installed(runtimes.find(release)) / "bin",)) for release in runtimes.RELEASES}
+    return {graphs.image(release): image.of_environment(_installed(runtimes.find(release))) for release in runtimes.RELEASES}
 
 
 def _installed(folder: Path | None) -> Path:

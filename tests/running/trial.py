@@ -25,7 +25,7 @@ from tests.running.bed import Bed, successful
 from tests.support import builds, definitions, markdown
 from tests.testbed import control_plane as planes
 from tests.testbed import node, programs, syncer
-from tests.testbed.node import Image
+from tests.testbed.node.image import Image, of_environment
 from tests.testbed.place import GRAPH, Place
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def image(folder: Path) -> Image:
     (cached / "refs").mkdir()
     (cached / "refs" / "main").write_text("0")
     home = folder / "huggingface"
-    return Image(path=(runtimes.install(RELEASE) / "bin",), folders=(home,), env={"HF_HOME": str(home), "HF_HUB_OFFLINE": "1"})
+    return of_environment(runtimes.install(RELEASE), home, HF_HOME=str(home), HF_HUB_OFFLINE="1")
 
 
 def deploy(plane: ControlPlane, folder: Path) -> None:

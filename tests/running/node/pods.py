@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.testbed.node import Image
+from tests.testbed.node import image
 from tests.testbed.place import Place
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Here(NamedTuple):
 
 def here(running: Running, namespace: str) -> Here:
     """A namespace for one test, and the image of `server`, `sleeper` and `shell`."""
-    running.node.images[IMAGE] = Image()
+    running.node.images[IMAGE] = image.of_environment(Path(sys.prefix))
     return Here(Place(running.plane, running.plane.namespace(namespace)), running.node)
 
 

@@ -97,9 +97,8 @@ def test_a_pod_waits_for_its_config_map(running):
     here = pods.here(running, "late-volume")
     volumes = [{"name": "settings", "configMap": {"name": "settings"}}]
     here.apply(pods.pod("waits", pods.sleeper(volumeMounts=[mount("settings", "/settings")]), volumes=volumes))
-    here.node.eventually(lambda: 'configmap "settings" not found' in here.node.story("late-volume"), "late-volume", 60)
-    waiting = here.container("waits")["state"]["waiting"]
-    assert (waiting["reason"], waiting["message"]) == ("ContainerCreating", 'MountVolume.SetUp failed: configmap "settings" not found')
+    told = {"reason": "ContainerCreating", "message": 'MountVolume.SetUp failed: configmap "settings" not found'}
+    here.node.eventually(lambda: here.container("waits").get("state", {}).get("waiting") == told, "late-volume", 60)
     here.apply(settings()[0])
     here.node.eventually(lambda: here.container("waits")["ready"], "late-volume", 60)
 

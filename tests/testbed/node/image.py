@@ -36,3 +36,9 @@ class Image(NamedTuple):
         if command:
             return [*command, *arguments]
         return [*self.entrypoint, *(arguments or self.command)]
+
+
+def of_environment(folder: Path, *more: Path, **env: str) -> Image:
+    """The image of a virtual environment, wherever it and its interpreter are on the host. `more` are further folders of the image."""
+    interpreter = (folder / "bin" / "python").resolve()
+    return Image(path=(folder / "bin",), folders=(folder, interpreter.parent.parent, *more), env=env)
