@@ -99,3 +99,18 @@ def dynamo_v1beta1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[planes.
     with planes.running(tmp_path_factory.mktemp("control-plane-v1beta1"), _programs()) as plane:
         definitions.serve(plane, generated.definitions("v1beta1"))
         yield plane
+
+
+_MEASURED: list[str] = []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the measurements at the end of the run."""
+    for line in _MEASURED:
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def measured() -> list[str]:
+    """The lines that the run prints at its end."""
+    return _MEASURED

@@ -23,6 +23,15 @@ def each(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:
         yield from _reach(value, pattern, ())
 
 
+def matches(path: Path, pattern: Path) -> bool:
+    """True if a path is one of a pattern's.
+
+    >>> matches(("a", 0, "b"), ("a", EVERY, "b")), matches(("a", 0), ("a", EVERY, "b"))
+    (True, False)
+    """
+    return len(path) == len(pattern) and all(wanted in (EVERY, step) for step, wanted in zip(path, pattern, strict=True))
+
+
 def at(value: Any, path: Path) -> Any:
     """The value at a path without patterns; None if there is none. `value` may have any type.
 

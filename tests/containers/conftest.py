@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
     from tests.containers.images import Image
 
-_MEASURED: list[str] = []
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the measurements at the end of the run."""
-    for line in _MEASURED:
-        terminalreporter.write_line(line)
-
-
-@pytest.fixture(scope="session")
-def measured() -> list[str]:
-    """The lines that the run prints at its end."""
-    return _MEASURED
-
 
 @pytest.fixture(scope="session")
 def engine(pytestconfig: pytest.Config) -> containers.Engine:

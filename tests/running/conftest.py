@@ -80,18 +80,3 @@ def etcd(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]
     """An etcd for graphs."""
     with bed.etcd(tmp_path_factory.mktemp("etcd")) as started:
         yield started
-
-
-_MEASURED: list[str] = []
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the measurements at the end of the run."""
-    for line in _MEASURED:
-        terminalreporter.write_line(line)
-
-
-@pytest.fixture(scope="session")
-def measured() -> list[str]:
-    """The lines that the run prints at its end."""
-    return _MEASURED

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from krm_fn.review.forecast.outcome import Outcome
     from krm_fn.review.pods import Template
 
-_STORED = {"Deployment": stored.native, "LeaderWorkerSet": stored.group, "PodCliqueSet": stored.clique}
 _COUNTED = ("Deployment", "LeaderWorkerSet")
 
 
@@ -92,7 +91,7 @@ def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
     candidates = [each for each in inventory.live if identity.key(each, inventory.namespace) in named or inventory.runs(each)]
     ours = pods.templates_of(candidates, inventory.namespace)
     places = sorted(wanted.keys() | ours.keys())
-    found = [Difference(place, ours.get(place), wanted.get(place), _fields(place, ours.get(place), wanted.get(place))) for place in places]
+    found = [Difference(place, ours.get(place), wanted.get(place), _fields(ours.get(place), wanted.get(place))) for place in places]
     different = tuple(each for each in found if each.fields or each.live is None or each.rendered is None)
     return Proof(len(places), len(places) - len(different), different, tuple(_counts(rendered, inventory)))
 
@@ -107,12 +106,12 @@ def _counts(rendered: Sequence[Resource], inventory: Inventory) -> Iterator[Coun
             yield Count(key, actual, wanted)
 
 
-def _fields(place: Place, live: Template | None, rendered: Template | None) -> tuple[Field, ...]:
+def _fields(live: Template | None, rendered: Template | None) -> tuple[Field, ...]:
     """The fields that differ in the form in which the API server stores templates of this kind; their values as they are written."""
-    if live is None or rendered is None:
+    form = stored.form(rendered.path) if rendered else None
+    if live is None or rendered is None or form is None:
         return ()
     was, now = _template(live), _template(rendered)
-    form = _STORED[place.workload.kind]
     found = fields.in_parts(*({**each, "spec": mapping(form(each)).get("spec")} for each in (was, now)))  # labels are stored as they are
     return tuple(Field(_path(each), _value(was, each.before, each.old), _value(now, each.path, each.new), each.order) for each in found)
 

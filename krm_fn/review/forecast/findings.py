@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kube import labels
 from krm_fn.review.forecast import capacity, kinds, rollout, simulation
-from krm_fn.review.forecast.rollout import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from krm_fn.review.forecast.outcome import Service
     from krm_fn.review.forecast.rollout import Rollout
 
-_SET = ("grove.io", "PodCliqueSet")
-_GROUPS = "LeaderWorkerSet"
 _REPLICAS = ("spec", "replicas")
 
 
@@ -28,14 +24,10 @@ def of_change(change: Change, part: Part, world: World) -> Iterator[Result]:
     """The findings about one object that do not depend on GPUs."""
     yield from part.findings
     ref = results.ref(change.new or change.old or {})
-    if part.effect == "refused":
+    if part.effect == "refused" and not results.failed([*part.findings]):
         field = results.field(part.causes[0])
-        if (change.key.group, change.key.kind) == _SET:
-            message = f"Grove refuses a change of {field}; delete the PodCliqueSet and apply it again, which stops all its pods"
-            yield results.error("DYN531", message, ref, part.causes[0])
-        else:
-            message = f"an API server refuses a change of {field}; set it back, or delete the {ref.kind} {ref.name} and apply it again"
-            yield results.error("DYN530", message, ref, part.causes[0])
+        message = f"an API server refuses a change of {field}; set it back, or delete the {ref.kind} {ref.name} and apply it again"
+        yield results.error("DYN530", message, ref, part.causes[0])
     elif part.causes and part.effect == "updated":
         message = "the changed pods wait: no old pod is replaced while the object is paused or replaces pods only after their deletion"
         yield results.warning("DYN539", f"{message}; resume it, or delete the old pods", ref, part.causes[0])
@@ -61,14 +53,15 @@ def together(changes: Sequence[Change], parts: Sequence[Part]) -> Iterator[Resul
 
 
 def _at_once(both: Sequence[tuple[Change, Part]]) -> Iterator[Result]:
-    """Warns of services with several LeaderWorkerSets: their groups do not wait for each other."""
-    sets: dict[Service, list[Change]] = {}
+    """Warns of services whose replicas are workloads of their own: they do not wait for each other."""
+    workloads: dict[Service, list[Change]] = {}
     for change, part in both:
-        for service in part.restarting if change.key.kind == _GROUPS else ():
-            sets.setdefault(service, []).append(change)
-    for service, found in sets.items():
+        for service in part.restarting:
+            workloads.setdefault(service, []).append(change)
+    for service, found in workloads.items():
         if len(found) > 1:
-            message = f"all {len(found)} replicas of {service.name} restart at the same time, because each is a LeaderWorkerSet of its own"
+            kind = found[0].key.kind
+            message = f"all {len(found)} replicas of {service.name} restart at the same time, because each is a {kind} of its own"
             yield results.warning("DYN533", f"{message}; apply the change when the service may stop", results.ref(found[0].new or {}))
 
 
@@ -95,19 +88,12 @@ def stuck(change: Change, rollouts: Sequence[Rollout], free: int) -> Result:
 
 
 def _advice(change: Change, rollouts: Sequence[Rollout]) -> str:
-    """The annotation that lets the rollout of a Deployment end with fewer GPUs, and what it costs."""
+    """What lets the rollout end with fewer GPUs, and what it costs."""
     least = simulation.needed(rollouts)
-    one = f'annotate the service with {labels.MAX_SURGE}: "0" and {labels.MAX_UNAVAILABLE}: "1"'
-    recreate = f"annotate the service with {labels.STRATEGY}: Recreate"
-    choices = (
-        (Steps(0, 1), one, "one replica stops at a time"),
-        (Steps(0, rollouts[0].after, at_once=True), recreate, "all replicas stop at once"),
-    )
-    if change.key.kind == "Deployment":
-        for steps, words, cost in choices:
-            fewer = simulation.needed([each._replace(steps=steps) for each in rollouts])
-            if fewer < least:
-                return f"{words} ({cost}, enough with {_gpus(fewer)} free), or make {_gpus(least)} free"
+    for steps, words, cost in kinds.choices(change.key, rollouts[0].after):
+        fewer = simulation.needed([each._replace(steps=steps) for each in rollouts])
+        if fewer < least:
+            return f"{words} ({cost}, enough with {_gpus(fewer)} free), or make {_gpus(least)} free"
     return f"make {_gpus(least)} free"
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import go_json, quantity
+from krm_fn.kube import go_json, paths, quantity, templates
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from krm_fn.results import Path
 
 _MILLI = quantity.UNIT // 1000
 _MODE = {"defaultMode": 0o644}
@@ -88,6 +90,18 @@ def group(template: Any) -> Any:
 def clique(template: Any) -> Any:
     """The pod template of a clique in the form that Grove hashes (`ComputeHash`, which prints the Go values)."""
     return _struct(template, "PodTemplateSpec", _GROVE)
+
+
+_FORMS = {
+    **dict.fromkeys((place.spec for place in templates.NATIVE), native),
+    **dict.fromkeys((place.spec for place in templates.GROUP), group),
+    **dict.fromkeys((place.spec for place in templates.CLIQUES), clique),
+}
+
+
+def form(path: Path) -> Callable[[Any], Any] | None:
+    """The form of the template whose pod spec is at a path of a workload; None if no pod spec is there."""
+    return next((found for pattern, found in _FORMS.items() if paths.matches(path, pattern)), None)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import paths, quantity, templates
+from krm_fn.kube import quantity
 from krm_fn.kube.values import is_zero, mapping
 from krm_fn.records import NamedTuple
 from krm_fn.review.forecast import stored
@@ -22,12 +22,6 @@ _AMOUNTS = ("limits", "requests")
 
 _KEYS = ("name", "mountPath", "containerPort", "port", "key")
 """What tells the entries of a list apart, if all entries have it."""
-
-_FORMS = {
-    **dict.fromkeys((place.spec for place in templates.NATIVE), stored.native),
-    **dict.fromkeys((place.spec for place in templates.GROUP), stored.group),
-    **dict.fromkeys((place.spec for place in templates.CLIQUES), stored.clique),
-}
 
 
 class _Pair(NamedTuple):
@@ -64,7 +58,7 @@ def comparable(live: Resource, wanted: Resource, managers: frozenset[str] = froz
 
 
 def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
-    form = None if in_pod else next((form for pattern, form in _FORMS.items() if _matches(at, pattern)), None)
+    form = None if in_pod else stored.form(at)
     if form:
         was, now = (mapping(form({"spec": each})).get("spec") for each in (pair.live, pair.wanted))
         pair, in_pod = pair._replace(was=was, now=now), True
@@ -124,10 +118,6 @@ def _amount(value: Any) -> Any:
 
 def _at(entries: Any, index: int | None) -> Any:
     return entries[index] if isinstance(entries, list) and index is not None and index < len(entries) else None
-
-
-def _matches(at: Path, pattern: Path) -> bool:
-    return len(at) == len(pattern) and all(wanted in (paths.EVERY, step) for step, wanted in zip(at, pattern, strict=True))
 
 
 def _by_key(entries: list[Any]) -> dict[Any, int] | None:

@@ -169,7 +169,7 @@ def _between(graph: GraphPlan, planned: Sequence[Planned]) -> Iterator[Node | Ed
             yield from (Edge(key(plan), key(each), f"discovery by {plan.placement.discovery}") for each in engines)
         if _phase(plan) == "prefill":
             yield from (Edge(key(plan), key(each), "key-value cache") for each in engines if _phase(each) == "decode")
-        if plan.who.type == "epp":
+        if components.get(plan.who.type).picks_workers:
             yield from _pool(plan, near, engines)
 
 

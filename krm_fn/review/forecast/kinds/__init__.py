@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.results import Path, Result
     from krm_fn.review.changes import Change
     from krm_fn.review.forecast.outcome import Effect
-    from krm_fn.review.forecast.rollout import Rollout
+    from krm_fn.review.forecast.rollout import Rollout, Steps
 
 _OTHERS = "others"
 MOST = 5000
@@ -42,7 +42,10 @@ class World(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The forecast for one object without its GPUs, and its rollouts, each with the service whose pods it has."""
+    """The forecast for one object without its GPUs, and its rollouts, each with the service whose pods it has.
+
+    `findings` are those of its kind. If the effect is `refused` and no error is among them, an API server refuses the change.
+    """
 
     effect: Effect
     services: tuple[Service, ...] = ()
@@ -52,16 +55,33 @@ class Part(NamedTuple):
     findings: tuple[Result, ...] = ()
 
 
+class Choice(NamedTuple):
+    """Other steps of a rollout, which take fewer GPUs: the words that ask for them, and what they cost."""
+
+    steps: Steps
+    words: str
+    cost: str
+
+
 def get(key: ObjectKey) -> Callable[[Change, World], Part]:
     """The function that forecasts a change of an object."""
+    found: Callable[[Change, World], Part] = _entry(key).forecast
+    return found
+
+
+def choices(key: ObjectKey, replicas: int) -> tuple[Choice, ...]:
+    """The other steps that a user can choose for a kind, the cheapest first; empty if the kind has none."""
+    found: Callable[[int], tuple[Choice, ...]] | None = getattr(_entry(key), "choices", None)
+    return found(replicas) if found else ()
+
+
+def _entry(key: ObjectKey) -> Any:
+    """The module of a kind, or that of all others."""
     package = sys.modules[__name__]
     name = key.kind.lower()
     known = name != _OTHERS and name in registry.entries(package)
     entry = registry.get(package, name if known else _OTHERS)
-    if known and key.group != entry.GROUP:
-        entry = registry.get(package, _OTHERS)
-    found: Callable[[Change, World], Part] = entry.forecast
-    return found
+    return registry.get(package, _OTHERS) if known and key.group != entry.GROUP else entry
 
 
 def service(metadata: Any, namespace: str) -> Service | None:

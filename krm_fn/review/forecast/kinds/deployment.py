@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kube import values
+from krm_fn.kube import labels, values
 from krm_fn.review import fields
 from krm_fn.review.forecast import capacity, kinds, rollout, stored
-from krm_fn.review.forecast.kinds import Part
-from krm_fn.review.forecast.rollout import Rollout, Selector
+from krm_fn.review.forecast.kinds import Choice, Part
+from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 GROUP = "apps"
 _TEMPLATE: Path = ("spec", "template")
 _SELECTOR: Path = ("spec", "selector")
+
+
+def choices(replicas: int) -> tuple[Choice, ...]:
+    """The steps that the annotations of a service choose."""
+    one = f'annotate the service with {labels.MAX_SURGE}: "0" and {labels.MAX_UNAVAILABLE}: "1"'
+    recreate = f"annotate the service with {labels.STRATEGY}: Recreate"
+    return (
+        Choice(Steps(0, 1), one, "one replica stops at a time"),
+        Choice(Steps(0, replicas, at_once=True), recreate, "all replicas stop at once"),
+    )
 
 
 def causes(old: Resource, new: Resource) -> tuple[Path, ...]:

@@ -51,7 +51,7 @@ def forecast(change: Change, _: World) -> Part:
     if both is None:
         return Part(kinds.simple(change), services, rollouts=tuple(_rollouts(change, frozenset())))
     if refused := tuple(dict.fromkeys(_clique_refusals.refused(*map(_template, both)))):
-        return Part("refused", services, services, refused, tuple(_rollouts(change, None)))
+        return Part("refused", services, services, refused, tuple(_rollouts(change, None)), (_refusal(change, refused[0]),))
     changed, counts = _changed(*both), tuple(_counts(change))
     causes = tuple(path for paths in changed.values() for path in paths)
     waits = values.mapping(kinds.spec(both[1]).get("updateStrategy")).get("type") == "OnDelete"
@@ -74,6 +74,11 @@ def service_at(resource: Resource, path: Path, namespace: str) -> Service | None
         first = [each for each in cliques if isinstance(names, list) and names and each.get("name") == names[0]]
         return kinds.service(first[0], namespace) if first else None
     return None
+
+
+def _refusal(change: Change, field: Path) -> Result:
+    message = f"Grove refuses a change of {results.field(field)}; delete the PodCliqueSet and apply it again, which stops all its pods"
+    return results.error("DYN531", message, results.ref(change.new or {}), field)
 
 
 def _template(resource: Resource | None) -> dict[str, Any]:
