@@ -46,7 +46,7 @@ soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by de
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
 
-test-running: $(VENV)/dev tools tools-dynamo ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
+test-running: $(VENV)/dev tools tools-gitops tools-dynamo ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine

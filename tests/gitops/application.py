@@ -16,19 +16,16 @@ if TYPE_CHECKING:
 
 
 class Repository(NamedTuple):
-    """A Git repository with a branch main."""
+    """A folder with a branch main, and the Git repository to which it is pushed."""
 
     folder: Path
-
-    @property
-    def url(self) -> str:
-        """The address for Argo CD."""
-        return f"file://{self.folder}"
+    url: str
 
     def commit(self) -> str:
-        """Commit all changes; returns the name of the commit."""
+        """Commit all changes and push them; returns the name of the commit."""
         self._git("add", "--all")
         self._git("-c", "user.name=tests", "-c", "user.email=tests@localhost", "commit", "--quiet", "--allow-empty", "--message", "change")
+        self._git("push", "--quiet", self.url, "main")
         return self._git("rev-parse", "HEAD").strip()
 
     def _git(self, *arguments: str) -> str:
@@ -36,9 +33,11 @@ class Repository(NamedTuple):
 
 
 def repository(folder: Path) -> Repository:
-    """A new repository in a folder."""
-    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", folder], check=True, capture_output=True, timeout=300)
-    return Repository(folder)
+    """A new repository beside a new folder."""
+    remote = folder.with_suffix(".git")
+    for where in ([folder], ["--bare", remote]):
+        subprocess.run(["git", "init", "--quiet", "--initial-branch=main", *where], check=True, capture_output=True, timeout=300)
+    return Repository(folder, f"file://{remote}")
 
 
 class App(NamedTuple):
@@ -54,12 +53,14 @@ class App(NamedTuple):
         """The folder of the graph."""
         return self.repository.folder / self.route
 
-    def deploy(self) -> None:
-        """Create the example's Application."""
+    def deploy(self, **settings: str) -> None:
+        """Create the example's Application. With `settings`, they are the settings of the plugin."""
         (application,) = cluster.read(argocd.EXAMPLE / "apps" / f"{self.route}.yaml")
         application["metadata"]["name"] = self.namespace
         application["spec"]["source"]["repoURL"] = self.repository.url
         application["spec"]["destination"]["namespace"] = self.namespace
+        if settings:
+            application["spec"]["source"]["plugin"]["parameters"] = [{"name": "settings", "map": settings}]
         cluster.put(self.argo.plane, application)
 
     def change(self, change: Callable[[Any], object]) -> None:

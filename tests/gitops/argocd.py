@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tests.gitops import cluster
 from tests.support import golden
-from tests.testbed import server
+from tests.testbed import programs, server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,13 +25,6 @@ EXAMPLE = golden.EXAMPLES / "argocd"
 NAMESPACE = "argocd"
 _API = "argoproj.io/v1alpha1"
 _MOUNTED = "/home/argocd/cmp-server/config"  # where the example mounts the plugin
-
-
-class Programs(NamedTuple):
-    """The programs of Argo CD. `argocd` contains all its servers, and runs the one whose name it is called by."""
-
-    argocd: Path
-    redis: Path
 
 
 class Argo(NamedTuple):
@@ -49,6 +42,12 @@ class Argo(NamedTuple):
     def refresh(self, name: str) -> None:
         """Make Argo CD compare an Application with Git now, as a webhook does."""
         cluster.patch(self.plane, self.application(name), {"metadata": {"annotations": {"argocd.argoproj.io/refresh": "normal"}}})
+
+    def took_to_render(self) -> float:
+        """How long the plugin's last successful render took, in seconds, by the log of its server."""
+        lines = (self.folder / "cmp-server.log").read_text().splitlines()
+        calls = [json.loads(line) for line in lines if '"grpc.code":"OK"' in line and '"grpc.method":"GenerateManifest"' in line]
+        return float(calls[-1]["grpc.time_ms"]) / 1000
 
     def wait(self, name: str, holds: Callable[[cluster.Object], bool], seconds: float = 90) -> cluster.Object:
         """The status of an Application as soon as `holds` is true for it. Raises TimeoutError with the last status."""
@@ -78,9 +77,10 @@ def _short(status: cluster.Object) -> cluster.Object:
 
 
 @contextlib.contextmanager
-def running(plane: ControlPlane, programs: Programs, folder: Path) -> Iterator[Argo]:
-    """Argo CD with the plugin, the build options and the health rules of the examples."""
-    for definition in sorted((programs.argocd.parent / "crds").glob("*-crd.yaml")):
+def running(plane: ControlPlane, folder: Path) -> Iterator[Argo]:
+    """Argo CD with the plugin, the build options and the health rules of the examples. Its files are in an empty `folder`."""
+    program = programs.path("argocd")  # it contains all servers, and runs the one whose name it is called by
+    for definition in sorted((program.parent / "crds").glob("*-crd.yaml")):
         cluster.put(plane, *cluster.read(definition))
     plane.namespace(NAMESPACE)
     cluster.put(plane, *_settings())
@@ -91,11 +91,14 @@ def running(plane: ControlPlane, programs: Programs, folder: Path) -> Iterator[A
     with contextlib.ExitStack() as stack:
         stack.enter_context(cluster.environment(_environment(plane, folder)))
         store = server.running(
-            [programs.redis, "--port", str(redis), "--bind", "127.0.0.1", "--save", "", "--dir", folder], folder / "redis.log"
+            [programs.path("redis-server"), "--port", str(redis), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
+            folder / "redis.log",
         )
         stack.enter_context(store).wait(lambda: _listens(redis))
-        start = _Starter(programs.argocd, folder, stack)
-        start("cmp-server", "--config-dir-path", str(_plugin(folder))).wait((folder / "plugins" / "krm-fn.sock").exists)
+        start = _Starter(program, folder, stack)
+        plugins = start("cmp-server", "--config-dir-path", str(_plugin(folder)))
+        plugins.wait((folder / "plugins" / "krm-fn.sock").exists)
+        stack.callback(plugins.kill)  # after SIGTERM it removes its socket and goes on
         repo_server = start("repo-server", *options, "--address=127.0.0.1", f"--port={repo}", f"--metrics-port={repo_metrics}")
         repo_server.wait(lambda: _listens(repo))
         start("application-controller", *options, *controller)

@@ -29,13 +29,12 @@ def dynamo(control_plane: ControlPlane, controllers: Server) -> ControlPlane:
 @pytest.fixture(scope="session")
 def controller(dynamo: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[flux.Flux]:
     """A running Flux."""
-    with flux.running(dynamo, programs.path("kustomize-controller"), tmp_path_factory.mktemp("flux")) as running:
+    with flux.running(dynamo, tmp_path_factory.mktemp("flux")) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def argo(dynamo: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[argocd.Argo]:
     """A running Argo CD."""
-    needed = argocd.Programs(programs.path("argocd"), programs.path("redis-server"))
-    with argocd.running(dynamo, needed, tmp_path_factory.mktemp("argo")) as running:
+    with argocd.running(dynamo, tmp_path_factory.mktemp("argo")) as running:
         yield running

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.gitops import cluster
-from tests.testbed import server
+from tests.testbed import programs, server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,8 +74,9 @@ class Flux(NamedTuple):
 
 
 @contextlib.contextmanager
-def running(plane: ControlPlane, program: Path, folder: Path) -> Iterator[Flux]:
-    """The controller, ready to take Kustomizations of any namespace."""
+def running(plane: ControlPlane, folder: Path) -> Iterator[Flux]:
+    """The controller, ready to take Kustomizations of any namespace. Its files are in an empty `folder`."""
+    program = programs.path("kustomize-controller")
     for definition in sorted((program.parent / "crds").glob("*.yaml")):
         cluster.put(plane, *cluster.read(definition))
     plane.namespace(NAMESPACE)

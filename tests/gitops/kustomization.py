@@ -30,11 +30,19 @@ class App(NamedTuple):
         """The folder with the rendered objects."""
         return self.folder.with_name("rendered")
 
-    def release(self) -> str:
-        """Render and publish as CI does; returns the revision."""
+    def render(self) -> None:
+        """Render as CI does."""
         command = [str(EXAMPLE / "render.sh"), str(self.folder), str(self.rendered)]
         subprocess.run(command, env=golden.environment("kustomize"), check=True, capture_output=True, text=True, timeout=300)
+
+    def publish(self) -> str:
+        """Publish what is rendered; returns the revision."""
         return self.controller.publish(self.namespace, self.rendered)
+
+    def release(self) -> str:
+        """Render and publish as CI does; returns the revision."""
+        self.render()
+        return self.publish()
 
     def deploy(self, **settings: object) -> None:
         """Create the example's Kustomization; its source is the artifact of this app."""

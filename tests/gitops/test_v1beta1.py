@@ -33,9 +33,8 @@ def plane(tmp_path_factory):
 
 @pytest.fixture
 def argo_app(plane, tmp_path_factory, tmp_path):
-    needed = argocd.Programs(programs.path("argocd"), programs.path("redis-server"))
     with (
-        argocd.running(plane, needed, tmp_path_factory.mktemp("argo")) as argo,
+        argocd.running(plane, tmp_path_factory.mktemp("argo")) as argo,
         application.made(argo, "newer-argocd", "llm-agg-kustomize", tmp_path) as app,
     ):
         yield prepared(app)
@@ -44,7 +43,7 @@ def argo_app(plane, tmp_path_factory, tmp_path):
 @pytest.fixture
 def flux_app(plane, tmp_path_factory, tmp_path):
     with (
-        flux.running(plane, programs.path("kustomize-controller"), tmp_path_factory.mktemp("flux")) as controller,
+        flux.running(plane, tmp_path_factory.mktemp("flux")) as controller,
         kustomization.made(controller, "newer-flux", tmp_path) as app,
     ):
         yield prepared(app)
