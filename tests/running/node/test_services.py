@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import socket
+import subprocess
 import sys
 import time
 import urllib.request
@@ -32,6 +33,24 @@ def test_pods_of_a_deployment_answer_through_their_service(running):
     with machine.forward("services", "web") as port, urllib.request.urlopen(f"http://127.0.0.1:{port}/") as answer:
         assert answer.status == 200
     assert '"GET / HTTP/1.1" 200' in machine.log("services", other)
+
+
+def test_the_gateway_keeps_its_address_when_pods_come_and_go(running):
+    """Pods remember the hardware address of the gateway: another one would cut their connections to Services."""
+    here = pods.here(running, "gateway")
+
+    def address():
+        shown = subprocess.run(here.node.command("ip", "-json", "link", "show", "type", "bridge"), capture_output=True, check=True)
+        return [each["address"] for each in json.loads(shown.stdout)]
+
+    seen = [address()]
+    here.apply(*(pods.pod(name, pods.sleeper()) for name in ("one", "two", "three")))
+    here.node.eventually(lambda: all(here.node.pids("gateway", name) for name in ("one", "two", "three")), "gateway")
+    for name in ("one", "two", "three"):
+        seen.append(address())
+        here.kubectl("delete", "pod", name, "--now")
+    seen.append(address())
+    assert seen == seen[:1] * 5
 
 
 def test_a_pod_reaches_the_api_server_with_its_token(running):

@@ -29,6 +29,8 @@ GATEWAY = str(PODS[1])
 API_SERVER = str(SERVICES[1])  # the Service `kubernetes`: the first of the range
 DNS = str(SERVICES[10])  # by convention
 _BRIDGE = "bridge0"
+# A bridge without an address of its own takes the lowest of its ports. When that pod goes, the others lose the gateway for half a minute.
+_BRIDGE_MAC = "02:00:0a:f4:00:01"
 _NEW_NET = 0x40000000
 
 
@@ -116,7 +118,7 @@ async def start() -> Network:
     await _ip(
         node,
         "link set lo up",
-        f"link add {_BRIDGE} type bridge",
+        f"link add {_BRIDGE} address {_BRIDGE_MAC} type bridge",
         f"addr add {GATEWAY}/{PODS.prefixlen} dev {_BRIDGE}",
         f"link set {_BRIDGE} up",
         f"route add local {SERVICES} dev lo",
