@@ -12,7 +12,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo
+.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo tools-planner
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -46,7 +46,7 @@ soak: $(VENV)/dev tools ## run krm-fn sync under random faults, MINUTES=60 by de
 test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux and Argo CD on a real API server
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
 
-test-running: $(VENV)/dev tools tools-gitops tools-dynamo ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
+test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
@@ -82,6 +82,9 @@ tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, 
 
 tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in two releases from PyPI into the user's cache, 1.1 GB; Linux only
 	@$(BIN)/python tools/runtimes.py
+
+tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs besides it from PyPI into the user's cache, 580 MB; Linux only
+	@$(BIN)/python tools/runtimes.py --planner
 
 venv: $(VENV)/dev ## create .venv with all development tools
 	@:

@@ -2,11 +2,14 @@
 
 Usage:
 
-    python tools/runtimes.py    # install into the user's cache what is missing there: about 500 MB for each release; Linux only
+    python tools/runtimes.py              # install into the user's cache what is missing there: about 500 MB for each release; Linux only
+    python tools/runtimes.py --planner    # install what the planner needs besides: 580 MB
 """
 
 from __future__ import annotations
 
+import argparse
+import functools
 import hashlib
 import platform
 import subprocess
@@ -14,28 +17,35 @@ import sys
 import time
 import venv
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cache
 import progress
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 HERE = Path(__file__).resolve().parent / "dynamo"
-RELEASES = tuple(sorted(file.stem for file in HERE.glob("*.txt")))
+RELEASES = tuple(sorted(file.stem for file in HERE.glob("[0-9]*.txt")))
 REMEDY = "`make tools-dynamo` installs it"
+PLANNER_REMEDY = "`make tools-planner` installs them"
 
 _MODEL = HERE / "model.py"
+_PLANNER = HERE / "planner.txt"
+_PYTHON = (sys.base_prefix, platform.python_version(), platform.machine())
 
 
 def main() -> int:
     """Exit code 0, or 1 if an installation failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--planner", action="store_true", help="install what the planner needs besides the runtime")
     try:
-        for release in RELEASES:
-            started = time.monotonic()
-            new = find(release) is None
-            folder = install(release)
-            print(
-                f"dynamo {release}: {f'installed in {time.monotonic() - started:.0f} s' if new else 'in the cache'}, {folder}", flush=True
-            )
-        print(f"model: {make_model()}", flush=True)
+        if parser.parse_args().planner:
+            _say("packages of the planner", find_planner, install_planner)
+        else:
+            for release in RELEASES:
+                _say(f"dynamo {release}", functools.partial(find, release), functools.partial(install, release))
+            print(f"model: {make_model()}", flush=True)
     except progress.BuildError as failure:
         print(failure, file=sys.stderr)
         return 1
@@ -45,9 +55,22 @@ def main() -> int:
     return 0
 
 
+def _say(what: str, find: Callable[[], Path | None], install: Callable[[], Path]) -> None:
+    started = time.monotonic()
+    new = find() is None
+    folder = install()
+    print(f"{what}: {f'installed in {time.monotonic() - started:.0f} s' if new else 'in the cache'}, {folder}", flush=True)
+
+
 def find(release: str) -> Path | None:
     """The environment of a release if it is in the cache: a folder with `bin/python3`."""
     folder = cache.entry(_key(release))
+    return folder if folder.exists() else None
+
+
+def find_planner() -> Path | None:
+    """The folder of `install_planner` if it is in the cache."""
+    folder = cache.entry(_planner_key())
     return folder if folder.exists() else None
 
 
@@ -71,6 +94,20 @@ def install(release: str) -> Path:
     return cache.fill(key, fill)
 
 
+def install_planner() -> Path:
+    """A folder for PYTHONPATH with what the planner of each release imports besides the runtime; installs it if it is missing.
+
+    Raises BuildError with the end of pip's output.
+    """
+    key = _planner_key()
+
+    def fill(folder: Path, lock: int) -> None:
+        watch = progress.Watch("packages of the planner from PyPI", cache.log(key), lock)
+        progress.run([*progress.PIP, f"--target={folder}", "-r", str(_PLANNER)], folder, watch)
+
+    return cache.fill(key, fill)
+
+
 def make_model() -> Path:
     """The model folder; makes it with the tokenizers package of the newest release if it is missing."""
 
@@ -86,8 +123,11 @@ def _requirements(release: str) -> Path:
 
 def _key(release: str) -> str:
     """The name of an environment in the cache. An environment works with the Python that made it."""
-    made_of = [_requirements(release).read_text(), sys.base_prefix, platform.python_version(), platform.machine()]
-    return f"dynamo-{release}-{_digest(*made_of)}"
+    return f"dynamo-{release}-{_digest(_requirements(release).read_text(), *_PYTHON)}"
+
+
+def _planner_key() -> str:
+    return f"dynamo-planner-{_digest(_PLANNER.read_text(), *_PYTHON)}"
 
 
 def _model_key() -> str:

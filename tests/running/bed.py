@@ -34,15 +34,24 @@ def images() -> dict[str, Image]:
     return {graphs.image(release): image.of_environment(_installed(runtimes.find(release))) for release in runtimes.RELEASES}
 
 
+def planner(release: str) -> Image:
+    """The image of the planner of a release. A test is skipped or fails if what it needs is not installed."""
+    packages = runtimes.find_planner() or programs.missing(
+        "the packages of the planner", {"provided": True, "missing": runtimes.PLANNER_REMEDY}
+    )
+    return image.of_environment(_installed(runtimes.find(release)), packages, PYTHONPATH=str(packages))
+
+
 def _installed(folder: Path | None) -> Path:
-    return folder or programs.missing("the Dynamo runtime", {"buildable": True, "missing": runtimes.REMEDY})
+    return folder or programs.missing("the Dynamo runtime", {"provided": True, "missing": runtimes.REMEDY})
 
 
 class Bed(NamedTuple):
-    """A control plane with its controllers, and a node that runs pods."""
+    """A control plane with its controllers, which serves Dynamo's kinds in one version, and a node that runs pods."""
 
     plane: ControlPlane
     machine: Node
+    version: str = "v1alpha1"
 
     @property
     def platform(self) -> dict[str, str]:
@@ -53,14 +62,14 @@ class Bed(NamedTuple):
     @contextlib.contextmanager
     def namespace(self, name: str) -> Iterator[Place]:
         """A new namespace with the claim `models`, whose volume holds the model folder. At the end all its pods have stopped."""
-        here = Place(self.plane, self.plane.namespace(name))
+        here = Place(self.plane, self.plane.namespace(name), f"nvidia.com/{self.version}")
         spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
         here.apply([{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": graphs.CLAIM}, "spec": spec}])
         shutil.copytree(_installed(runtimes.find_model()), self.machine.claim(name, graphs.CLAIM) / "tiny")
         try:
             yield here
         finally:
-            here.kubectl("delete", "deployments,replicasets", "--all", "--wait=false")
+            here.kubectl("delete", "deployments,replicasets", "--all", "--wait=false", "--cascade=orphan")
             here.kubectl("delete", "pods", "--all", "--grace-period=1", "--wait=false")
             server.eventually(lambda: not here.listed("Pod"))
 
@@ -104,10 +113,12 @@ class Bed(NamedTuple):
             yield running
 
 
-def install(plane: ControlPlane) -> None:
-    """Apply Dynamo's definitions and the roles of the platform, as shipped."""
-    for part in ("crds", "roles"):
+def furnish(plane: ControlPlane, machine: Node, version: str = "v1alpha1") -> Bed:
+    """Add the images of the runtime to a node, and apply Dynamo's definitions and the roles of the platform, as shipped."""
+    machine.images.update(images())
+    for part in ("crds" if version == "v1alpha1" else f"crds-{version}", "roles"):
         cluster.put(plane, *installation.objects(programs.ROOT / "platform" / part))
+    return Bed(plane, machine, version)
 
 
 def successful(graph: Object) -> bool:

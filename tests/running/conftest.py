@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,8 +10,8 @@ import pytest
 
 from tests.running import bed as beds
 from tests.running.bed import Bed
+from tests.testbed import audit, node, programs, syncer
 from tests.testbed import control_plane as planes
-from tests.testbed import node, programs, syncer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,33 +40,55 @@ def can_run() -> None:
         pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
-def running(can_run: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+@contextlib.contextmanager
+def cluster(make: pytest.TempPathFactory) -> Iterator[Running]:
     """A control plane of its own with the real controllers, and a node with 8 GPUs and no images. The first back-off takes a second."""
     started = planes.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
+    folder = make.mktemp("control-plane")
     with (
-        planes.running(tmp_path_factory.mktemp("control-plane"), started) as plane,
+        planes.running(folder, started, *audit.flags(folder)) as plane,
         planes.controllers(plane, programs.path("kube-controller-manager")),
-        node.running(plane, tmp_path_factory.mktemp("node"), {}, gpus=8, backoff=1.0) as machine,
+        node.running(plane, make.mktemp("node"), {}, gpus=8, backoff=1.0) as machine,
     ):
         yield Running(plane, machine)
 
 
 @pytest.fixture(scope="session")
+def running(can_run: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The cluster of all tests but those that need another version of Dynamo's kinds."""
+    with cluster(tmp_path_factory) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
 def bed(running: Running) -> Bed:
-    """The control plane and the node with Dynamo's definitions, the roles of the platform, and the images of the runtime."""
-    running.node.images.update(beds.images())
-    beds.install(running.plane)
-    return Bed(running.plane, running.node)
+    """The cluster with Dynamo's definitions, the roles of the platform, and the images of the runtime."""
+    return beds.furnish(running.plane, running.node)
+
+
+@contextlib.contextmanager
+def syncing(bed: Bed, kustomize: Path, make: pytest.TempPathFactory) -> Iterator[Syncer]:
+    """A syncer with the account and the rights of platform/syncer. It shows the last lines of containers that failed."""
+    folder = make.mktemp("syncer")
+    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner")
+    with syncer.running(account, folder, "--pods", "--pod-messages", "--restarts", "--graph-replicas") as started:
+        yield started
 
 
 @pytest.fixture(scope="session")
 def sync(bed: Bed, kustomize: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Syncer]:
-    """A syncer with the account and the rights of platform/syncer. It shows the last lines of containers that failed."""
-    folder = tmp_path_factory.mktemp("syncer")
-    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts")
-    with syncer.running(account, folder, "--pods", "--pod-messages", "--restarts") as started:
+    """The syncer of `bed`."""
+    with syncing(bed, kustomize, tmp_path_factory) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def newer(can_run: None, kustomize: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
+    """A cluster that serves Dynamo's kinds as v1beta1, with a syncer. A control plane serves one version of a kind only."""
+    with cluster(tmp_path_factory) as started:
+        bed = beds.furnish(started.plane, started.node, "v1beta1")
+        with syncing(bed, kustomize, tmp_path_factory):
+            yield bed
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,10 @@ _PARTS = {
 
 
 class Service(NamedTuple):
-    """A service of a graph. Its `kind` is frontend, worker, prefill, decode or planner. Without a `command`, the rendered default runs."""
+    """A service of a graph. Its `kind` is frontend, worker, prefill, decode or planner. Without a `command`, the rendered default runs.
+
+    Without an `image`, its image is that of the release.
+    """
 
     name: str
     kind: str
@@ -34,11 +37,17 @@ class Service(NamedTuple):
     variables: tuple[tuple[str, str], ...] = ()
     drain: int = 0
     """Seconds between the deletion of a pod and its SIGTERM, in which its callers learn that it goes."""
+    image: str = ""
 
 
 def image(release: str) -> str:
     """The image of a release, for pods that the test bed runs."""
     return f"example.com/dynamo:{release}"
+
+
+def planner_image(release: str) -> str:
+    """The image of the planner of a release."""
+    return f"example.com/planner:{release}"
 
 
 def frontend(replicas: int = 1, *, router: str = "", adapter: bool = False) -> Service:
@@ -56,6 +65,11 @@ def worker(replicas: int = 1, *more: str, kind: str = "worker", release: str = "
 def disaggregated(release: str) -> tuple[Service, Service]:
     """A mock engine for prefill and one for decode."""
     return worker(kind="prefill", release=release), worker(kind="decode", release=release)
+
+
+def planner(release: str, program: str, *arguments: str) -> Service:
+    """A planner that runs this Python module."""
+    return Service("Planner", "planner", command=("python3", "-m", program), arguments=arguments, image=planner_image(release))
 
 
 def v1alpha1(name: str, release: str, *services: Service, **variables: str) -> Object:
@@ -102,7 +116,7 @@ def _component(service: Service, release: str) -> Object:
 
 def _container(service: Service, release: str) -> Object:
     """What both API versions say about the main container. The release is known from the tag of its image."""
-    said = {"image": image(release), "command": list(service.command), "args": list(service.arguments)}
+    said = {"image": service.image or image(release), "command": list(service.command), "args": list(service.arguments)}
     more = {
         "env": [{"name": name, "value": value} for name, value in service.variables],
         "lifecycle": {"preStop": {"sleep": {"seconds": service.drain}}} if service.drain else {},

@@ -1,0 +1,73 @@
+"""NVIDIA's planner, with the account and the role that the render binds to its pod, scales mock engines through their adapter.
+
+It needs no GPU. The planner of 1.5.1 reads the statuses of the graph and what the engines publish.
+"""
+
+from __future__ import annotations
+
+import json
+
+from tests.running import bed as beds
+from tests.running import graphs, load
+from tests.running.graphs import MODEL
+from tests.testbed import audit
+from tests.testbed.place import GRAPH
+
+SCALE = "dynamographdeploymentscalingadapters/scale"
+SYNCER = "system:serviceaccount:dynamo-system:krm-fn-sync"
+
+# It adds a worker if 1 percent of an engine's KV cache is in use, and removes one if all engines are idle. It looks every 2 seconds.
+# A mock engine asks for no GPU, so the planner must be told for how many it counts.
+LOAD = {
+    "backend": "mocker",
+    "mode": "agg",
+    "optimization_target": "load",
+    "decode_scale_up_kv_rate": 1,
+    "decode_scale_down_kv_rate": 0,
+    "load_adjustment_interval_seconds": 2,
+    "decode_engine_num_gpu": 1,
+    "max_gpu_budget": 2,
+}
+# A small KV cache, and answers that take about a second, so that requests are always in it.
+ENGINE = ("--num-gpu-blocks-override", "64", "--speedup-ratio", "0.2")
+
+
+def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
+    """The planner of 1.5.1 reads v1beta1, and finds its workers by the Dynamo namespace in the status, which ends with the worker hash."""
+    newer.machine.images[graphs.planner_image("1.5.1")] = beds.planner("1.5.1")
+    with newer.namespace("planner-15") as here:
+        worker = graphs.worker(1, *ENGINE, adapter=True)
+        planner = graphs.planner("1.5.1", "dynamo.planner", "--config", json.dumps(LOAD))
+        here.deploy(graphs.v1beta1("chat", "1.5.1", graphs.frontend(), worker, planner), behaviour="v1.5")
+        newer.wait_until_successful(here, "chat")
+        newer.machine.eventually(lambda: newer.models(here, "chat") == [MODEL], here.namespace)
+        with load.running(newer.machine, *newer.frontend(here, "chat")) as run:
+            newer.machine.eventually(lambda: counts(here, "worker") == [2] * 4, here.namespace)
+            run.note("two workers are ready")
+        newer.machine.eventually(lambda: counts(here, "worker") == [1] * 4, here.namespace)
+        measured.append(f"the planner of 1.5.1: {run.story()}")
+        assert not run.lost
+        judge(newer, here, "worker")
+
+
+def counts(here, service):
+    """The number of a service in its adapter, in the graph, in its Deployment, and of its ready pods."""
+    deployment = here.get("Deployment", f"chat-{service}")
+    adapter = here.get("DynamoGraphDeploymentScalingAdapter", f"chat-{service}")
+    spec = here.get(GRAPH, "chat")["spec"]
+    components = spec.get("services") or {each["name"]: each for each in spec["components"]}
+    graph = components[service.capitalize()]["replicas"]
+    return [adapter["spec"]["replicas"], graph, deployment["spec"]["replicas"], deployment["status"].get("readyReplicas")]
+
+
+def judge(bed, here, service):
+    """The planner's pod wrote the number of the adapter and no other object of the graph; then the syncer wrote graph and Deployment."""
+    account, (pod,) = "planner-serviceaccount", [each for each in here.listed("Pod") if "-planner-" in each["metadata"]["name"]]
+    binding = f'RoleBinding "{account}-binding/{here.namespace}" of ClusterRole "dynamo-planner"'
+    reason = f'RBAC: allowed by {binding} to ServiceAccount "{account}/{here.namespace}"'
+    user = f"system:serviceaccount:{here.namespace}:{account}"
+    scaled = audit.Write(SCALE, f"chat-{service}", user, pod["metadata"]["name"], reason)
+    done = audit.writes(bed.plane.folder, here.namespace)
+    assert {each for each in done if each.user == user and each.resource != "dynamoworkermetadatas"} == {scaled}
+    followed = {(each.resource, each.name) for each in done[done.index(scaled) :] if each.user == SYNCER}
+    assert {("dynamographdeployments", "chat"), ("deployments/scale", f"chat-{service}")} <= followed
