@@ -83,8 +83,9 @@ tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, 
 tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in two releases from PyPI into the user's cache, 1.1 GB; Linux only
 	@$(BIN)/python tools/runtimes.py
 
-tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs besides it from PyPI into the user's cache, 580 MB; Linux only
+tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs besides it from PyPI into the user's cache, 580 MB; apt installs Prometheus for root; Linux only
 	@$(BIN)/python tools/runtimes.py --planner
+	@$(BIN)/python tools/install.py --target tools-planner
 
 venv: $(VENV)/dev ## create .venv with all development tools
 	@:

@@ -90,6 +90,7 @@ ALL = (
     ),
     Program("argocd", (), "argocd", _ARGOCD, "/cmd", target="tools-gitops", definitions=((_ARGOCD, "manifests/crds"),)),
     Program("clientgo", (), "../benchmarks/clientgo", "k8s.io/client-go", ".", target="bench-sync"),
+    Program("prometheus", ("--version",), target="tools-planner", oldest="v2.40.0", debian="prometheus"),
     Program("redis-server", ("--version",), target="tools-gitops", oldest="v6.0.0", debian="redis-server"),
 )
 

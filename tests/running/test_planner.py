@@ -1,6 +1,7 @@
 """NVIDIA's planner, with the account and the role that the render binds to its pod, scales mock engines through their adapter.
 
-It needs no GPU. The planner of 1.5.1 reads the statuses of the graph and what the engines publish.
+It needs no GPU. The planner of 1.5.1 reads the status of the graph and what the engines publish. That of 0.9.0 reads the metrics of
+frontends from Prometheus, and measurements of an engine.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 
 from tests.running import bed as beds
-from tests.running import graphs, load
+from tests.running import graphs, load, prometheus
 from tests.running.graphs import MODEL
 from tests.testbed import audit
 from tests.testbed.place import GRAPH
@@ -31,6 +32,23 @@ LOAD = {
 # A small KV cache, and answers that take about a second, so that requests are always in it.
 ENGINE = ("--num-gpu-blocks-override", "64", "--speedup-ratio", "0.2")
 
+# What the planner of 0.9.0 reads of its engines: one that decodes 50 tokens a second, whatever the load, and is never busy with prefill.
+SHAPES = [(usage, length) for usage in (0.1, 0.5, 1.0) for length in (10, 1000, 10000)]
+PROFILES = {
+    "prefill": {"prefill_isl": [10, 100, 1000, 10000], "prefill_ttft": [1, 1, 1, 1], "prefill_thpt_per_gpu": [1e6] * 4},
+    "decode": {
+        "x_kv_usage": [usage for usage, _ in SHAPES],
+        "y_context_length": [length for _, length in SHAPES],
+        "z_itl": [10] * len(SHAPES),
+        "z_thpt_per_gpu": [50] * len(SHAPES),
+        "max_kv_tokens": 10000,
+    },
+}
+THROUGHPUT = (
+    *("--backend", "mocker", "--adjustment-interval", "5", "--load-predictor", "constant", "--no-correction"),
+    *("--max-gpu-budget", "3", "--profile-results-dir", graphs.FOLDER),
+)
+
 
 def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
     """The planner of 1.5.1 reads v1beta1, and finds its workers by the Dynamo namespace in the status, which ends with the worker hash."""
@@ -48,6 +66,28 @@ def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
         measured.append(f"the planner of 1.5.1: {run.story()}")
         assert not run.lost
         judge(newer, here, "worker")
+
+
+def test_planner_computes_workers_from_the_metrics_of_frontends(bed, sync, nats, tmp_path, measured):
+    """The planner of 0.9.0 reads v1alpha1, and only metrics with the Dynamo namespace of its graph, a label that the PodMonitor adds."""
+    bed.machine.images[graphs.planner_image("0.9.0")] = beds.planner("0.9.0")
+    with prometheus.running(bed, tmp_path, "frontend.yaml") as scraping, bed.namespace("planner-09") as here:
+        for part, profile in PROFILES.items():
+            (bed.machine.claim(here.namespace, graphs.CLAIM) / f"{part}_raw_data.json").write_text(json.dumps(profile))
+        prefill, decode = graphs.disaggregated("0.9.0")
+        planner = graphs.planner("0.9.0", "dynamo.planner.planner_sla", *THROUGHPUT)
+        services = (graphs.frontend(), prefill, decode._replace(adapter=True, drain=5), planner)
+        graph = graphs.v1alpha1("chat", "0.9.0", *services, DYN_STORE_KV="mem")
+        here.deploy(graph, behaviour="v0.9", natsAddress=bed.platform["natsAddress"], prometheusEndpoint=scraping.url)
+        bed.wait_until_successful(here, "chat")
+        scraping.discover(here)
+        bed.machine.eventually(lambda: bed.chat(here, "chat") != "", here.namespace)
+        for rate, workers in ((10, 2), (2, 1)):  # each answer has 8 tokens; without requests, this planner changes nothing
+            address, port = bed.frontend(here, "chat")
+            with load.running(bed.machine, address, port, rate) as run:
+                bed.machine.eventually(lambda n=workers: counts(here, "decode") == [n] * 4, here.namespace)
+            measured.append(f"the planner of 0.9.0, {workers} workers: {run.story()}")
+        judge(bed, here, "decode")
 
 
 def counts(here, service):

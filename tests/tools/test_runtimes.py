@@ -21,6 +21,14 @@ def test_failed_installation_leaves_no_environment(monkeypatch):
     assert runtimes.find("1.5.1") is None
 
 
+def test_failed_installation_leaves_no_packages_of_the_planner(monkeypatch):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    with pytest.raises(progress.BuildError, match="No matching distribution found for aiconfigurator-core"):
+        runtimes.install_planner()
+    assert runtimes.find_planner() is None
+
+
 def test_environment_belongs_to_its_pinned_packages(tmp_path, monkeypatch):
     monkeypatch.setattr(runtimes, "HERE", tmp_path)
     pinned = tmp_path / "1.0.0.txt"
