@@ -129,7 +129,10 @@ def without_replicas(spec: Resource) -> Resource:
 
 
 def flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """The leaves of a JSON value by their paths. Lists of named objects go by name, and their order is a leaf of its own."""
+    """The leaves of a JSON value by their paths. Lists of named objects go by name, and their order is a leaf of its own.
+
+    Empty `resources` are no leaf: the operator, as every Go program, writes them into each container, and they mean nothing.
+    """
     if isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value):
         names = [each["name"] for each in value]
         if len({*names}) == len(names):
@@ -141,7 +144,7 @@ def flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and value:
         for index, inner in enumerate(value):
             yield from flat(inner, f"{path}[{index}]")
-    else:
+    elif value != {} or not path.endswith(".resources"):
         yield path, json.dumps(value)
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 
@@ -40,6 +41,7 @@ def take_over(move: Move) -> None:
         move.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager=autoscaler", "--validate=false", "-f=-", given=each)
     for one in again:
         move.kubectl("delete", one)
+    forget(move)
     inherit(move)
     sys.stdout.write(move.kubectl(*comparison.applying(move), given=cluster.listed(objects)))
     if left := sorted(leftovers(move)):
@@ -56,6 +58,17 @@ def kept_numbers(move: Move) -> Iterator[Resource]:
             metadata = {field: each["metadata"][field] for field in ("name", "namespace")}
             spec = {"replicas": running[key(each)]["spec"]["replicas"]}
             yield {"apiVersion": each["apiVersion"], "kind": each["kind"], "metadata": metadata, "spec": spec}
+
+
+def forget(move: Move) -> None:
+    """Take the operator's marks and fields off what it wrote in an older version: kubectl takes over only fields of the applied version."""
+    for each in move.ours():
+        entries, operator = each["metadata"].get("managedFields", []), writer(each)
+        kept = [one for one in entries if one["manager"] != operator or one["apiVersion"] == each["apiVersion"] or one.get("subresource")]
+        if len(kept) < len(entries):
+            # An API server ignores an empty list. A list of one empty entry clears the fields of all managers.
+            left = {"managedFields": kept or [{}], "annotations": {cluster.HASH: None, cluster.GENERATION: None}}
+            move.kubectl("patch", key(each), "--type=merge", f"--patch={json.dumps({'metadata': left})}")
 
 
 def inherit(move: Move) -> None:

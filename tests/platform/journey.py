@@ -154,8 +154,8 @@ def owned(objects: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def managers(resource: dict[str, Any]) -> set[str]:
-    """The field managers of an object."""
-    return {entry["manager"] for entry in resource["metadata"]["managedFields"]}
+    """The field managers of an object, without those of its status."""
+    return {entry["manager"] for entry in resource["metadata"]["managedFields"] if "subresource" not in entry}
 
 
 def autoscale(reader: Journey, service: str, replicas: int) -> None:

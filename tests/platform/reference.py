@@ -1,4 +1,4 @@
-"""Imitates how the operator writes the objects of a graph: finalizers, owners, hashes, and which objects it updates.
+"""Imitates how the operator writes the objects of a graph: finalizers, owners, hashes, statuses, and which objects it updates.
 
 Pod templates come from our own render; other tests compare them with the reference's. Follows the reference's
 `internal/controller_common/resource.go` SyncResource and `internal/rbac/manager.go`.
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import expand
 from krm_fn.config import Config
+from krm_fn.convert import versions
 from krm_fn.kube import labels
+from tests.platform import forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.testbed.api import Answer, Client
 
 Resource = dict[str, Any]
@@ -25,7 +25,7 @@ Resource = dict[str, Any]
 MANAGER = "manager"  # the field manager of a program called /manager
 FINALIZER = "nvidia.com/finalizer"
 HASH, GENERATION = "nvidia.com/last-applied-hash", "nvidia.com/last-applied-generation"
-GRAPH, COMPONENT = "DynamoGraphDeployment", "DynamoComponentDeployment"
+GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
 ACCOUNTS = ("planner-serviceaccount", "epp-serviceaccount")
 OF_THE_GRAPH = (
     "ServiceAccount",
@@ -35,7 +35,7 @@ OF_THE_GRAPH = (
     "ConfigMap",
     "InferencePool",
     "PodCliqueSet",
-    "DynamoGraphDeploymentScalingAdapter",
+    ADAPTER,
 )
 
 
@@ -48,17 +48,21 @@ def reconcile(client: Client, graph: Resource, config: Config) -> None:
     live = _held(client, _live(client, graph))
     bare = {"apiVersion": live["apiVersion"], "kind": GRAPH, "metadata": _named(live), "spec": live["spec"]}
     expanded = expand.expand([bare], config._replace(components=True))
-    wanted = [_as_the_operator(each, bare) for each in expanded.resources if each["kind"] != GRAPH]
-    for each in wanted:
+    wanted = [forms.written(each, bare) for each in expanded.resources if each["kind"] != GRAPH]
+    for each in (*forms.for_planners(live["metadata"]["namespace"], config.rbac.planner_role), *wanted):
         if each["metadata"]["name"].removesuffix("-binding") in ACCOUNTS:
             _account(client, each)
         elif each["kind"] in OF_THE_GRAPH:
-            sync(client, live, each)
-    components = [_held(client, sync(client, live, each)) for each in wanted if each["kind"] == COMPONENT]
+            made = sync(client, live, versions.to("v1alpha1", each))  # operators of all releases write adapters in v1alpha1
+            if each["kind"] == ADAPTER:
+                _report(client, made, {"replicas": made["spec"]["replicas"], "selector": f"{labels.GRAPH}={live['metadata']['name']}"})
+    components = [_held(client, sync(client, live, forms.typed(each))) for each in wanted if each["kind"] == COMPONENT]
     for each in wanted:
         if each["kind"] not in {*OF_THE_GRAPH, COMPONENT}:
-            for one in (each, *_twins(each)):
+            debugging = forms.twins(each) if each["kind"] == "Service" and components and not forms.is_newer(live) else ()
+            for one in (each, *debugging):
                 sync(client, _owner(each, components) or live, one)
+    _report(client, _live(client, live), {"state": "successful"})
 
 
 def sync(client: Client, parent: Resource, wanted: Resource) -> Resource:
@@ -95,31 +99,6 @@ def _sorted(value: Any) -> Any:
     return value
 
 
-def _as_the_operator(resource: Resource, graph: Resource) -> Resource:
-    """A rendered object without our additions, and with the fields that only the operator writes."""
-    bare = copy.deepcopy(resource)
-    metadata = bare["metadata"]
-    metadata["annotations"] = {key: value for key, value in labels.notes(resource).items() if key not in {labels.OWNER, *labels.RETAIN}}
-    metadata["labels"] = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
-    if resource["kind"] in {"ServiceAccount", "Role", "RoleBinding"}:
-        metadata["labels"][labels.MANAGED_BY] = "dynamo-operator"
-    if resource["kind"] == "Deployment":
-        service = labels.of(resource["spec"]["template"])[labels.COMPONENT]
-        bare["spec"].pop("progressDeadlineSeconds")
-        bare["spec"]["replicas"] = graph["spec"]["services"][service].get("replicas", 1)
-    return bare
-
-
-def _twins(resource: Resource) -> Iterator[Resource]:
-    """The two Services for debugging that the operator makes for every component."""
-    if resource["kind"] == "Service" and not resource["metadata"]["name"].startswith("dynamo-model-"):
-        for suffix, more in (("-p", {}), ("-d", {"nvidia.com/dynamo-deployment-target-type": "debug"})):
-            twin = copy.deepcopy(resource)
-            twin["metadata"]["name"] += suffix
-            twin["spec"]["selector"] |= more
-            yield twin
-
-
 def _owner(resource: Resource, components: list[Resource]) -> Resource | None:
     """The component whose name an object begins with; for the Service of a model, the first component with a model."""
     name = resource["metadata"]["name"]
@@ -140,9 +119,12 @@ def _account(client: Client, wanted: Resource) -> None:
 def _held(client: Client, resource: Resource) -> Resource:
     """A resource with the operator's finalizer."""
     held = resource["metadata"].setdefault("finalizers", [])
-    return (
-        resource if FINALIZER in held else _put(client, resource | {"metadata": resource["metadata"] | {"finalizers": [*held, FINALIZER]}})
-    )
+    sent = forms.typed(resource | {"metadata": resource["metadata"] | {"finalizers": [*held, FINALIZER]}})
+    return resource if FINALIZER in held else _put(client, sent)
+
+
+def _report(client: Client, resource: Resource, status: Resource) -> None:
+    _written(client.request("PUT", f"{client.path(resource)}/status?fieldManager={MANAGER}", {**resource, "status": status}))
 
 
 def _reference(owner: Resource) -> Resource:

@@ -1,0 +1,87 @@
+"""An operator of 1.5: its definitions of two versions with a webhook, its configuration file, and the marks on its graphs."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import expand
+from krm_fn.config import Config, Rbac
+from krm_fn.convert import versions
+from krm_fn.generate import crds
+from krm_fn.kube import labels
+from tests.platform import admission, installation, journey, reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.testbed.control_plane import ControlPlane
+
+Resource = dict[str, Any]
+
+BETA = "nvidia.com/v1beta1"
+ROLE = "dynamo-platform-dynamo-operator-planner"
+FILE = f"""
+apiVersion: operator.config.dynamo.nvidia.com/v1alpha1
+kind: OperatorConfiguration
+orchestrators: {{grove: {{enabled: false}}, lws: {{enabled: true}}, kaiScheduler: {{enabled: false}}}}
+dra: {{enabled: false}}
+rbac: {{plannerClusterRoleName: {ROLE}}}
+"""
+OPERATOR = Config(behaviour="v1.5", worker_hash="names", rbac=Rbac(planner_role=ROLE))
+MARKS = {labels.ORIGIN_VERSION: "1.5.0", labels.WORKLOAD_PROVIDER: "component"}
+_FILE = "dynamo-platform-dynamo-operator-config"
+
+
+def install(plane: ControlPlane, conversion: Resource, file: str) -> None:
+    """Install the operator with this configuration file. `conversion` is that of its definitions."""
+    for each in _definitions(conversion):
+        installation.apply(plane, json.dumps(each))
+    for part in ("namespace", "roles"):
+        installation.apply(plane, installation.build(admission.PLATFORM / part))
+    plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
+    for each in _operator(file):
+        admission.keep(plane.client, each)
+
+
+def _definitions(conversion: Resource) -> Iterator[Resource]:
+    """The definitions of the operator: it stores v1beta1, and both versions are served and converted."""
+    for each in crds.definitions("v1beta1"):
+        stored, *others = each["spec"]["versions"]
+        if others:
+            each["spec"]["conversion"] = conversion
+            for version in others:
+                version |= {"served": True, **({"subresources": stored["subresources"]} if "subresources" in stored else {})}
+        yield each
+
+
+def _operator(file: str) -> Iterator[Resource]:
+    """The ConfigMap with the configuration file of the operator, and its Deployment."""
+    found = copy.deepcopy(journey.DEPLOYMENT)
+    pod = found["spec"]["template"]["spec"]
+    (manager,) = [each for each in pod["containers"] if each["name"] == "manager"]
+    manager["args"] = ["--config=/etc/dynamo/config.yaml", "--operator-version=1.5.0"]
+    manager["volumeMounts"] = [{"name": "config", "mountPath": "/etc/dynamo"}]
+    pod["volumes"] = [{"name": "config", "configMap": {"name": _FILE}}]
+    yield {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": _FILE, "namespace": "dynamo-system"},
+        "data": {"config.yaml": file},
+    }
+    yield found
+
+
+def deploy(plane: ControlPlane, graph: Resource, settings: Config) -> str:
+    """Apply a graph as its author does, and reconcile it as the operator does; returns the worker hash."""
+    metadata = graph["metadata"] | {"annotations": MARKS}  # a webhook writes them
+    plane.kubectl("apply", "-f", "-", input=json.dumps({**graph, "metadata": metadata}))
+    stored = {**versions.to("v1beta1", graph), "metadata": metadata}
+    found = {labels.of(each).get(labels.WORKER_HASH) for each in expand.expand([stored], settings).resources} - {None}
+    (digest,) = found
+    patch = json.dumps({"metadata": {"annotations": {labels.WORKER_HASH_V2: digest}}})
+    where = (f"dgd/{metadata['name']}", f"--namespace={metadata['namespace']}", f"--field-manager={reference.MANAGER}")
+    plane.kubectl("patch", *where, "--type=merge", f"--patch={patch}")
+    reference.reconcile(plane.client, stored, settings)
+    return str(digest)
