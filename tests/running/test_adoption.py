@@ -7,17 +7,21 @@ import json
 
 import pytest
 
-from tests.platform import admission, installation, journey
-from tests.running import graphs, load
-from tests.testbed import programs, server
+from tests.platform import admission, installation, journey, newer, pages
+from tests.running import bed as beds
+from tests.running import conftest, graphs, load
+from tests.running.bed import Bed
+from tests.testbed import conversion, programs, server
 
-READ, COMPARE, OFF, TAKE, LOOK = "1. Read the settings", "2. Compare", "3. Stop the operator", "4. Take over", "5. Look"
+SPACE = "adopted"
+READ, COMPARE, OFF, NEWER, TAKE, LOOK = list(journey.STEPS)[1:7]
 SETTINGS = {
     "apiVersion": "dynamo.krm-fn.io/v1alpha1",
     "kind": "DynamoRender",
     "metadata": {"name": "render"},
     "spec": {"grove": {"terminationDelay": "4h"}},
 }
+SERVICES = (graphs.frontend(2), graphs.worker(2, adapter=True))
 _SERVERS = ("--natsAddr=", "--etcdAddr=", "--prometheus-endpoint=")
 
 
@@ -34,35 +38,78 @@ def pids(bed, here):
     return {pod["metadata"]["name"]: bed.machine.pids(here.namespace, pod["metadata"]["name"]) for pod in here.listed("Pod")}
 
 
+def answers(bed, here):
+    return bed.models(here, "chat") == [graphs.MODEL] and bed.chat(here, "chat") != ""
+
+
+def moved(reader, bed, here, *headings, webhook=None):
+    """Take steps of the page while clients ask, with four pods; returns the load. The webhook stops with the operator."""
+    bed.machine.eventually(lambda: answers(bed, here), here.namespace)
+    before = pids(bed, here)
+    assert len(before) == 4
+    with load.running(bed.machine, *bed.frontend(here, "chat")) as run:
+        for heading in headings:
+            run.note(heading)
+            said = reader.take(heading)
+            if heading == OFF and webhook:
+                webhook.stop()
+        assert "the same pods" in said
+        run.note("the syncer says successful")
+        bed.wait_until_successful(here, "chat")
+        reader.collected()
+    assert pids(bed, here) == before
+    assert not run.lost, run.story()
+    return run
+
+
 @pytest.fixture
 def reader(bed, sync, tmp_path):
-    """The reader of the page. The operator has made the objects of a graph whose pods answer."""
+    """The reader of the page. An operator of 0.9 has made the objects of a graph."""
     for kind in ("leaderworkerset", "podgroup", "podcliqueset", "inferencepool"):
         installation.apply(bed.plane, (programs.ROOT / "tests" / "crds" / f"{kind}.yaml").read_text())
     for kind in ("PodClique", "PodCliqueScalingGroup"):
         installation.apply(bed.plane, json.dumps(journey.made_by_grove(kind)))
     bed.plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
-    with bed.namespace("adopted") as here:
-        spec = graphs.v1alpha1("chat", "1.5.1", graphs.frontend(2), graphs.worker(2))["spec"]
-        reader = journey.depart(bed.plane, tmp_path / "reader", "adopted", spec.pop("services"), SETTINGS, **spec)
+    with bed.namespace(SPACE) as here:
+        spec = graphs.v1alpha1("chat", "1.5.1", *SERVICES)["spec"]
+        reader = journey.depart(bed.plane, tmp_path / "reader", SPACE, spec.pop("services"), SETTINGS, **spec)
         admission.keep(bed.plane.client, operator())
-        bed.machine.eventually(lambda: bed.models(here, "chat") == [graphs.MODEL] and bed.chat(here, "chat") != "", "adopted")
         yield reader, here
 
 
 def test_adoption_while_it_answers(reader, bed, measured):
     reader, here = reader
-    before = pids(bed, here)
-    assert len(before) == 4
-    with load.running(bed.machine, *bed.frontend(here, "chat")) as run:
-        for heading in (READ, COMPARE, OFF, TAKE, LOOK):
-            run.note(heading)
-            said = reader.run(reader.scripts(heading)[0]) if heading == OFF else reader.take(heading)
-        assert "the same pods" in said
-        run.note("the syncer says successful")
-        bed.wait_until_successful(here, "chat")
-        reader.collected()
-    measured.append(f"adoption: {run.story()}")
-    assert pids(bed, here) == before
-    assert not run.lost, run.story()
+    run = moved(reader, bed, here, READ, COMPARE, OFF, TAKE, LOOK)
+    measured.append(f"adoption from 0.9: {run.story()}")
     server.eventually(lambda: journey.owned(reader.everything()) == [])
+
+
+@pytest.fixture
+def webhook(tmp_path):
+    (tmp_path / "webhook").mkdir()
+    with conversion.running(tmp_path / "webhook") as started:
+        yield started
+
+
+@pytest.fixture
+def later(can_run, webhook, tmp_path, tmp_path_factory):
+    """The reader of the page on a cluster of its own, in which an operator of 1.5 serves both versions and runs a graph."""
+    with conftest.cluster(tmp_path_factory) as running:
+        bed = Bed(running.plane, running.node)
+        bed.machine.images.update(beds.images())
+        newer.install(bed.plane, webhook.conversion, newer.FILE)
+        with bed.namespace(SPACE) as here:
+            graph = graphs.v1beta1("chat", "1.5.1", *SERVICES)
+            graph["metadata"]["namespace"] = SPACE
+            newer.deploy(bed.plane, graph, newer.OPERATOR)
+            folder = pages.clone(tmp_path / "reader", journey.PAGE)
+            yield journey.Journey(bed.plane, folder, SPACE, graph, newer.OPERATOR), bed, here._replace(dynamo=newer.BETA)
+
+
+def test_adoption_from_a_newer_operator_while_it_answers(later, webhook, kustomize, tmp_path_factory, measured):
+    """Its definitions, its webhook and the hash in the names of the workers are no reason for a new pod."""
+    reader, bed, here = later
+    with conftest.syncing(bed, kustomize, tmp_path_factory):
+        run = moved(reader, bed, here, READ, COMPARE, OFF, NEWER, TAKE, LOOK, webhook=webhook)
+    measured.append(f"adoption from 1.5: {run.story()}")
+    assert journey.owned(reader.objects("deployments", "services", "serviceaccounts", "roles", "rolebindings", "dgd", "dgdsa")) == []
