@@ -64,7 +64,7 @@ def test_services_for_debugging_only_in_debug_mode():
 
 
 def test_accounts_only_where_a_component_needs_them():
-    says("makes planner and endpoint picker accounts for every graph")
+    says("makes the account of planners for every graph")
     assert objects(render(graph("agg-vllm")), "ServiceAccount").keys() == {"chat-k8s-service-discovery"}
     bindings = objects(render(graph("disagg-vllm-planner"), rbac={"plannerRole": "mine"}), "RoleBinding")
     assert bindings["planner-serviceaccount-binding"]["roleRef"]["name"] == "mine"
