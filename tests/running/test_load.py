@@ -1,7 +1,11 @@
-"""A graph under 20 requests a second: its frontend is scaled, it restarts in order, its image changes. The lost requests are counted."""
+"""Two graphs under 20 requests a second each: their frontends are scaled, they restart in order, their image changes.
+
+One graph is rendered by default; the containers of the other have a `preStop` hook. The lost requests of both are counted and printed.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from typing import NamedTuple
 
 import pytest
@@ -16,7 +20,7 @@ DRAIN = 5
 
 
 class Chat(NamedTuple):
-    """A graph with two frontends, the number in their adapter, and two workers."""
+    """A graph with two frontends, the number in their adapter, and two workers. `drain` is the time of the `preStop` in seconds."""
 
     bed: Bed
     here: Place
@@ -29,66 +33,74 @@ class Chat(NamedTuple):
         graph["spec"] |= spec
         self.here.deploy(graph, behaviour="v1.5", sourceVersion="v1alpha1", restart="sync")
 
-    def scale(self, replicas):
-        """Write the number of frontends as an autoscaler does, and wait until as many answer."""
-        self.here.kubectl("scale", "dgdsa/chat-frontend", f"--replicas={replicas}")
-        self.settled(lambda: len(self.bed.machine.endpoints(self.here.namespace, "chat-frontend")) == replicas)
-
-    def settled(self, holds=lambda: True):
+    def settle(self, holds):
         """Wait until `holds` is true, the status is that of the newest spec, and no pod is left that is going."""
 
         def done():
             going = [each for each in self.here.listed("Pod") if "deletionTimestamp" in each["metadata"]]
-            return not going and holds() and successful(self.here.get(GRAPH, "chat"))
+            return not going and holds(self) and successful(self.here.get(GRAPH, "chat"))
 
         self.bed.machine.eventually(done, self.here.namespace)
 
-    def load(self):
-        """Requests to the Service of the frontend."""
-        return load.running(self.bed.machine, *self.bed.frontend(self.here, "chat"))
+    def judge(self, run, what):
+        """With a `preStop`, no request is lost. Without, a pod that goes may lose those that it has, and those that still come."""
+        assert len(run.answers) > 100
+        assert len(run.lost) <= (0 if self.drain else len(run.answers) / 20), f"{what}: {run.story()}"
 
 
-@pytest.fixture(scope="module", params=[0, DRAIN], ids=["default", "drain"])
-def chat(request, bed, sync):
-    """The graph as it is rendered by default, and with a `preStop` in each container."""
-    with bed.namespace(f"load-{request.param}") as here:
-        found = Chat(bed, here, request.param)
-        found.deploy()
-        bed.wait_until_successful(here, "chat")
-        bed.machine.eventually(lambda: bed.models(here, "chat") == [graphs.MODEL], here.namespace)
-        yield found
+@pytest.fixture(scope="module")
+def chats(bed, sync):
+    """Both graphs, which answer."""
+    with bed.namespace("load-default") as default, bed.namespace("load-drain") as drain:
+        both = Chat(bed, default, 0), Chat(bed, drain, DRAIN)
+        for each in both:
+            each.deploy()
+        for each in both:
+            each.settle(lambda chat: bed.models(chat.here, "chat") == [graphs.MODEL])
+        yield both
 
 
-def judge(chat, run, what, measured):
-    """Print the lost requests. With a `preStop`, none is lost. Without, a pod that stops may lose those that it has or that just come."""
-    measured.append(f"{what}, {f'preStop of {chat.drain} s' if chat.drain else 'rendered defaults'}: {run.story()}")
-    assert len(run.answers) > 100
-    assert len(run.lost) <= (0 if chat.drain else len(run.answers) / 20), run.story()
+@contextlib.contextmanager
+def under_load(chats, what, measured):
+    """Requests to both graphs. At the end, prints what was lost, and judges it."""
+    with contextlib.ExitStack() as stack:
+        runs = [stack.enter_context(load.running(each.bed.machine, *each.bed.frontend(each.here, "chat"))) for each in chats]
+        yield
+    for chat, run in zip(chats, runs, strict=True):
+        measured.append(f"{what}, {f'preStop of {chat.drain} s' if chat.drain else 'rendered defaults'}: {run.story()}")
+    for chat, run in zip(chats, runs, strict=True):
+        chat.judge(run, what)
 
 
-def test_scaling_from_one_frontend_to_three_and_back(chat, measured):
-    chat.scale(1)
-    with chat.load() as run:
-        for replicas in (3, 1):
-            run.note(f"scaled to {replicas}")
-            chat.scale(replicas)
-    chat.scale(2)
-    judge(chat, run, "frontends scaled 1 -> 3 -> 1", measured)
+def scale(chats, replicas):
+    """Write the number of frontends as an autoscaler does, and wait until as many answer."""
+    for each in chats:
+        each.here.kubectl("scale", "dgdsa/chat-frontend", f"--replicas={replicas}")
+    for each in chats:
+        each.settle(lambda chat: len(chat.bed.machine.endpoints(chat.here.namespace, "chat-frontend")) == replicas)
 
 
-def test_restart_in_order(chat, measured):
-    with chat.load() as run:
-        run.note("restart")
-        chat.deploy(restart={"id": "once", **ORDER})
-        chat.settled(lambda: chat.here.status("chat").get("restart", {}).get("phase") == "Completed")
-    judge(chat, run, "restart in order", measured)
+def test_scaling_from_one_frontend_to_three_and_back(chats, measured):
+    scale(chats, 1)
+    with under_load(chats, "frontends scaled 1 -> 3 -> 1", measured):
+        scale(chats, 3)
+        scale(chats, 1)
+    scale(chats, 2)
 
 
-def test_another_image(chat, measured):
-    chat.bed.machine.images[graphs.image(REBUILT)] = chat.bed.machine.images[graphs.image("1.5.1")]
-    with chat.load() as run:
-        run.note("another image")
-        chat.deploy(REBUILT, restart={"id": "once", **ORDER})
-        chat.settled()
-    assert {pod["spec"]["containers"][0]["image"] for pod in chat.here.listed("Pod")} == {graphs.image(REBUILT)}
-    judge(chat, run, "another image", measured)
+def test_restart_in_order(chats, measured):
+    with under_load(chats, "restart in order", measured):
+        for each in chats:
+            each.deploy(restart={"id": "once", **ORDER})
+        for each in chats:
+            each.settle(lambda chat: chat.here.status("chat").get("restart", {}).get("phase") == "Completed")
+
+
+def test_another_image(chats, measured):
+    images = chats[0].bed.machine.images
+    images[graphs.image(REBUILT)] = images[graphs.image("1.5.1")]
+    with under_load(chats, "another image", measured):
+        for each in chats:
+            each.deploy(REBUILT, restart={"id": "once", **ORDER})
+        for each in chats:
+            each.settle(lambda chat: {pod["spec"]["containers"][0]["image"] for pod in chat.here.listed("Pod")} == {graphs.image(REBUILT)})

@@ -66,13 +66,17 @@ def inside() -> int:
                 signal.pause()
     except KeyboardInterrupt:
         print("\nstopped, nothing is left", flush=True)
+    except AssertionError as problem:
+        print(f"\n{problem}", file=sys.stderr)
+        return 1
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 
 def _end_with_stdin() -> None:
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 1024):  # sys.stdin would be locked while Python ends
+        pass
     os.kill(os.getpid(), signal.SIGINT)
 
 
@@ -112,13 +116,16 @@ def step(what: str) -> Iterator[None]:
 
 
 def image(folder: Path) -> Image:
-    """The runtime as the image of the page. Its model cache holds a small tokenizer in place of that of the model."""
+    """The runtime as the image of the page. Its model cache holds a small tokenizer in place of that of the model.
+
+    The home is not /root: in a user namespace, that of the host cannot be written, and the runtime keeps files there.
+    """
     cached = folder / "huggingface" / "hub" / f"models--{MODEL.replace('/', '--')}"
     shutil.copytree(runtimes.make_model(), cached / "snapshots" / "0")
     (cached / "refs").mkdir()
     (cached / "refs" / "main").write_text("0")
     home = folder / "huggingface"
-    return of_environment(runtimes.install(RELEASE), home, HF_HOME=str(home), HF_HUB_OFFLINE="1")
+    return of_environment(runtimes.install(RELEASE), home, HOME="/tmp", HF_HOME=str(home), HF_HUB_OFFLINE="1")  # noqa: S108 - the container's own
 
 
 def deploy(plane: ControlPlane, folder: Path) -> None:
