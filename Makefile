@@ -47,7 +47,8 @@ test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux 
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gitops
 
 test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --ignore tests/running/test_load.py tests/running
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/test_load.py # alone, because it counts lost requests
 
 test-containers: $(VENV)/dev tools ## build the image and run the tests with a real container engine
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/containers
