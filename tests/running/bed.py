@@ -12,7 +12,8 @@ import runtimes
 from tests.gitops import cluster
 from tests.platform import installation
 from tests.running import graphs
-from tests.testbed import programs, server
+from tests.testbed import audit, node, programs, server, syncer
+from tests.testbed import control_plane as planes
 from tests.testbed.node import image
 from tests.testbed.node.image import Image
 from tests.testbed.place import GRAPH, Object, Place, conditions
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import pytest
+
     from tests.testbed.control_plane import ControlPlane
     from tests.testbed.node import Node
     from tests.testbed.server import Server
+    from tests.testbed.syncer import Syncer
 
 NATS_PORT, ETCD_PORT, PEER_PORT = 4222, 2379, 2380
 HELLO = {"model": graphs.MODEL, "messages": [{"role": "user", "content": "hello"}], "max_tokens": 8}
@@ -44,6 +48,26 @@ def planner(release: str) -> Image:
 
 def _installed(folder: Path | None) -> Path:
     return folder or programs.missing("the Dynamo runtime", {"provided": True, "missing": runtimes.REMEDY})
+
+
+class Running(NamedTuple):
+    """A control plane and its node."""
+
+    plane: ControlPlane
+    node: Node
+
+
+@contextlib.contextmanager
+def started(make: pytest.TempPathFactory) -> Iterator[Running]:
+    """A control plane of its own with the real controllers, and a node with 8 GPUs and no images. The first back-off takes a second."""
+    needed = planes.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))
+    folder = make.mktemp("control-plane")
+    with (
+        planes.running(folder, needed, *audit.flags(folder)) as plane,
+        planes.controllers(plane, programs.path("kube-controller-manager")),
+        node.running(plane, make.mktemp("node"), {}, gpus=8, backoff=1.0) as machine,
+    ):
+        yield Running(plane, machine)
 
 
 class Bed(NamedTuple):
@@ -111,6 +135,15 @@ class Bed(NamedTuple):
         command = self.machine.command(str(programs.path("etcd")), *told, *peers, "--unsafe-no-fsync", "--log-level=warn")
         with server.running(command, folder / "graphs-etcd.log") as running:
             yield running
+
+
+@contextlib.contextmanager
+def syncing(bed: Bed, kustomize: Path, make: pytest.TempPathFactory) -> Iterator[Syncer]:
+    """A syncer with the account and the rights of platform/syncer. It shows the last lines of containers that failed."""
+    folder = make.mktemp("syncer")
+    account = syncer.installed(bed.plane, kustomize, folder, "pods", "restarts", "planner")
+    with syncer.running(account, folder, "--pods", "--pod-messages", "--restarts", "--graph-replicas") as started:
+        yield started
 
 
 def furnish(plane: ControlPlane, machine: Node, version: str = "v1alpha1") -> Bed:

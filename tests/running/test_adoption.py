@@ -9,7 +9,7 @@ import pytest
 
 from tests.platform import admission, installation, journey, newer, pages
 from tests.running import bed as beds
-from tests.running import conftest, graphs, load
+from tests.running import graphs, load
 from tests.running.bed import Bed
 from tests.testbed import conversion, programs, server
 
@@ -94,7 +94,7 @@ def webhook(tmp_path):
 @pytest.fixture
 def later(can_run, webhook, tmp_path, tmp_path_factory):
     """The reader of the page on a cluster of its own, in which an operator of 1.5 serves both versions and runs a graph."""
-    with conftest.cluster(tmp_path_factory) as running:
+    with beds.started(tmp_path_factory) as running:
         bed = Bed(running.plane, running.node)
         bed.machine.images.update(beds.images())
         newer.install(bed.plane, webhook.conversion, newer.FILE)
@@ -109,7 +109,7 @@ def later(can_run, webhook, tmp_path, tmp_path_factory):
 def test_adoption_from_a_newer_operator_while_it_answers(later, webhook, kustomize, tmp_path_factory, measured):
     """Its definitions, its webhook and the hash in the names of the workers are no reason for a new pod."""
     reader, bed, here = later
-    with conftest.syncing(bed, kustomize, tmp_path_factory):
+    with beds.syncing(bed, kustomize, tmp_path_factory):
         run = moved(reader, bed, here, READ, COMPARE, OFF, NEWER, TAKE, LOOK, webhook=webhook)
     measured.append(f"adoption from 1.5: {run.story()}")
     assert journey.owned(reader.objects("deployments", "services", "serviceaccounts", "roles", "rolebindings", "dgd", "dgdsa")) == []

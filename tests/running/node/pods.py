@@ -10,7 +10,7 @@ from tests.testbed.node import image
 from tests.testbed.place import Place
 
 if TYPE_CHECKING:
-    from tests.running.conftest import Running
+    from tests.running.bed import Running
     from tests.testbed.node import Node
 
 Object = dict[str, Any]
