@@ -102,6 +102,13 @@ def dynamo_v1beta1(tmp_path_factory: pytest.TempPathFactory) -> Iterator[planes.
 
 
 _MEASURED: list[str] = []
+_PROPERTY = "measured"
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Take the measurements of a test out of its last report, which also comes from the other processes of pytest-xdist."""
+    if report.when == "teardown":
+        _MEASURED.extend(str(line) for name, line in report.user_properties if name == _PROPERTY)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -110,7 +117,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
 
 
-@pytest.fixture(scope="session")
-def measured() -> list[str]:
+@pytest.fixture
+def measured(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     """The lines that the run prints at its end."""
-    return _MEASURED
+    lines: list[str] = []
+    yield lines
+    request.node.user_properties.extend((_PROPERTY, line) for line in lines)
