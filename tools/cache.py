@@ -25,6 +25,12 @@ def entry(key: str) -> Path:
     return root() / key
 
 
+def found(key: str) -> Path | None:
+    """The folder of a key if it exists."""
+    folder = entry(key)
+    return folder if folder.exists() else None
+
+
 def log(key: str) -> Path:
     """The log file of the command that fills the folder of a key."""
     return root() / f"{key}.log"

@@ -64,20 +64,17 @@ def _say(what: str, find: Callable[[], Path | None], install: Callable[[], Path]
 
 def find(release: str) -> Path | None:
     """The environment of a release if it is in the cache: a folder with `bin/python3`."""
-    folder = cache.entry(_key(release))
-    return folder if folder.exists() else None
+    return cache.found(_key(release))
 
 
 def find_planner() -> Path | None:
     """The folder of `install_planner` if it is in the cache."""
-    folder = cache.entry(_planner_key())
-    return folder if folder.exists() else None
+    return cache.found(_planner_key())
 
 
 def find_model() -> Path | None:
     """The model folder if it is in the cache."""
-    folder = cache.entry(_model_key())
-    return folder if folder.exists() else None
+    return cache.found(_model_key())
 
 
 def install(release: str) -> Path:

@@ -57,7 +57,7 @@ def says(words):
 
 
 def test_services_for_debugging_only_in_debug_mode():
-    says("makes the Services `<component>-p` and `<component>-d` for every component")
+    says("makes the Services `<component>-p` and `<component>-d` for components")
     assert objects(render(graph("agg-vllm")), "Service").keys() == {"chat-frontend", "chat-worker"}
     debugged = graph("agg-vllm", Worker={"annotations": {"nvidia.com/enable-stealing-traffic-debug-mode": "true"}})
     assert objects(render(debugged), "Service").keys() == {"chat-frontend", "chat-worker", "chat-worker-p", "chat-worker-d"}

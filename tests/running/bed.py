@@ -40,14 +40,12 @@ def images() -> dict[str, Image]:
 
 def planner(release: str) -> Image:
     """The image of the planner of a release. A test is skipped or fails if what it needs is not installed."""
-    packages = runtimes.find_planner() or programs.missing(
-        "the packages of the planner", {"provided": True, "missing": runtimes.PLANNER_REMEDY}
-    )
+    packages = _installed(runtimes.find_planner(), "the packages of the planner", runtimes.PLANNER_REMEDY)
     return image.of_environment(_installed(runtimes.find(release)), packages, PYTHONPATH=str(packages))
 
 
-def _installed(folder: Path | None) -> Path:
-    return folder or programs.missing("the Dynamo runtime", {"provided": True, "missing": runtimes.REMEDY})
+def _installed(folder: Path | None, what: str = "the Dynamo runtime", remedy: str = runtimes.REMEDY) -> Path:
+    return folder or programs.missing(what, {"provided": True, "missing": remedy})
 
 
 class Running(NamedTuple):
@@ -118,6 +116,13 @@ class Bed(NamedTuple):
         """The text with which a ready frontend answers a chat completion; empty if it refuses."""
         said = self.machine.ask(here.namespace, f"{graph}-frontend", "/v1/chat/completions", body=HELLO)
         return str(json.loads(said.text)["choices"][0]["message"]["content"]) if said.status == 200 else ""
+
+    def answers(self, here: Place, graph: str) -> bool:
+        """True if a ready frontend lists the model and answers a chat completion."""
+        try:
+            return self.models(here, graph) == [graphs.MODEL] and self.chat(here, graph) != ""
+        except (AssertionError, OSError):  # no frontend is ready, or it does not answer in time
+            return False
 
     @contextlib.contextmanager
     def nats(self, folder: Path) -> Iterator[Server]:

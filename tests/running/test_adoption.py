@@ -38,13 +38,9 @@ def pids(bed, here):
     return {pod["metadata"]["name"]: bed.machine.pids(here.namespace, pod["metadata"]["name"]) for pod in here.listed("Pod")}
 
 
-def answers(bed, here):
-    return bed.models(here, "chat") == [graphs.MODEL] and bed.chat(here, "chat") != ""
-
-
 def moved(reader, bed, here, *headings, webhook=None):
     """Take steps of the page while clients ask, with four pods; returns the load. The webhook stops with the operator."""
-    bed.machine.eventually(lambda: answers(bed, here), here.namespace)
+    bed.machine.eventually(lambda: bed.answers(here, "chat"), here.namespace)
     before = pids(bed, here)
     assert len(before) == 4
     with load.running(bed.machine, *bed.frontend(here, "chat")) as run:

@@ -73,7 +73,7 @@ def first_push(name, app, push, bed, here, reported):
     parts = Parts(bed, here)
     push(parts)
     parts.follow(workers=1)
-    parts.end("answer", lambda: bed.models(here, "chat") == [graphs.MODEL] and bed.chat(here, "chat") != "")
+    parts.end("answer", lambda: bed.answers(here, "chat"))
     figures = f"{name}, from a push to the first answer: {parts}"
     parts.end("report", reported)
     return f"{figures}; {name} reports success {parts.seconds['report']:.1f} s later"

@@ -9,21 +9,27 @@ import contextlib
 from typing import NamedTuple
 
 import pytest
+import yaml
 
 from tests.running import graphs, load
 from tests.running.bed import Bed, successful
+from tests.support import markdown
+from tests.testbed import programs
 from tests.testbed.place import GRAPH, Place
 
 REBUILT = "1.5.1-rebuilt"
 ORDER = {"strategy": {"type": "Sequential", "order": ["Worker", "Frontend"]}}
-DRAIN = 5
-MIGRATIONS = "3"
+
+((_, _PAGE),) = markdown.fenced((programs.ROOT / "docs" / "restart.md").read_text().partition("## Lost requests")[2], "yaml")
+_SETTINGS = yaml.safe_load(_PAGE)["spec"]
+VARIABLES = {each["name"]: each["value"] for each in _SETTINGS["envs"]}
+DRAIN = _SETTINGS["services"]["Frontend"]["extraPodSpec"]["mainContainer"]["lifecycle"]["preStop"]["sleep"]["seconds"]
 
 
 class Chat(NamedTuple):
     """A graph with two frontends, the number in their adapter, and two workers.
 
-    `drain` is the time of the `preStop` in seconds. If there is one, frontends also give a request whose worker goes to another worker.
+    `drain` is the time of the `preStop` in seconds. 0: the graph has none of the settings of the page.
     """
 
     bed: Bed
@@ -33,7 +39,7 @@ class Chat(NamedTuple):
     def deploy(self, release="1.5.1", **spec):
         """Render and apply the graph, with more fields of its spec."""
         services = (graphs.frontend(2, adapter=True)._replace(drain=self.drain), graphs.worker(2)._replace(drain=self.drain))
-        graph = graphs.v1beta1("chat", release, *services, **({"DYN_MIGRATION_LIMIT": MIGRATIONS} if self.drain else {}))
+        graph = graphs.v1beta1("chat", release, *services, **(VARIABLES if self.drain else {}))
         graph["spec"] |= spec
         self.here.deploy(graph, behaviour="v1.5", sourceVersion="v1alpha1", restart="sync")
 

@@ -81,7 +81,7 @@ def test_planner_computes_workers_from_the_metrics_of_frontends(bed, sync, nats,
         here.deploy(graph, behaviour="v0.9", natsAddress=bed.platform["natsAddress"], prometheusEndpoint=scraping.url)
         bed.wait_until_successful(here, "chat")
         scraping.discover(here)
-        bed.machine.eventually(lambda: bed.chat(here, "chat") != "", here.namespace)
+        bed.machine.eventually(lambda: bed.answers(here, "chat"), here.namespace)
         for rate, workers in ((10, 2), (2, 1)):  # each answer has 8 tokens; without requests, this planner changes nothing
             address, port = bed.frontend(here, "chat")
             with load.running(bed.machine, address, port, rate) as run:

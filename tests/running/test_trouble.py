@@ -42,25 +42,31 @@ def test_nats_that_stops_and_starts_again(bed, sync, nats, measured):
         graph = graphs.v1alpha1("chat", "0.9.0", graphs.frontend(), graphs.worker(), DYN_STORE_KV="mem", DYN_REQUEST_PLANE="nats")
         here.deploy(graph, behaviour="v0.9", natsAddress=bed.platform["natsAddress"])
         bed.wait_until_successful(here, "chat")
-        bed.machine.eventually(lambda: answers(bed, here), here.namespace)
+        bed.machine.eventually(lambda: bed.answers(here, "chat"), here.namespace)
         nats.kill()
         try:
-            bed.machine.eventually(lambda: not answers(bed, here), here.namespace)
-            bed.machine.eventually(lambda: ready(here) == (here.status("chat")["state"] == "successful"), here.namespace)
-            pods, status = "ready" if ready(here) else "not ready", here.status("chat")
+            bed.machine.eventually(lambda: not bed.answers(here, "chat"), here.namespace)
+            assert probes(bed, here) == {200}
+            assert ready(here)
+            status = here.status("chat")
         finally:
             nats.start()
-        measured.append(f"without NATS nothing answers, the pods are {pods}, and the status says: {status['state']}, {message(status)}")
-        bed.machine.eventually(lambda: answers(bed, here), here.namespace)
+        assert status["state"] == "successful"
+        measured.append(f"without NATS nothing answers, the probes are good, and the status says: {message(status)}")
+        bed.machine.eventually(lambda: bed.answers(here, "chat"), here.namespace)
         bed.wait_until_successful(here, "chat")
 
 
-def answers(bed, here):
-    """True if a ready frontend answers a chat completion."""
-    try:
-        return bed.chat(here, "chat") != ""
-    except (AssertionError, OSError):  # no frontend is ready, or it does not answer in time
-        return False
+def probes(bed, here):
+    """The answers to the readiness probes of all containers, asked now."""
+    found = set()
+    for pod in here.listed("Pod"):
+        (container,) = pod["spec"]["containers"]
+        action = container["readinessProbe"]["httpGet"]
+        ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+        number = ports.get(action["port"], action["port"])
+        found.add(bed.machine.request(pod["status"]["podIP"], number, action["path"]).status)
+    return found
 
 
 def ready(here):
