@@ -24,7 +24,7 @@ from krm_fn.generate import crds
 from tests.running.bed import Bed, successful
 from tests.support import builds, definitions, markdown
 from tests.testbed import control_plane as planes
-from tests.testbed import node, programs, syncer
+from tests.testbed import node, programs, server, syncer
 from tests.testbed.node.image import Image, of_environment
 from tests.testbed.place import GRAPH, Place
 
@@ -57,6 +57,9 @@ def inside() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     threading.Thread(target=_end_with_stdin, daemon=True).start()
+    if reason := node.unable():
+        print(reason, file=sys.stderr)
+        return 1
     folder = Path(tempfile.mkdtemp(prefix="krm-fn-try-"))
     try:
         with running(folder) as (bed, config):
@@ -66,7 +69,7 @@ def inside() -> int:
                 signal.pause()
     except KeyboardInterrupt:
         print("\nstopped, nothing is left", flush=True)
-    except AssertionError as problem:
+    except (AssertionError, TimeoutError, server.StartError) as problem:
         print(f"\n{problem}", file=sys.stderr)
         return 1
     finally:
