@@ -84,18 +84,25 @@ class Leader:
 
     async def release(self) -> None:
         """Gives the Lease back, so that another replica takes over within two seconds. Call it after `run` was cancelled."""
-        if self._renewed is None or self._lease is None:
+        if self._renewed is None:
             return
         self._renewed = None
         with contextlib.suppress(ApiError, ConnectionError, ClusterError, TimeoutError):
-            await asyncio.wait_for(self._write(self._lease, "", 1), _RELEASE)
+            async with asyncio.timeout(_RELEASE):
+                await self._give_up()
+
+    async def _give_up(self) -> None:
+        """Reads the Lease first: `run` may have been cancelled between a renewal and its answer."""
+        if await self._read() and self._lease is not None and self._seen[0] == self._identity:
+            await self._write(self._lease, "", 1)
             _LOG.info("released the Lease %s/%s", self._namespace, self._name)
 
     async def _turn(self) -> float:
         """One attempt; returns the seconds until the next."""
         began = time.monotonic()
         left = DEADLINE if self._renewed is None else max(0.0, self._renewed + DEADLINE - began)
-        held = await asyncio.wait_for(self._take(), left)
+        async with asyncio.timeout(left):
+            held = await self._take()
         self._said = ""
         if held:
             first, self._renewed = self._renewed is None, began

@@ -152,7 +152,8 @@ class OwnMarkers:
 
     async def _renew(self, namespace: str, failures: dict[str, int]) -> None:
         try:
-            await asyncio.wait_for(self._write(namespace, DURATION), RENEWAL)
+            async with asyncio.timeout(RENEWAL):
+                await self._write(namespace, DURATION)
         except (ApiError, ConnectionError, ClusterError, TimeoutError) as error:
             failures[namespace] += 1
             said = str(error) or "the API server did not answer in time"
@@ -167,9 +168,9 @@ class OwnMarkers:
 
         A marker that cannot be given up in five seconds expires by itself.
         """
-        releases = asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._holds)))
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(releases, _RELEASE)
+            async with asyncio.timeout(_RELEASE):
+                await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._holds)))
 
     async def _release(self, namespace: str, successor: bool) -> None:
         path = LEASES.path(namespace, NAME)

@@ -126,7 +126,8 @@ class Syncer:
         """Lets running writes end, and then ends the workers."""
         self._engine.sleep()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._engine.quiet(), _FINISH)
+            async with asyncio.timeout(_FINISH):
+                await self._engine.quiet()
         await tasks.cancel(working)
         self._engine.queue.close()
 

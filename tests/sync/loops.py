@@ -18,15 +18,16 @@ def runs(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
 
     @functools.wraps(test)
     def wrapped(*arguments: Any, **named: Any) -> None:
-        asyncio.run(whole(asyncio.wait_for(test(*arguments, **named), 180)))
+        asyncio.run(whole(test(*arguments, **named)))
 
     return wrapped
 
 
 async def whole(test: Coroutine[Any, Any, None]) -> None:
-    """Runs a coroutine, and leaves no connection open."""
+    """Runs a coroutine for three minutes at most, and leaves no connection open."""
     try:
-        await test
+        async with asyncio.timeout(180):
+            await test
     finally:
         await connections.abort()
 

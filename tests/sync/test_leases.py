@@ -44,13 +44,20 @@ class Replica:
     def _elected(self):
         self.elections += 1
 
-    async def crash(self):
+    def cancel(self):
         self._task.cancel()
+
+    async def crash(self):
+        self.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def stop(self):
         await self.crash()
         await self.leader.release()
+
+    @property
+    def ended(self):
+        return self._task.done()
 
     @property
     def leads(self):
@@ -100,6 +107,47 @@ async def test_a_released_lease_is_taken_within_two_seconds(fragile):
         assert await eventually(lambda: second.leads) <= leases.RETRY + 0.5
         spec = lease(fragile, "lease-released")["spec"]
         assert (spec["holderIdentity"], spec["leaseTransitions"]) == ("b", 1)
+
+
+def after_the_next_renewal(client, monkeypatch, act):
+    """Calls `act()` once: the API server answered a renewal, and the replica does not have the answer yet."""
+    send = client.request
+
+    async def request(method, *arguments, **named):
+        answer = await send(method, *arguments, **named)
+        if method == "PUT":
+            monkeypatch.undo()
+            await act()
+        return answer
+
+    monkeypatch.setattr(client, "request", request)
+
+
+@runs
+async def test_a_leader_ends_although_the_answer_arrives_together_with_the_end(fragile, monkeypatch):
+    """`asyncio.wait_for` of Python 3.11 returns such an answer, and the task goes on."""
+    async with replicas(fragile, "lease-together", "a") as (only,):
+
+        async def end():
+            asyncio.get_running_loop().call_soon(only.cancel)
+
+        after_the_next_renewal(only.leader._client, monkeypatch, end)
+        await eventually(lambda: only.ended, 20)
+
+
+@runs
+async def test_a_leader_that_ends_before_the_answer_to_its_renewal_releases_the_lease(fragile, monkeypatch):
+    """The Lease is newer on the server than this replica knows it."""
+    async with replicas(fragile, "lease-unanswered", "a") as (only,):
+
+        async def end():
+            only.cancel()
+            await asyncio.sleep(0)
+
+        after_the_next_renewal(only.leader._client, monkeypatch, end)
+        await eventually(lambda: only.ended, 20)
+        await only.stop()
+        assert lease(fragile, "lease-unanswered")["spec"]["holderIdentity"] == ""
 
 
 def test_a_lease_is_taken_after_a_crash_and_not_before_its_time(fragile, quick):

@@ -24,7 +24,8 @@ def queue():
 
 async def nothing_comes(queue, seconds=0.05):
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(queue.get(), seconds)
+        async with asyncio.timeout(seconds):
+            await queue.get()
 
 
 @runs

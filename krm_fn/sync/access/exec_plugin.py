@@ -96,7 +96,8 @@ async def _run(command: Command) -> bytes:
         stdout=asyncio.subprocess.PIPE,
     )
     try:
-        output, _ = await asyncio.wait_for(process.communicate(), TIMEOUT)
+        async with asyncio.timeout(TIMEOUT):
+            output, _ = await process.communicate()
     except TimeoutError:
         raise ClusterError(f"the credential plugin {command.command} did not end within {TIMEOUT:.0f} s; run it by hand") from None
     finally:

@@ -85,7 +85,7 @@ class Dispatcher:
                     self._wake.clear()
                     pause = self._start(api)
                     with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(pause):  # wait_for of Python 3.11 can lose the end of the task
+                        async with asyncio.timeout(pause):
                             await self._wake.wait()
         finally:
             await tasks.cancel(self._running)
