@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.testbed import programs, server
 
 
@@ -26,9 +28,14 @@ def readable(file: Path) -> bool:
         return False
 
 
-def test_graph_of_the_page_answers_and_leaves_nothing(bed):
+# Root of the tests is another user there, who owns the same files and has no rights besides.
+WITHOUT_ROOT = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
+
+
+@pytest.mark.parametrize("user", [(), WITHOUT_ROOT], ids=["root", "another user"])
+def test_graph_of_the_page_answers_and_leaves_nothing(bed, user):
     """The printed commands are typed as they are. The end of the terminal is a SIGINT to one process."""
-    command = [sys.executable, "-m", "tests.running.trial"]
+    command = [*user, sys.executable, "-m", "tests.running.trial"]
     environment = os.environ | {"PYTHONPATH": f"{programs.ROOT}:{programs.ROOT / 'tools'}"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, cwd=programs.ROOT
