@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from krm_fn import ownership
@@ -46,10 +45,9 @@ def is_generated(resource: Resource) -> bool:
     return identity.key(resource)[:2] in kinds()
 
 
-@cache
 def kinds() -> frozenset[tuple[str, str]]:
     """Group and kind of all objects that the function generates."""
-    return frozenset(_BESIDE_WORKLOADS.union(*(workloads.get(name).objects for name in workloads.names())))
+    return workloads.objects() | _BESIDE_WORKLOADS
 
 
 def is_prunable(resource: Resource) -> bool:

@@ -9,10 +9,17 @@ import pytest
 
 from krm_fn import builds, registry, status, workload_list
 from krm_fn.kube import labels
-from krm_fn.manifests import backends, components, workloads
+from krm_fn.manifests import backends, components, generated, workloads
+from krm_fn.review.adopt import inventory, prove
 from krm_fn.status import observe
 from krm_fn.status.children import Children
 from tests.support import given, toys
+
+
+def forget():
+    """Empties what is remembered of registries."""
+    registry.entries.cache_clear()
+    workloads.objects.cache_clear()
 
 
 @pytest.fixture
@@ -23,13 +30,13 @@ def add(tmp_path, monkeypatch):
     def _add(package, name, text):
         (tmp_path / f"{name}.py").write_text(text)
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
-        registry.entries.cache_clear()
+        forget()
         importlib.invalidate_caches()
         added.append(f"{package.__name__}.{name}")
 
     yield _add
     monkeypatch.undo()
-    registry.entries.cache_clear()
+    forget()
     for module in added:
         sys.modules.pop(module, None)
 
@@ -110,6 +117,19 @@ def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, co
     shifted = [{**each, "metadata": {**each["metadata"], "namespace": "prod"}} for each in found.values()]
     mismatches = {f"{each.ref.kind}/{each.ref.name}": each.code for each in builds.check(shifted) if each.ref}
     assert mismatches["StatefulSet/chat-worker"] == "DYN060"
+
+
+def test_objects_of_a_new_workload_kind_are_ours_and_compared_at_an_adoption(add):
+    """A later run may remove them, and the proof of an adoption compares their pod templates and replicas with those that run."""
+    add(workloads, "statefulset", toys.WORKLOAD)
+    found = given.rendered(given.graph({"Worker": given.service("worker", replicas=3)}), orchestrator="statefulset")
+    carrier = found["StatefulSet/chat-worker"]
+    assert generated.is_prunable(carrier)
+    fewer = {**carrier, "spec": {**carrier["spec"], "replicas": 2}}
+    exported = inventory.read([found["DynamoGraphDeployment/chat"], fewer])
+    proof = prove.compare([carrier], exported)
+    assert (proof.total, proof.same) == (1, 1)
+    assert [(each.workload.kind, each.live, each.rendered) for each in proof.counts] == [("StatefulSet", 2, 3)]
 
 
 def test_the_status_of_a_new_workload_kind_is_one_file(add):

@@ -6,6 +6,7 @@ The pods are the same for all kinds (`krm_fn.manifests.pod`).
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
@@ -114,6 +115,12 @@ def carried(made: Iterable[Pods]) -> dict[Workload, list[Pods]]:
 def names() -> tuple[str, ...]:
     """The names of all workload kinds."""
     return registry.entries(sys.modules[__name__])
+
+
+@cache
+def objects() -> frozenset[tuple[str, str]]:
+    """Group and kind of the objects of all workload kinds."""
+    return frozenset(each for name in names() for each in get(name).objects)
 
 
 def get(name: str) -> Workload:

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
-from krm_fn.review.adopt import edits
+from krm_fn.review.adopt import edits, pods
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
     from krm_fn.review.adopt.inventory import Inventory
-
-_NAMED = ("Deployment", "LeaderWorkerSet")
 
 
 def keep(inventory: Inventory) -> Inventory:
@@ -35,7 +33,7 @@ def keep(inventory: Inventory) -> Inventory:
 def _hashes(graph: Resource, inventory: Inventory) -> list[str]:
     """The hashes at the end of the names of a graph's live workers."""
     alone = inventory._replace(written=[graph])
-    workers = [each for each in inventory.live if each.get("kind") in _NAMED and graph["kind"] == identity.GRAPH and alone.runs(each)]
+    workers = [each for each in inventory.live if pods.is_workload(each) and graph["kind"] == identity.GRAPH and alone.runs(each)]
     pairs = [(labels.of(each).get(labels.WORKER_HASH, ""), each["metadata"]["name"]) for each in workers]
     return sorted({found for found, name in pairs if found and f"-{found}" in name})
 

@@ -81,7 +81,7 @@ def _check_kinds(found: list[Resource], written: list[Resource], live: list[Reso
         mend = f"the export has objects of the graph {lost[0]}, but not the graph; add dynamographdeployments.nvidia.com {_ADD}"
     elif not any(each["kind"] != identity.MODEL for each in written):
         mend = f"the export has no graph; add dynamographdeployments.nvidia.com {_ADD}"
-    elif not any(each["kind"] in pods.KINDS for each in live):
+    elif not pods.templates_of(live, ""):
         mend = f"the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets {_ADD}"
     if mend:
         yield results.error("DYN565", mend)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn.kube import identity, paths
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
 from krm_fn.review import pods
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
     from krm_fn.review.pods import Template
 
-KINDS = ("Deployment", "LeaderWorkerSet", "PodCliqueSet")
-
 
 class Place(NamedTuple):
     """A pod template: its workload, and the name of the template in it. A Deployment has one template, without a name."""
@@ -26,10 +25,15 @@ class Place(NamedTuple):
     template: str
 
 
+def is_workload(resource: Resource) -> bool:
+    """True for the object of a workload kind. The objects that it creates, such as ReplicaSets, have the same templates."""
+    return identity.key(resource)[:2] in workloads.objects()
+
+
 def templates_of(resources: Iterable[Resource], home: str) -> dict[Place, Template]:
     """The pod templates of all workloads among the resources. `home` is the namespace of resources without one."""
-    workloads = [each for each in resources if each.get("kind") in KINDS]
-    return {Place(identity.key(each, home), _name(each, found.path)): found for each in workloads for found in pods.of(each)}
+    kept = filter(is_workload, resources)
+    return {Place(identity.key(each, home), _name(each, found.path)): found for each in kept for found in pods.of(each)}
 
 
 def _name(workload: Resource, path: Path) -> str:

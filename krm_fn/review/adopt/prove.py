@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from krm_fn.review.forecast.outcome import Outcome
     from krm_fn.review.pods import Template
 
-_COUNTED = ("Deployment", "LeaderWorkerSet")
-
 
 class Field(NamedTuple):
     """A field that differs: its path in the pod template, and both values as JSON; empty for a missing field.
@@ -98,7 +96,7 @@ def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
 
 def _counts(rendered: Sequence[Resource], inventory: Inventory) -> Iterator[Count]:
     """The replicas that differ. A Deployment without a number keeps the one that it has."""
-    live = {identity.key(each, inventory.namespace): each for each in inventory.live if each.get("kind") in _COUNTED}
+    live = {identity.key(each, inventory.namespace): each for each in inventory.live if pods.is_workload(each)}
     for each in rendered:
         key = identity.key(each, inventory.namespace)
         wanted, actual = (each.get("spec") or {}).get("replicas"), (live.get(key, {}).get("spec") or {}).get("replicas")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import identity
 from krm_fn.kube.values import mapping
+from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
 from krm_fn.review import text
 
@@ -80,10 +81,11 @@ def _check_form(values: Iterable[Any]) -> Iterator[Result]:
 
 def _lacks_its_end(value: dict[str, Any]) -> bool:
     """True for an object of a kind with a spec, and without one: kubectl prints the fields in the order of the alphabet."""
-    return f"{value.get('kind')}" in _WITH_SPEC and not isinstance(value.get("spec"), dict)
+    return f"{value.get('kind')}" in _with_spec() and not isinstance(value.get("spec"), dict)
 
 
-_WITH_SPEC = frozenset({identity.GRAPH, identity.COMPONENT, "Deployment", "LeaderWorkerSet", "PodCliqueSet"})
+def _with_spec() -> set[str]:
+    return {identity.GRAPH, identity.COMPONENT, *(kind for _, kind in workloads.objects())}
 
 
 def _check_names(objects: Iterable[Resource]) -> Iterator[Result]:

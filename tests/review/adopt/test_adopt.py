@@ -54,7 +54,7 @@ def codes(adopted):
 
 
 def workload(export, name):
-    return next(each for each in export if each["kind"] in pods.KINDS and each["metadata"]["name"] == name)
+    return next(each for each in export if pods.templates_of([each], "") and each["metadata"]["name"] == name)
 
 
 SETTINGS = [
