@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from krm_fn.review.forecast.kinds import deployment
+from krm_fn.review.forecast.kinds.deployment import Deployment
 from tests.review.forecast import edits
 from tests.testbed import server
 
@@ -65,8 +65,8 @@ def test_a_new_replica_set_appears_where_pods_restart(control_plane, controllers
     wrong = []
     for reason, old, new in pairs:
         name = new["metadata"]["name"]
-        if name not in refused and (found[name] > 1) != bool(deployment.causes(old, new)):
-            wrong.append((reason, found[name], deployment.causes(old, new)))
+        if name not in refused and (found[name] > 1) != bool(Deployment().causes(old, new)):
+            wrong.append((reason, found[name], Deployment().causes(old, new)))
     assert not wrong
     listed = [f"edited-{index}" for index in range(len(edits.LISTED))]
     assert [refused[name] for name in listed if name in refused] == []

@@ -7,13 +7,13 @@ import copy
 import pytest
 
 from krm_fn.review.forecast import stored
-from krm_fn.review.forecast.kinds import deployment
+from krm_fn.review.forecast.kinds.deployment import Deployment
 from tests.review.forecast import edits
 
 
 @pytest.mark.parametrize("edit", edits.LISTED, ids=lambda edit: edit.reason)
 def test_pods_restart_where_the_stored_form_differs(edit):
-    assert bool(deployment.causes(edits.deployment(), edits.edited(edit))) == edit.restarts
+    assert bool(Deployment().causes(edits.deployment(), edits.edited(edit))) == edit.restarts
 
 
 def test_there_are_sixty_edits_of_both_sorts():
@@ -25,7 +25,7 @@ def test_there_are_sixty_edits_of_both_sorts():
 def test_a_template_is_not_changed():
     written = edits.deployment()
     before = copy.deepcopy(written)
-    assert not deployment.causes(written, written)
+    assert not Deployment().causes(written, written)
     assert written == before
 
 
@@ -39,7 +39,7 @@ CAUSES = [
 @pytest.mark.parametrize(("reason", "path", "value", "cause"), CAUSES, ids=[row[0] for row in CAUSES])
 def test_a_cause_is_the_path_of_the_field(reason, path, value, cause):
     new = edits.written(edits.deployment(), ("spec", "template", "spec", *path), value)
-    assert deployment.causes(edits.deployment(), new) == (("spec", "template", "spec", *cause),)
+    assert Deployment().causes(edits.deployment(), new) == (("spec", "template", "spec", *cause),)
 
 
 _TCP, _CPU, _SAME_CPU = {"protocol": "TCP"}, {"limits": {"cpu": "1000m"}}, {"limits": {"cpu": "1"}}

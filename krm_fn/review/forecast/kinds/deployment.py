@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from krm_fn.kube import labels, values
 from krm_fn.review import fields
 from krm_fn.review.forecast import capacity, kinds, rollout, stored
-from krm_fn.review.forecast.kinds import Choice, Part
-from krm_fn.review.forecast.rollout import Rollout, Selector, Steps
+from krm_fn.review.forecast.kinds import Choice, _alike
+from krm_fn.review.forecast.rollout import Selector, Steps
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
     from krm_fn.review.changes import Change
-    from krm_fn.review.forecast.kinds import World
-    from krm_fn.review.forecast.outcome import Service
 
 GROUP = "apps"
 _TEMPLATE: Path = ("spec", "template")
@@ -35,39 +36,34 @@ def choices(replicas: int) -> tuple[Choice, ...]:
     )
 
 
-def causes(old: Resource, new: Resource) -> tuple[Path, ...]:
-    """The paths of the fields of the pod template that replace the pods."""
-    before, after = (stored.native(kinds.spec(each).get("template")) for each in (old, new))
-    return fields.of_parts(before, after, _TEMPLATE)
+class Deployment(_alike.Alike):
+    """A changed selector is refused. A paused Deployment replaces no pod."""
+
+    def immutable(self, old: Resource, new: Resource) -> Path | None:
+        """The selector, if it differs."""
+        return None if kinds.spec(old).get("selector") == kinds.spec(new).get("selector") else _SELECTOR
+
+    def causes(self, old: Resource, new: Resource) -> tuple[Path, ...]:
+        """The paths of the fields of the pod template that differ as stored."""
+        before, after = (stored.native(kinds.spec(each).get("template")) for each in (old, new))
+        return fields.of_parts(before, after, _TEMPLATE)
+
+    def waits(self, new: Resource) -> bool:
+        """True while it is paused."""
+        return bool(kinds.spec(new).get("paused"))
+
+    def size(self, resource: Resource) -> tuple[capacity.Demand, ...]:
+        """The demand of one pod."""
+        return (capacity.demand(values.mapping(kinds.spec(resource).get("template")).get("spec")),)
+
+    def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
+        """The steps of its strategy."""
+        return rollout.steps(spec.get("strategy"), replicas)
+
+    def selector(self, change: Change) -> Selector:
+        """The labels of its selector."""
+        chosen = values.mapping(values.mapping(kinds.spec(change.old or change.new).get("selector")).get("matchLabels"))
+        return Selector(change.key.namespace, tuple(chosen.items()))
 
 
-def forecast(change: Change, world: World) -> Part:
-    """A Deployment. A changed selector is refused. A paused Deployment replaces no pod."""
-    found = kinds.service_of(change)
-    services = () if found is None else (found,)
-    both = kinds.differing(change)
-    if both is None:
-        return Part(kinds.simple(change), services, rollouts=(_rollout(change, world, found, replaces=False),))
-    old, new = (kinds.spec(each) for each in both)
-    if old.get("selector") != new.get("selector"):
-        return Part("refused", services, services, (_SELECTOR,), (rollout.again(_rollout(change, world, found, replaces=True)),))
-    changed = causes(*both)
-    replaces = bool(changed) and not new.get("paused")
-    moved = _rollout(change, world, found, replaces=replaces)
-    return Part("restarts" if replaces else "updated", services, services if replaces else (), changed, (moved,))
-
-
-def _rollout(change: Change, world: World, found: Service | None, *, replaces: bool) -> Rollout:
-    before, after = kinds.replicas(change.old, world.old, found), kinds.replicas(change.new, world.new, found)
-    old, new = (_size(each) for each in (change.old, change.new))
-    taken = rollout.steps(kinds.spec(change.new).get("strategy"), after)
-    chosen = values.mapping(values.mapping(kinds.spec(change.old or change.new).get("selector")).get("matchLabels"))
-    selector = Selector(change.key.namespace, tuple(chosen.items()))
-    return Rollout(before, after, old or new, new or old, taken, replaces, change.new is None, selector)
-
-
-def _size(resource: Resource | None) -> tuple[capacity.Demand, ...]:
-    """The demand of one pod; empty if there is no Deployment."""
-    if resource is None:
-        return ()
-    return (capacity.demand(values.mapping(kinds.spec(resource).get("template")).get("spec")),)
+forecast = Deployment().forecast
