@@ -40,7 +40,7 @@ def pids(bed, here):
 
 def moved(reader, bed, here, *headings, webhook=None):
     """Take steps of the page while clients ask, with four pods; returns the load. The webhook stops with the operator."""
-    bed.machine.eventually(lambda: bed.answers(here, "chat"), here.namespace)
+    bed.machine.eventually(lambda: bed.answering(here, "chat") == 2, here.namespace)
     before = pids(bed, here)
     assert len(before) == 4
     with load.running(bed.machine, *bed.frontend(here, "chat")) as run:

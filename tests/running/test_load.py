@@ -53,13 +53,8 @@ class Chat(NamedTuple):
         self.bed.machine.eventually(done, self.here.namespace)
 
     def answering(self):
-        """The number of ready frontends, 0 if not all of them list the model."""
-        ready = self.bed.machine.endpoints(self.here.namespace, "chat-frontend")
-        try:
-            listed = [self.bed.machine.request(each.address, each.port, "/v1/models") for each in ready]
-        except OSError:  # one has ended meanwhile
-            return 0
-        return len(ready) if all(f'"{graphs.MODEL}"' in each.text for each in listed) else 0
+        """The number of frontends that answer."""
+        return self.bed.answering(self.here, "chat")
 
     def judge(self, run, what):
         """By default, a pod that goes may lose the requests that it has or that still come. With the settings of the page, none."""
