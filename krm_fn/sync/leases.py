@@ -93,8 +93,9 @@ class Leader:
 
     async def _give_up(self) -> None:
         """Reads the Lease first: `run` may have been cancelled between a renewal and its answer."""
-        if await self._read() and self._lease is not None and self._seen[0] == self._identity:
-            await self._write(self._lease, "", 1)
+        lease = await self._read()
+        if lease is not None and self._seen[0] == self._identity:
+            await self._write(lease, "", 1)
             _LOG.info("released the Lease %s/%s", self._namespace, self._name)
 
     async def _turn(self) -> float:
@@ -119,12 +120,13 @@ class Leader:
         if self._renewed is not None and self._lease is not None and await self._renew(self._lease):
             return True
         try:
-            if not await self._read():
+            lease = await self._read()
+            if lease is None:
                 await self._create()
-            elif self._lease is None or not self._is_free():
+            elif not self._is_free():
                 return False
             else:
-                self._see(await self._write(self._lease, self._identity, DURATION))
+                self._see(await self._write(lease, self._identity, DURATION))
         except ApiError as error:
             if error.status != 409 or self._renewed is not None:
                 raise
@@ -141,15 +143,16 @@ class Leader:
             return False
         return True
 
-    async def _read(self) -> bool:
-        """Reads the Lease. False if it does not exist."""
+    async def _read(self) -> Resource | None:
+        """Reads the Lease. None if it does not exist."""
         try:
-            self._see(await self._client.request("GET", LEASES.path(self._namespace, self._name), timeout=ATTEMPT))
+            lease = await self._client.request("GET", LEASES.path(self._namespace, self._name), timeout=ATTEMPT)
         except ApiError as error:
             if error.status != 404:
                 raise
-            return False
-        return True
+            return None
+        self._see(lease)
+        return lease
 
     async def _create(self) -> None:
         now = times.now_micro()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 
@@ -64,32 +64,32 @@ class Load:
 
 
 @contextlib.contextmanager
-def running(machine: Node, address: str, port: int, rate: float = RATE) -> Iterator[Load]:
+def running(machine: Node, address: str, port: int, rate: float = RATE, body: dict[str, Any] = HELLO) -> Iterator[Load]:
     """Send `rate` chat completions a second to the address of a Service until the context ends, each on a connection of its own.
 
-    A request does not wait for the answers of others.
+    A request does not wait for the answers of others. `body` is the JSON of each request.
     """
     load = Load()
-    with background.running(_send(load, machine, f"http://{address}:{port}/v1/chat/completions", rate), "load"):
+    with background.running(_send(load, machine, f"http://{address}:{port}/v1/chat/completions", rate, body), "load"):
         yield load
         load.over = True
         server.eventually(lambda: len(load.answers) == load.sent)
 
 
-async def _send(load: Load, machine: Node, url: str, rate: float) -> None:
+async def _send(load: Load, machine: Node, url: str, rate: float, body: dict[str, Any]) -> None:
     connector = aiohttp.TCPConnector(socket_factory=machine.socket, force_close=True, limit=0)
     limit = aiohttp.ClientTimeout(total=30)
     async with aiohttp.ClientSession(connector=connector, timeout=limit) as session, asyncio.TaskGroup() as requests:
         while not load.over:
             load.sent += 1
-            requests.create_task(_ask(load, session, url))
+            requests.create_task(_ask(load, session, url, body))
             await asyncio.sleep(max(0.0, load.sent / rate - load.now()))
 
 
-async def _ask(load: Load, session: aiohttp.ClientSession, url: str) -> None:
+async def _ask(load: Load, session: aiohttp.ClientSession, url: str, body: dict[str, Any]) -> None:
     started = load.now()
     try:
-        async with session.post(url, json=HELLO) as response:
+        async with session.post(url, json=body) as response:
             text = await response.text()
             lost = "" if response.status == 200 and '"finish_reason"' in text else f"{response.status} {text[:200]}"
     except (aiohttp.ClientError, OSError, TimeoutError) as failure:

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from tests.running import graphs, load
-from tests.running.bed import Bed, successful
+from tests.running.bed import HELLO, Bed, successful
 from tests.support import markdown
-from tests.testbed import programs
+from tests.testbed import programs, server
 from tests.testbed.place import GRAPH, Place
 
 REBUILT = "1.5.1-rebuilt"
@@ -57,7 +57,7 @@ class Chat(NamedTuple):
         return self.bed.answering(self.here, "chat")
 
     def judge(self, run, what):
-        """By default, a pod that goes may lose the requests that it has or that still come. With the settings of the page, none."""
+        """By default, a pod that goes may lose short requests and those that still come. With the settings of the page, none."""
         assert len(run.answers) > 100
         assert len(run.lost) <= (0 if self.drain else len(run.answers) / 20), f"{what}: {run.story()}"
 
@@ -92,6 +92,28 @@ def scale(chats, replicas):
         each.here.kubectl("scale", "dgdsa/chat-frontend", f"--replicas={replicas}")
     for each in chats:
         each.settle(lambda chat: chat.answering() == replicas)
+
+
+LONG = HELLO | {"max_tokens": 1000}
+"""The mock engine takes about seven seconds for the answer."""
+
+
+def test_long_answers_that_have_begun_are_finished_by_default(chats, measured):
+    """A worker and a frontend are deleted in the middle."""
+    chat, _ = chats
+    address, port = chat.bed.frontend(chat.here, "chat")
+    with load.running(chat.bed.machine, address, port, 4, LONG) as run:
+        server.eventually(lambda: run.now() > 5)
+        names = [each["metadata"]["name"] for each in chat.here.listed("Pod")]
+        gone = [next(each for each in names if each.startswith(f"chat-{service}-")) for service in ("worker", "frontend")]
+        deleted = run.now()
+        chat.here.kubectl("delete", "pods", *gone, "--wait=false")
+        run.over = True
+    chat.settle(lambda chat: chat.answering() == 2)
+    begun = [each for each in run.answers if each.started < deleted - 2]
+    assert len([each for each in begun if each.started + each.took > deleted + 1]) > 5, "answers in the middle"
+    assert not [each for each in begun if each.lost], run.story()
+    measured.append(f"long answers, a worker and a frontend deleted: {len(begun)} had begun, 0 lost")
 
 
 def test_scaling_from_one_frontend_to_three_and_back(chats, measured):

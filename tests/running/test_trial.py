@@ -28,7 +28,7 @@ def readable(file: Path) -> bool:
         return False
 
 
-# Root of the tests is another user there, who owns the same files and has no rights besides.
+# In this namespace, root is an ordinary user, who owns the same files and has no other rights.
 WITHOUT_ROOT = ("unshare", "--user", "--map-user=1000", "--map-group=1000", "--")
 
 

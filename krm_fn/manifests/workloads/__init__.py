@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
+from krm_fn.kube import identity
 from krm_fn.manifests import components, services
 from krm_fn.manifests.services import Face
 from krm_fn.plan import Addressing
@@ -121,6 +122,11 @@ def names() -> tuple[str, ...]:
 def objects() -> frozenset[tuple[str, str]]:
     """Group and kind of the objects of all workload kinds."""
     return frozenset(each for name in names() for each in get(name).objects)
+
+
+def is_workload(resource: Resource) -> bool:
+    """True for an object of a workload kind. What such objects create, for example ReplicaSets, is not."""
+    return identity.key(resource)[:2] in objects()
 
 
 def get(name: str) -> Workload:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
-from krm_fn.review.adopt import edits, pods
+from krm_fn.manifests import workloads
+from krm_fn.review.adopt import edits
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
@@ -33,7 +34,7 @@ def keep(inventory: Inventory) -> Inventory:
 def _hashes(graph: Resource, inventory: Inventory) -> list[str]:
     """The hashes at the end of the names of a graph's live workers."""
     alone = inventory._replace(written=[graph])
-    workers = [each for each in inventory.live if pods.is_workload(each) and graph["kind"] == identity.GRAPH and alone.runs(each)]
+    workers = [each for each in inventory.live if workloads.is_workload(each) and graph["kind"] == identity.GRAPH and alone.runs(each)]
     pairs = [(labels.of(each).get(labels.WORKER_HASH, ""), each["metadata"]["name"]) for each in workers]
     return sorted({found for found, name in pairs if found and f"-{found}" in name})
 

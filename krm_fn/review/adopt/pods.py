@@ -25,14 +25,9 @@ class Place(NamedTuple):
     template: str
 
 
-def is_workload(resource: Resource) -> bool:
-    """True for the object of a workload kind. The objects that it creates, such as ReplicaSets, have the same templates."""
-    return identity.key(resource)[:2] in workloads.objects()
-
-
 def templates_of(resources: Iterable[Resource], home: str) -> dict[Place, Template]:
     """The pod templates of all workloads among the resources. `home` is the namespace of resources without one."""
-    kept = filter(is_workload, resources)
+    kept = filter(workloads.is_workload, resources)
     return {Place(identity.key(each, home), _name(each, found.path)): found for each in kept for found in pods.of(each)}
 
 

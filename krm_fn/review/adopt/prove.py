@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import identity, paths
 from krm_fn.kube.values import mapping
+from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
 from krm_fn.review import fields, forecast
 from krm_fn.review.adopt import pods
@@ -96,7 +97,7 @@ def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
 
 def _counts(rendered: Sequence[Resource], inventory: Inventory) -> Iterator[Count]:
     """The replicas that differ. A Deployment without a number keeps the one that it has."""
-    live = {identity.key(each, inventory.namespace): each for each in inventory.live if pods.is_workload(each)}
+    live = {identity.key(each, inventory.namespace): each for each in inventory.live if workloads.is_workload(each)}
     for each in rendered:
         key = identity.key(each, inventory.namespace)
         wanted, actual = (each.get("spec") or {}).get("replicas"), (live.get(key, {}).get("spec") or {}).get("replicas")

@@ -81,11 +81,8 @@ def _check_form(values: Iterable[Any]) -> Iterator[Result]:
 
 def _lacks_its_end(value: dict[str, Any]) -> bool:
     """True for an object of a kind with a spec, and without one: kubectl prints the fields in the order of the alphabet."""
-    return f"{value.get('kind')}" in _with_spec() and not isinstance(value.get("spec"), dict)
-
-
-def _with_spec() -> set[str]:
-    return {identity.GRAPH, identity.COMPONENT, *(kind for _, kind in workloads.objects())}
+    needs_spec = results.ref(value).kind in (identity.GRAPH, identity.COMPONENT) or workloads.is_workload(value)
+    return needs_spec and not isinstance(value.get("spec"), dict)
 
 
 def _check_names(objects: Iterable[Resource]) -> Iterator[Result]:

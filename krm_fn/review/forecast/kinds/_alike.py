@@ -1,4 +1,4 @@
-"""What the forecasts of workloads have in common whose replicas are all alike: such an object has one service and one rollout."""
+"""What forecasts have in common if all replicas of a workload are alike: such a workload has one service and one rollout."""
 
 from __future__ import annotations
 
