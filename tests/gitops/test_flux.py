@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 
@@ -119,8 +118,7 @@ def test_a_graph_taken_over_from_the_operator(app):
     app.release()
     moved = [str(MIGRATION), "take-over", app.namespace, "llm-agg", str(app.rendered / "manifests.yaml")]
     command = [sys.executable, *moved, "--flux", f"{flux.NAMESPACE}/{app.namespace}"]
-    tools = {**os.environ, "KUBECONFIG": str(plane.kubeconfig), "PATH": f"{plane.kubectl_program.parent}:{os.environ['PATH']}"}
-    subprocess.run(command, env=tools, check=True, capture_output=True, text=True, timeout=300)
+    subprocess.run(command, env=plane.environment, check=True, capture_output=True, text=True, timeout=300)
     adapter = app.objects()[ADAPTER]
     assert reference.HASH not in adapter["metadata"].get("annotations", {})
     taken = app.versions()

@@ -63,5 +63,6 @@ def run(script: str, folder: Path, plane: ControlPlane) -> str:
 
 def environment(plane: ControlPlane) -> dict[str, str]:
     """Environment variables for the cluster, kubectl, kustomize and our command."""
-    tools = [Path(sys.executable).parent, plane.kubectl_program.parent, programs.path("kustomize").parent]
-    return {**os.environ, "PATH": os.pathsep.join([*map(str, tools), os.environ["PATH"]]), "KUBECONFIG": str(plane.kubeconfig)}
+    variables = plane.environment
+    ours = [Path(sys.executable).parent, programs.path("kustomize").parent]
+    return {**variables, "PATH": os.pathsep.join([*map(str, ours), variables["PATH"]])}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import os
 import secrets
 import shutil
 import subprocess
@@ -48,10 +49,26 @@ class ControlPlane(NamedTuple):
         """Wait until the API server is ready."""
         self.apiserver.wait(lambda: _answers(self.client))
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of this process, with kubectl on PATH and this cluster as its cluster.
+
+        kubectl would cache the kinds of a cluster by address, for hours. But tests add kinds, and a later control plane can have the same
+        port and other kinds. In a folder that cannot exist kubectl caches nothing.
+        """
+        path = os.pathsep.join([str(self.kubectl_program.parent), os.environ["PATH"]])
+        return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": os.devnull}
+
     def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
-        """Run kubectl; returns its stdout. Raises CalledProcessError with the reason in `stderr`."""
-        command = [str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), *arguments]
-        return subprocess.run(command, input=input, capture_output=True, text=True, check=True, timeout=300).stdout
+        """Run kubectl; returns its stdout. Raises CalledProcessError with the reason in `stderr` and in a note."""
+        command = [str(self.kubectl_program), *arguments]
+        try:
+            return subprocess.run(
+                command, input=input, env=self.environment, capture_output=True, text=True, check=True, timeout=300
+            ).stdout
+        except subprocess.CalledProcessError as failed:
+            failed.add_note(failed.stderr)
+            raise
 
     def apply(self, resource: dict[str, Any], *, dry_run: bool = True) -> api.Answer:
         """See `api.Client.apply`."""

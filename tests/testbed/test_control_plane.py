@@ -125,6 +125,14 @@ def test_kubectl_speaks_to_the_control_plane(control_plane):
     with pytest.raises(subprocess.CalledProcessError) as refused:
         control_plane.kubectl("create", "-f", "-", input='{"apiVersion": "v1", "kind": "Nonsense", "metadata": {"name": "a"}}')
     assert "Nonsense" in refused.value.stderr
+    assert refused.value.__notes__ == [refused.value.stderr]
+
+
+def test_kubectl_caches_nothing(control_plane, tmp_path, monkeypatch):
+    """Kinds that appear later are known at once: see `ControlPlane.environment`."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "deployments" in control_plane.kubectl("api-resources")
+    assert not list(tmp_path.iterdir())
 
 
 def test_controllers_make_pods_of_a_deployment(control_plane, controllers):
