@@ -62,7 +62,11 @@ def run(script: str, folder: Path, plane: ControlPlane) -> str:
 
 
 def environment(plane: ControlPlane) -> dict[str, str]:
-    """Environment variables for the cluster, kubectl, kustomize and our command."""
+    """Environment variables for the cluster, kubectl, kustomize and our command.
+
+    kubectl caches the kinds of this cluster, as it does for the readers of a page.
+    """
     variables = plane.environment
-    ours = [Path(sys.executable).parent, programs.path("kustomize").parent]
-    return {**variables, "PATH": os.pathsep.join([*map(str, ours), variables["PATH"]])}
+    tools = [Path(sys.executable).parent, programs.path("kustomize").parent]
+    path = os.pathsep.join([*map(str, tools), variables["PATH"]])
+    return {**variables, "PATH": path, "KUBECACHEDIR": str(plane.folder / "kubectl-cache")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import signal
 import socket
 import subprocess
@@ -97,12 +98,17 @@ def running(command: Sequence[str | Path], log: Path) -> Iterator[Server]:
 
 
 def free_ports(count: int) -> list[int]:
-    """Different free ports on the loopback interface."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    """Different free ports on the loopback interface.
+
+    They are below those that Linux gives to sockets on its own. So no socket of another process gets one before the server has started.
+    """
+    found: set[int] = set()
+    while len(found) < count:
+        number = 16384 + secrets.randbelow(16384)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", number))
+            found.add(number)
+    return list(found)
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 180) -> None:

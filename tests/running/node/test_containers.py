@@ -61,15 +61,15 @@ def test_an_unknown_image_is_pulled_again_until_it_is_there(running):
     """ErrImagePull, then ImagePullBackOff; the pod starts when a test gives the image."""
     here = pods.here(running, "images")
     here.apply(pods.pod("pulls", pods.sleeper(image="example.com/late:1")))
-    waits = []
+    messages = {}
 
-    def backed_off():
+    def both_seen():
         state = here.container("pulls").get("state", {}).get("waiting", {})
-        waits.append(state.get("reason"))
-        return state.get("reason") == "ImagePullBackOff" and "example.com/late:1" in state["message"]
+        messages[state.get("reason")] = state.get("message")
+        return {"ErrImagePull", "ImagePullBackOff"} <= messages.keys()
 
-    here.node.eventually(backed_off, "images", 60)
-    assert "ErrImagePull" in waits
+    here.node.eventually(both_seen, "images", 60)
+    assert "example.com/late:1" in messages["ImagePullBackOff"]
     assert here.pod("pulls")["status"]["phase"] == "Pending"
     here.node.images["example.com/late:1"] = Image()
     here.node.eventually(lambda: here.container("pulls")["ready"], "images", 60)

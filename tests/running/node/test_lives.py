@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.running.node import pods
@@ -62,18 +63,23 @@ def test_a_container_that_ends_again_and_again_backs_off(running):
     here = pods.here(running, "crash")
     here.apply(pods.pod("pod", pods.shell("echo starting; echo no such model; exit 7", terminationMessagePolicy="FallbackToLogsOnError")))
 
-    def backed_off(wait):
-        found = here.container("pod").get("state", {}).get("waiting", {})
-        return found.get("reason") == "CrashLoopBackOff" and found["message"].startswith(
-            f"back-off {wait} restarting failed container=main"
-        )
+    waits: dict[str, pods.Object] = {}
 
-    here.node.eventually(lambda: backed_off("1s"), "crash", 60)
-    here.node.eventually(lambda: backed_off("2s"), "crash", 60)
-    status = here.container("pod")
+    def doubled():
+        status = here.container("pod")
+        found = status.get("state", {}).get("waiting", {})
+        if found.get("reason") == "CrashLoopBackOff":
+            waits.setdefault(found["message"], status)
+        return len(waits) == 2
+
+    here.node.eventually(doubled, "crash", 60)
+    _, status = waits.values()
+    words = re.findall(r"^back-off (\d+)s restarting failed container=main ", "\n".join(waits), re.MULTILINE)
+    first, second = map(int, words)
+    assert second == 2 * first
     last = status["lastState"]["terminated"]
     assert (last["exitCode"], last["reason"], last["message"]) == (7, "Error", "starting\nno such model\n")
-    assert status["restartCount"] >= 2
+    assert status["restartCount"] == second.bit_length(), "after waits of 0, 1, 2 … seconds"
     assert (status["ready"], status["started"]) == (False, False)
     assert here.pod("pod")["status"]["phase"] == "Running"
     assert here.node.log("crash", "pod", previous=True) == "starting\nno such model\n"
