@@ -7,11 +7,13 @@ import os
 import re
 import shutil
 import subprocess
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from tests.support import builds, golden
+from tests.testbed import programs
 
 GRAPH = golden.EXAMPLES / "agg-vllm"
 LIST = (
@@ -114,6 +116,21 @@ def test_settings_of_another_python_do_not_matter(installed, tmp_path):
     (tmp_path / "yaml.py").write_text("raise SystemExit('the wrong yaml')")
     environment = {"PYTHONPATH": str(tmp_path), "PYTHONHOME": "/nowhere", "PYTHONSTARTUP": "/nowhere"}
     assert run([installed / "krm-fn"], LIST, environment, cwd=tmp_path).returncode == 0
+
+
+def test_a_source_folder_gives_the_same_modules(installed, tmp_path):
+    """PYTHONPATH names a clone whose metadata, made by setuptools, lists all its files."""
+    source, listed = tmp_path / "source", tmp_path / "source" / "dynamo_krm_fn.egg-info"
+    shutil.copytree(programs.ROOT / "krm_fn", source / "krm_fn", ignore=shutil.ignore_patterns("__pycache__"))
+    listed.mkdir()
+    (source / "README.md").touch()
+    (listed / "PKG-INFO").write_text(str(metadata.metadata("dynamo-krm-fn")))
+    (listed / "SOURCES.txt").write_text("README.md\nkrm_fn/__init__.py\ndynamo_krm_fn.egg-info/PKG-INFO\n")
+    assert install(tmp_path / "copy", env={**os.environ, "PYTHONPATH": str(source)}).returncode == 0
+    names = [{each.name for each in folder.glob("krm-fn.d/lib/python*/*")} for folder in (tmp_path / "copy", installed)]
+    assert listed.name in names[0]
+    assert [name for name in names[0] ^ names[1] if not name.endswith("-info")] == []
+    assert run([tmp_path / "copy" / "krm-fn"], LIST).returncode == 0
 
 
 def test_nothing_is_written_and_nothing_compiled_when_it_runs(installed):
