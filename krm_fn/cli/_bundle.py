@@ -122,16 +122,13 @@ def _named(requirement: str) -> str:
 def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
     """Copies the files that pip recorded, except scripts and other files outside the folder of the packages.
 
-    Of this program only the metadata is copied: in a source folder the list has tests and documents, too. `_fill` copies its modules.
+    Of this program it copies the metadata only: in a source folder the list also has tests and documents. `_fill` copies the modules.
     """
     if distribution.files is None:
         raise LookupError(f"the installation of {distribution.name} has no list of its files; install it with pip")
-    own = distribution.name == DISTRIBUTION
     for file in distribution.files:
-        source = Path(str(file.locate()))
-        if own and not file.parts[0].endswith("-info"):
-            continue
-        if ".." not in file.parts and file.suffix != ".pth" and source.exists():
+        source, wanted = Path(str(file.locate())), distribution.name != DISTRIBUTION or file.parts[0].endswith("-info")
+        if wanted and ".." not in file.parts and file.suffix != ".pth" and source.exists():
             (library / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, library / file)
 

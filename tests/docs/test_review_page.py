@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -58,7 +57,7 @@ def run(forge, folder, base):
     """Runs the script as GitLab does: its lines in one shell, which ends at the first error."""
     shown = job("review")["review"]
     variables = {key: str(value) for key, value in shown["variables"].items()}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = programs.search_path(Path(sys.executable).parent)
     environment = {"PATH": path, "PYTHONPATH": str(ROOT), "CI_MERGE_REQUEST_DIFF_BASE_SHA": base, **variables, **forge.gitlab()}
     script = "\n".join(shown["script"])
     return subprocess.run(

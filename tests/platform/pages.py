@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -66,7 +65,5 @@ def environment(plane: ControlPlane) -> dict[str, str]:
 
     kubectl caches the kinds of this cluster, as it does for the readers of a page.
     """
-    variables = plane.environment
-    tools = [Path(sys.executable).parent, programs.path("kustomize").parent]
-    path = os.pathsep.join([*map(str, tools), variables["PATH"]])
-    return {**variables, "PATH": path, "KUBECACHEDIR": str(plane.folder / "kubectl-cache")}
+    path = programs.search_path(Path(sys.executable).parent, plane.kubectl_program.parent, programs.path("kustomize").parent)
+    return {**plane.environment, "PATH": path, "KUBECACHEDIR": str(plane.folder / "kubectl-cache")}

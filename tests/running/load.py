@@ -59,7 +59,9 @@ class Load:
         reasons: dict[str, list[Answer]] = {}
         for each in sorted(self.lost):
             reasons.setdefault(each.lost, []).append(each)
-        lines += [f"  {found[0].started:6.1f} s to {found[-1].started:.1f} s: {len(found)} lost, {why}" for why, found in reasons.items()]
+        for why, found in reasons.items():
+            longest = max(each.took for each in found)
+            lines.append(f"  {found[0].started:6.1f} s to {found[-1].started:.1f} s: {len(found)} lost after up to {longest:.1f} s, {why}")
         return "\n".join(lines)
 
 

@@ -50,9 +50,8 @@ def test_graph_of_the_page_answers_and_leaves_nothing(bed, user):
         (ask, _), (_, export) = typed
         answer = subprocess.run(["sh", "-c", ask], capture_output=True, text=True, check=True, timeout=60).stdout
         assert '"finish_reason":"length"' in answer
-        look = f"{export}; {bed.plane.kubectl_program} get dgd --namespace prod --no-headers"
-        own = os.environ | {"KUBECACHEDIR": os.devnull}  # see `ControlPlane.environment`
-        listed = subprocess.run(["sh", "-c", look], env=own, capture_output=True, text=True, check=True, timeout=60).stdout
+        look = ["sh", "-c", f"{export}; kubectl get dgd --namespace prod --no-headers"]
+        listed = subprocess.run(look, env=bed.plane.environment, capture_output=True, text=True, check=True, timeout=60).stdout
         assert listed.split()[:2] == ["chat", "True"]
         folder = str(Path(export.partition("=")[2]).parents[1])
         assert left(folder)

@@ -58,8 +58,8 @@ def of(folder: Path) -> list[Recording]:
 
 def environment(*names: str) -> dict[str, str]:
     """The environment with a PATH that holds our command, a `docker` that needs no engine, and the named programs."""
-    where = [str(Path(sys.executable).parent), str(SHIM), *(str(programs.path(name).parent) for name in names)]
-    return {**os.environ, "PATH": os.pathsep.join([*where, os.environ["PATH"]]), "PYTHONDONTWRITEBYTECODE": "1"}
+    path = programs.search_path(Path(sys.executable).parent, SHIM, *(programs.path(name).parent for name in names))
+    return {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def output(recording: Recording, root: Path = programs.ROOT, **variables: str) -> str:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.testbed import api, server
+from tests.testbed import api, programs, server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,8 +56,8 @@ class ControlPlane(NamedTuple):
         kubectl would cache the kinds of a cluster by address, for hours. But tests add kinds, and a later control plane can have the same
         port and other kinds. In a folder that cannot exist kubectl caches nothing.
         """
-        path = os.pathsep.join([str(self.kubectl_program.parent), os.environ["PATH"]])
-        return {**os.environ, "PATH": path, "KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": os.devnull}
+        own = {"KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": os.devnull}
+        return {**os.environ, "PATH": programs.search_path(self.kubectl_program.parent), **own}
 
     def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - as subprocess calls it
         """Run kubectl; returns its stdout. Raises CalledProcessError with the reason in `stderr` and in a note."""

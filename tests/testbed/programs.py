@@ -23,6 +23,11 @@ def path(name: str) -> Path:
     return Path(entry["path"])
 
 
+def search_path(*folders: Path) -> str:
+    """PATH with these folders before all others."""
+    return os.pathsep.join([*map(str, folders), os.environ["PATH"]])
+
+
 def missing(name: str, entry: dict[str, Any]) -> NoReturn:
     """Skip the test or let it fail: see `verdict`."""
     fails, reason = verdict(name, entry, required=os.environ.get("KRM_FN_TOOLS") == "required", ci=os.environ.get("CI") == "true")

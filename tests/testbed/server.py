@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3; kill $$ && sleep 10 && kill -9 $$) >/dev/null 2>&1 & exec 3<&-; exec "$@"'
 
 
+_ASSIGNED_BY_NOBODY = range(16384, 32768)  # net.ipv4.ip_local_port_range begins at 32768
+
+
 class StartError(Exception):
     """A server ended or did not become ready. The message ends with the last lines of its log."""
 
@@ -100,11 +103,11 @@ def running(command: Sequence[str | Path], log: Path) -> Iterator[Server]:
 def free_ports(count: int) -> list[int]:
     """Different free ports on the loopback interface.
 
-    They are below those that Linux gives to sockets on its own. So no socket of another process gets one before the server has started.
+    Linux gives these ports to no socket that asks for any port. So they are still free when the server starts, some seconds later.
     """
     found: set[int] = set()
     while len(found) < count:
-        number = 16384 + secrets.randbelow(16384)
+        number = secrets.choice(_ASSIGNED_BY_NOBODY)
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", number))
             found.add(number)

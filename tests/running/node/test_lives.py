@@ -63,20 +63,20 @@ def test_a_container_that_ends_again_and_again_backs_off(running):
     here = pods.here(running, "crash")
     here.apply(pods.pod("pod", pods.shell("echo starting; echo no such model; exit 7", terminationMessagePolicy="FallbackToLogsOnError")))
 
-    waits: dict[str, pods.Object] = {}
+    waits: dict[int, pods.Object] = {}
 
-    def doubled():
+    def two_seen():
         status = here.container("pod")
-        found = status.get("state", {}).get("waiting", {})
-        if found.get("reason") == "CrashLoopBackOff":
-            waits.setdefault(found["message"], status)
+        said = status.get("state", {}).get("waiting", {}).get("message", "")
+        if found := re.match(r"back-off (\d+)s restarting failed container=main ", said):
+            waits.setdefault(int(found[1]), status)
         return len(waits) == 2
 
-    here.node.eventually(doubled, "crash", 60)
-    _, status = waits.values()
-    words = re.findall(r"^back-off (\d+)s restarting failed container=main ", "\n".join(waits), re.MULTILINE)
-    first, second = map(int, words)
+    here.node.eventually(two_seen, "crash", 60)
+    first, second = waits
     assert second == 2 * first
+    status = waits[second]
+    assert status["state"]["waiting"]["reason"] == "CrashLoopBackOff"
     last = status["lastState"]["terminated"]
     assert (last["exitCode"], last["reason"], last["message"]) == (7, "Error", "starting\nno such model\n")
     assert status["restartCount"] == second.bit_length(), "after waits of 0, 1, 2 … seconds"
