@@ -5,6 +5,9 @@ PYTHON ?= python3
 WORKERS ?= 3
 MINUTES ?= 60
 GRAPHS ?= 10000
+BASE ?= main
+# The tests that have make targets of their own.
+OTHERS := tests/gitops tests/containers tests/running
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -13,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo tools-planner
+.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo tools-planner
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -26,8 +29,19 @@ try: $(VENV)/dev tools tools-dynamo ## run a graph on a cluster of its own, with
 
 check: lint types imports test ## run lint, types, imports and test
 
-test: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --ignore tests/gitops --ignore tests/containers --ignore tests/running
+ifdef FILE
+test: $(VENV)/dev
+	$(BIN)/python -m pytest $(FILE)
+else ifdef CHANGED
+test: $(VENV)/dev
+	@tests="$$($(BIN)/python tools/changed_tests.py --base $(BASE) --without $(OTHERS))" || exit 2; \
+	if [ -z "$$tests" ]; then echo "no test imports what differs from $(BASE)"; exit 0; fi; \
+	KRM_FN_SERVERS=none KRM_FN_EXAMPLES=20 KRM_FN_MUTATIONS=200 \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $$tests
+else
+test: $(VENV)/dev tools ## run all tests that need no container engine, with the real programs; FILE=tests/a.py runs some, CHANGED=1 those of what differs from BASE=main
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(OTHERS:%=--ignore %)
+endif
 
 fuzz: $(VENV)/dev ## run the function on 18,000 resources with random mistakes; make test runs 2,000
 	KRM_FN_MUTATIONS=18000 $(BIN)/python -m pytest -n $(WORKERS) tests/fuzz
@@ -68,6 +82,9 @@ sbom: ## write the image's bill of materials as CycloneDX: build/sbom.cdx.json
 lint: $(VENV)/dev ## check rules and format with ruff
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+structure: $(VENV)/dev ## print figures about the structure of the code: ROOTS="other-checkout ." compares checkouts
+	@$(BIN)/python tools/structure.py $(ROOTS)
 
 types: $(VENV)/dev ## check types with mypy, strict
 	$(BIN)/mypy

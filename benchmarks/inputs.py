@@ -28,7 +28,7 @@ def graphs(count: int, version: str = versions.V1ALPHA1) -> bytes:
     (graph,) = _graph()
     services = dict(list(graph["spec"]["services"].items())[:3])
     written = versions.to(version, {**graph, "spec": {**graph["spec"], "services": services}})
-    annotations = {key: value for key, value in labels.notes(written).items() if key not in labels.PRESERVED}
+    annotations = {key: value for key, value in labels.annotations(written).items() if key not in labels.PRESERVED}
     metadata = {**written["metadata"], "annotations": annotations}
     return _listed([{**written, "metadata": {**metadata, "name": f"graph-{number}"}} for number in range(count)])
 

@@ -1,135 +1,192 @@
-"""Config: the settings that the reference operator takes from Helm values and flags, read from the functionConfig.
+"""The settings of a run. `krm_fn.function_config` reads them.
 
-`krm_fn.api.render` holds their schema. A test keeps the defaults of both modules equal.
+This module is the one source of the settings: a render takes their defaults from it, `krm_fn.api.dynamo_render` makes the schema of
+DynamoRender from it, and `krm_fn.generate` the list of all settings in docs/configuration.md. The docstrings of the fields are the
+descriptions. A Dynamo operator gets most of these settings from Helm values and flags.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
-from krm_fn import results
-from krm_fn.kube import identity, labels
 from krm_fn.records import NamedTuple
-from krm_fn.results import Result
-from krm_fn.schema import check
 
-API_VERSION = f"{labels.PREFIX}v1alpha1"
-KIND = "DynamoRender"
-OPERATOR = "OperatorConfiguration"
-DYNAMO_GROUP = identity.DYNAMO_GROUP
+if TYPE_CHECKING:
+    from typing import Literal
+
+    # `krm_fn.api.dynamo_render` has the limits of these texts.
+    Duration = str
+    NonEmpty = str
+    Version = str
 
 
-class LeaderWorkerSet(NamedTuple):
-    """LeaderWorkerSets in deployment mode. `enabled` is true if they run multinode services."""
+class LeaderWorkerSetSettings(NamedTuple):
+    """Settings of multinode services in deployment mode."""
 
     enabled: bool = True
+    """True if the cluster serves LeaderWorkerSets. If false, a multinode service is an error in deployment mode."""
 
 
-class KaiScheduler(NamedTuple):
-    """The KAI scheduler, for Grove only. `enabled` is true if it schedules the pods; `queue` is its queue."""
+class KaiSchedulerSettings(NamedTuple):
+    """The KAI scheduler, which schedules either all pods of a graph or none."""
 
     enabled: bool = False
+    """True if the KAI scheduler schedules the pods."""
     queue: str = "dynamo"
+    """The default queue of graphs. An annotation on a graph overrides it."""
 
 
-class VolcanoScheduler(NamedTuple):
-    """The Volcano scheduler, for Grove only. `enabled` is true if it schedules the pods."""
+class VolcanoSchedulerSettings(NamedTuple):
+    """The Volcano scheduler, which schedules either all pods of a graph or none."""
 
     enabled: bool = False
+    """True if the Volcano scheduler schedules the pods. The KAI scheduler must be off then."""
 
 
-class Grove(NamedTuple):
-    """The settings of PodCliqueSets."""
+class GroveSettings(NamedTuple):
+    """Settings of PodCliqueSets."""
 
-    termination_delay: str = "15m"
-    kai_scheduler: KaiScheduler = KaiScheduler()
-    volcano_scheduler: VolcanoScheduler = VolcanoScheduler()
+    termination_delay: Duration = "15m"
+    """The time for which a graph may have too few pods before Grove restarts it, for example `15m`."""
+    kai_scheduler: KaiSchedulerSettings = KaiSchedulerSettings()
+    """Settings of the KAI scheduler."""
+    volcano_scheduler: VolcanoSchedulerSettings = VolcanoSchedulerSettings()
+    """Settings of the Volcano scheduler. Only Dynamo 1.0 and later uses it for Grove."""
     schedulers: tuple[str, ...] = ("default-scheduler", "kai-scheduler")
+    """The schedulers in Grove's configuration. Grove refuses pods of other schedulers. If empty, any scheduler is accepted."""
 
 
-class Ingress(NamedTuple):
-    """The default ingress of frontends without an `ingress` field."""
+class IngressSettings(NamedTuple):
+    """The default ingress of a frontend that has no `ingress`."""
 
     class_name: str = ""
+    """The ingress class. If empty, no Ingress is generated."""
     tls_secret_name: str = ""
+    """The Secret with certificate and key. If empty, the Ingress has no TLS."""
     host_suffix: str = ""
+    """The domain of the host. The host is the graph's name, a dot and this suffix. If empty, the suffix is `local`."""
     istio_gateway: str = ""
+    """The Istio gateway. If set, a VirtualService is generated. If empty, no graph gets a VirtualService."""
 
 
-class Rbac(NamedTuple):
-    """The names of the ClusterRoles that the platform installs."""
+class RbacSettings(NamedTuple):
+    """The ClusterRoles of the platform's installation. The function binds them in the namespace of the graph."""
 
     planner_role: str = "dynamo-planner"
+    """The ClusterRole of planners."""
     epp_role: str = "dynamo-epp"
+    """The ClusterRole of endpoint pickers."""
     profiling_role: str = "dynamo-profiling"
+    """The ClusterRole of profiling jobs. If empty, no role is bound, their service account must exist, and GPU discovery is refused."""
 
 
-class Profiling(NamedTuple):
-    """The profiling Jobs of requests. `copier_image` has a shell and kubectl; it checks for the output of a Job and publishes it."""
+class ProfilingSettings(NamedTuple):
+    """The profiling Jobs of requests."""
 
-    copier_image: str = "docker.io/alpine/k8s:1.34.1"
+    copier_image: NonEmpty = "docker.io/alpine/k8s:1.34.1"
+    """The image that publishes the profiler's output. It needs a shell, kubectl and sha256sum."""
+
+
+class IstioSettings(NamedTuple):
+    """The TLS settings of Istio's DestinationRules."""
+
+    tls_mode: Literal["SIMPLE", "MUTUAL", "ISTIO_MUTUAL", "DISABLE"] = "SIMPLE"
+    """The TLS mode of connections to an endpoint picker."""
+    insecure_skip_verify: bool = True
+    """If true, the gateway does not verify the certificate of the endpoint picker."""
+    client_certificate: str = ""
+    """The file of the client's certificate in the proxy, for `MUTUAL`."""
+    private_key: str = ""
+    """The file of the client's key in the proxy, for `MUTUAL`."""
+    ca_certificates: str = ""
+    """The file of the certificates that verify the endpoint picker, for `MUTUAL`."""
+
+
+class ServiceMeshSettings(NamedTuple):
+    """The service mesh between a gateway and an endpoint picker."""
+
+    enabled: bool = False
+    """If true, each endpoint picker gets a DestinationRule."""
+    provider: Literal["istio"] = "istio"
+    """The service mesh."""
+    istio: IstioSettings = IstioSettings()
+    """The TLS settings of Istio."""
 
 
 class PullSecret(NamedTuple):
-    """An image pull secret in the cluster, and the registry that it is for."""
+    """An image pull secret in the cluster."""
 
-    registry: str = ""
-    name: str = ""
-
-
-class Istio(NamedTuple):
-    """The TLS settings of Istio's DestinationRules."""
-
-    tls_mode: str = "SIMPLE"
-    insecure_skip_verify: bool = True
-    client_certificate: str = ""
-    private_key: str = ""
-    ca_certificates: str = ""
-
-
-class ServiceMesh(NamedTuple):
-    """The service mesh between a gateway and an endpoint picker. `enabled` is true if the mesh needs a DestinationRule."""
-
-    enabled: bool = False
-    provider: str = "istio"
-    istio: Istio = Istio()
+    registry: str
+    """The registry's host, for example `nvcr.io`."""
+    name: str
+    """The Secret's name."""
 
 
 class Config(NamedTuple):
-    """The settings of one run. Each field has the same name in the functionConfig, in camelCase."""
+    """The settings of one run."""
 
-    behaviour: str = ""
-    operator_version: str = "1.5.0"
-    worker_hash: str = "pods"
-    source_version: str = "keep"
-    orchestrator: str = "deployment"
-    leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
-    grove: Grove = Grove()
-    discovery_backend: str = "kubernetes"
+    behaviour: Literal["", "v0.9", "v1.5"] = ""
+    """The release of Dynamo whose operator a render follows. If empty, the resource decides: `v1.5` for v1beta1, and for v1alpha1 with
+    the annotations of an operator of 1.0 or later; otherwise `v0.9`."""
+    operator_version: Version = "1.5.0"
+    """The version of the operator that created the graphs, for graphs without the annotation `nvidia.com/dynamo-operator-origin-version`.
+    It decides how vLLM spans nodes, and is a part of the worker hash. Only `behaviour: v1.5` uses it."""
+    worker_hash: Literal["pods", "names", "none"] = "pods"
+    """The objects that get the hash of all workers of a graph. `pods`: a label and a variable of the workers' pods. `names`: also the
+    names of the workers' objects, as the operator does. `none`: no object. A graph with the operator's annotation keeps the names that
+    the operator gave. Only `behaviour: v1.5` uses it."""
+    source_version: Literal["keep", "v1alpha1", "v1beta1"] = "keep"
+    """The API version of Dynamo resources in the output. `keep`: the version that they have in the input."""
+    orchestrator: Literal["deployment", "grove"] = "deployment"
+    """`deployment` generates Deployments, and LeaderWorkerSets for multinode services. `grove` generates one PodCliqueSet per graph."""
+    leader_worker_set: LeaderWorkerSetSettings = LeaderWorkerSetSettings()
+    """Settings of multinode services in deployment mode."""
+    grove: GroveSettings = GroveSettings()
+    """Settings of PodCliqueSets."""
+    discovery_backend: Literal["kubernetes", "etcd"] = "kubernetes"
+    """The discovery of components. `kubernetes`: through the API server, with a service account for each graph. `etcd`: through etcd."""
     nats_address: str = ""
+    """The address of NATS, for example `nats://nats.dynamo-system.svc:4222`. If empty, pods get no `NATS_SERVER`."""
     etcd_address: str = ""
+    """The addresses of etcd. If empty, pods get no `ETCD_ENDPOINTS`."""
     model_express_url: str = ""
+    """The URL of Model Express. If empty, pods get no `MODEL_EXPRESS_URL`."""
     prometheus_endpoint: str = ""
+    """The URL of Prometheus, from which planners read metrics. If empty, pods get no `PROMETHEUS_ENDPOINT`."""
     mpi_secret_name: str = "mpi-run-ssh-secret"  # noqa: S105 - the name of a Secret
+    """The Secret with the SSH key that the pods of a TensorRT-LLM group use between each other."""
     namespace: str = ""
-    ingress: Ingress = Ingress()
-    rbac: Rbac = Rbac()
-    profiling: Profiling = Profiling()
-    service_mesh: ServiceMesh = ServiceMesh()
+    """The namespace of resources without one. If empty, they get the namespace `default`, with a warning."""
+    ingress: IngressSettings = IngressSettings()
+    """The default ingress of a frontend that has no `ingress`."""
+    rbac: RbacSettings = RbacSettings()
+    """The ClusterRoles of the platform's installation."""
+    profiling: ProfilingSettings = ProfilingSettings()
+    """The profiling Jobs of requests."""
+    service_mesh: ServiceMeshSettings = ServiceMeshSettings()
+    """The service mesh between a gateway and an endpoint picker. Only `behaviour: v1.5` uses it."""
     dra: bool = True
+    """True if the cluster serves Dynamic Resource Allocation, which GPU memory services need. Only `behaviour: v1.5` uses it."""
     image_pull_secrets: tuple[PullSecret, ...] = ()
+    """Image pull secrets in the cluster, for example `{registry: nvcr.io, name: ngc}`. Pods with images of the registry use them.
+    Secrets of type `kubernetes.io/dockerconfigjson` among the input items need no entry."""
     debugger_image: str = "python:3.12-slim"
+    """The image of the container that debug mode adds."""
     retain_volumes: bool = True
-    source: str = "keep"
+    """If true, annotations tell GitOps tools to keep generated PersistentVolumeClaims when their graph is removed from Git."""
+    source: Literal["keep", "local", "drop"] = "keep"
+    """The Dynamo resource in the output. `keep`: it reaches the cluster, with annotations. `local`: it stays in the build. `drop`: it is
+    removed. Under kpt, `drop` acts as `local`, because kpt would delete your file."""
     components: bool = False
-    unknown_fields: str = "error"
-    restart: str = "render"
+    """If true, DynamoComponentDeployments are generated too, as an inventory for `kubectl get dcd`."""
+    unknown_fields: Literal["error", "warn"] = "error"
+    """The severity of native fields that the known Kubernetes version does not have."""
+    restart: Literal["render", "sync"] = "render"
+    """The effect of a new `spec.restart.id`. `render`: all services restart at once. `sync`: the syncer restarts them in order."""
 
 
 def key(attribute: str) -> str:
-    """The name of an attribute in the functionConfig.
+    """Returns the key of a field in the functionConfig.
 
     >>> key("nats_address"), key("model_express_url")
     ('natsAddress', 'modelExpressURL')
@@ -138,138 +195,11 @@ def key(attribute: str) -> str:
     return first + "".join("URL" if word == "url" else word.title() for word in rest)
 
 
-def read(function_config: dict[str, Any] | None) -> tuple[Config, list[Result]]:
-    """Returns the settings in a functionConfig, and all findings about it.
+def attribute(key: str) -> str:
+    """Returns the field of a key in the functionConfig.
 
-    The functionConfig may be a DynamoRender, a ConfigMap with the same keys as strings (`kpt fn eval -- natsAddress=…`), a Dynamo
-    resource with the settings as annotations (kustomize `generators:`), the OperatorConfiguration of a Dynamo operator, or absent (KRM
-    Functions Specification, `functionConfig`).
+    >>> attribute("natsAddress"), attribute("modelExpressURL")
+    ('nats_address', 'model_express_url')
     """
-    if function_config is None:
-        return Config(), []
-    address = results.ref(function_config)
-    group = address.api_version.partition("/")[0]
-    if address.kind == KIND or f"{group}/" == labels.PREFIX:
-        return _typed(function_config)
-    if (address.api_version, address.kind) == ("v1", "ConfigMap"):
-        return _texts(function_config, function_config.get("data"), ("data",), "")
-    if group == DYNAMO_GROUP:
-        return _texts(function_config, labels.notes(function_config), ("metadata", "annotations"), labels.SETTINGS)
-    if is_config(address):
-        return _of_operator(function_config)
-    said = f"functionConfig is a {address.kind or 'nameless kind'} of {address.api_version or 'no apiVersion'}"
-    return Config(), [results.error("DYN040", f"{said}; write a {KIND} of {API_VERSION}, or a ConfigMap with its keys", address)]
-
-
-def is_config(address: results.Ref) -> bool:
-    """True for a kind that only configures: a DynamoRender, and the OperatorConfiguration of a Dynamo operator."""
-    return address.kind == KIND or (address.kind == OPERATOR and address.api_version.partition("/")[0].endswith(f".{DYNAMO_GROUP}"))
-
-
-def _typed(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
-    spec = function_config.get("spec")
-    if not isinstance(spec, dict):
-        return Config(), list(check.config(function_config))
-    if "behaviour" in spec:
-        spec = {**spec, "behaviour": _release(spec["behaviour"])}
-    found = list(check.config({**function_config, "spec": spec}))
-    if results.failed(found):  # the namespace stays, or DYN057 would follow from a mistake in another setting
-        namespace = spec.get("namespace")
-        return Config(namespace=namespace if isinstance(namespace, str) else ""), found
-    config: Config = _fill(Config, spec)
-    return config, [*found, *_check_mesh(config.service_mesh, results.ref(function_config))]
-
-
-def _check_mesh(mesh: ServiceMesh, address: results.Ref) -> Iterator[Result]:
-    """Reports a TLS mode without its files: Istio refuses such a DestinationRule."""
-    files = {"clientCertificate": mesh.istio.client_certificate, "privateKey": mesh.istio.private_key}
-    for name, file in files.items() if mesh.enabled and mesh.istio.tls_mode == "MUTUAL" else ():
-        if not file:
-            message = f"{name} is required with tlsMode: MUTUAL; name a file in the proxies, or use another mode"
-            yield results.error("DYN429", message, address, ("spec", "serviceMesh", "istio", name))
-
-
-def _of_operator(function_config: dict[str, Any]) -> tuple[Config, list[Result]]:
-    """Reads an OperatorConfiguration. Annotations on it set the keys that it does not have, and override the others."""
-    from krm_fn import operator_config  # noqa: PLC0415 - most configurations are of other kinds
-
-    spec, found = operator_config.read(function_config)
-    config, wrong = _texts(function_config, labels.notes(function_config), ("metadata", "annotations"), labels.SETTINGS, spec)
-    return config, [*found, *wrong]
-
-
-def _release(written: Any) -> Any:
-    """A release as a text that starts with `v`. YAML reads `0.9` as a number."""
-    text = str(written) if isinstance(written, float | int) and not isinstance(written, bool) else written
-    return f"v{text}" if isinstance(text, str) and text[:1].isdigit() else text
-
-
-def _texts(
-    holder: dict[str, Any], data: Any, at: results.Path, prefix: str, base: dict[str, Any] | None = None
-) -> tuple[Config, list[Result]]:
-    """Reads settings that are written as strings, and adds them to those of `base`. A dot in a key separates the levels of a setting."""
-    spec: dict[str, Any] = base or {}
-    spelled: dict[results.Path, str] = {}
-    for name, text in (data if isinstance(data, dict) else {}).items():
-        if not name.startswith(prefix):
-            continue
-        steps = tuple(name.removeprefix(prefix).split("."))
-        spelled[steps] = name
-        inner = spec
-        for step in steps[:-1]:
-            nested = inner.setdefault(step, {})
-            inner = nested if isinstance(nested, dict) else {}
-        inner[steps[-1]] = _value(Config, steps, text)
-    address = results.ref(holder)
-    config, found = _typed({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "texts"}, "spec": spec})
-    return config, [*_moved(found, address, at, spelled), *_twice(address, at, spelled)]
-
-
-def _moved(found: list[Result], address: results.Ref, at: results.Path, spelled: dict[results.Path, str]) -> Iterator[Result]:
-    """Moves findings about the typed form to the key that the user wrote."""
-    for result in found:
-        steps = tuple(str(step) for step in result.path[1:])
-        name = next((name for key, name in spelled.items() if key[: len(steps)] == steps[: len(key)]), "")
-        yield result._replace(ref=address, path=(*at, name) if name else at)
-
-
-def _twice(address: results.Ref, at: results.Path, spelled: dict[results.Path, str]) -> Iterator[Result]:
-    """Reports a nested setting whose parent is also set, because the order of the keys would decide which one wins."""
-    for steps, name in spelled.items():
-        for whole in (spelled[steps[:length]] for length in range(1, len(steps)) if steps[:length] in spelled):
-            yield results.error("DYN041", f"{name} is also set by {whole}; keep one of the two", address, (*at, name))
-
-
-def _value(kind: type, steps: results.Path, text: Any) -> Any:
-    """Converts a text to the type of the setting. An unreadable text stays text, and the schema check reports it."""
-    default = _default(kind, steps)
-    if not isinstance(text, str) or isinstance(default, str) or default is None:
-        return text
-    if isinstance(default, bool):
-        return {"true": True, "false": False}.get(text, text)
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _default(kind: Any, steps: results.Path) -> Any:
-    value = kind()
-    for step in steps:
-        attribute = next((name for name in getattr(value, "_fields", ()) if key(name) == step), None)
-        if attribute is None:
-            return None
-        value = getattr(value, attribute)
-    return value
-
-
-def _fill(kind: Any, spec: dict[str, Any]) -> Any:
-    """Makes a settings tuple from its checked dict. Missing and null fields keep their defaults."""
-    written = {name: spec[key(name)] for name in kind._fields if spec.get(key(name)) is not None}
-    defaults = kind._field_defaults
-    for name, value in written.items():
-        if hasattr(defaults[name], "_fields"):
-            written[name] = _fill(type(defaults[name]), value)
-        elif isinstance(defaults[name], tuple):
-            written[name] = tuple(_fill(PullSecret, entry) if isinstance(entry, dict) else entry for entry in value)
-    return kind(**written)
+    letters = [f"_{letter.lower()}" if letter.isupper() else letter for letter in key.replace("URL", "Url")]
+    return "".join(letters)

@@ -1,27 +1,30 @@
 """Expands every Dynamo resource among the items to native objects.
 
+A resource becomes a plan, the plan becomes pods, the rules check both, and a render turns them into objects:
+`krm_fn.resolve` → `krm_fn.manifests` (pods) → `krm_fn.rules` → `krm_fn.manifests` (objects).
+
 The result of `expand` depends on its arguments only. It reads no clock, environment, file or network, and never changes its input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from krm_fn import ownership, resolve, results, validation
+from krm_fn import ownership, resolve, results, rules
 from krm_fn.config import Config
-from krm_fn.convert import older_forms
+from krm_fn.convert import deprecated_fields
 from krm_fn.kube import identity
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.manifests import generated, graph
+from krm_fn.manifests import generated_objects, graph_objects
 from krm_fn.ownership import Generated
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster, kept
+from krm_fn.resolve import cluster, source_version
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity
-from krm_fn.schema import check, readable
-from krm_fn.validation import identities, suppressed
+from krm_fn.rules import identity_rules, ignore_rules
+from krm_fn.schema import invalid_fields, schema_check
 
 API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
 
@@ -33,78 +36,72 @@ class Expansion(NamedTuple):
     results: list[Result]
 
 
-class _Expanded(NamedTuple):
-    """The expansion of one item: the item itself if it stays, the objects generated from it, and the findings about it."""
+class PlannedResource(NamedTuple):
+    """A Dynamo resource with its plan, pods and native objects.
 
-    kept: list[Resource]
-    generated: list[Generated]
-    results: list[Result]
-
-
-class _Kind(NamedTuple):
-    """How resources of one kind are expanded. Each kind has its own type of plan.
-
-    `resolve` makes the plan, and `make` what both the rules and the render need: the pods of a graph, the Job of a request. `judge` has
-    the rules, `render` makes the objects, and `annotations` those of the resource itself. `keeps_nulls` is true if nulls in free-form
-    fields reach the plan; the others are left out.
-    """
-
-    resolve: Callable[[Resource, Config, ClusterFacts], tuple[Any, list[Result]]]
-    make: Callable[[Any], Any]
-    judge: Callable[[Any, Any, ClusterFacts], Iterator[Result]]
-    render: Callable[[Any, Any], Iterator[Resource]]
-    annotations: Callable[[Any, Any], Labels]
-    keeps_nulls: bool = False
-
-
-_GRAPH = _Kind(resolve.graph, graph.pods, validation.graph, graph.render, graph.own_annotations)
-
-
-@cache
-def _kind(api_version: str, name: str) -> _Kind | None:
-    """How resources of a kind are expanded; None for kinds that are not."""
-    if api_version not in API_VERSIONS:
-        return None
-    if name == identity.REQUEST:
-        from krm_fn.manifests import profiling  # noqa: PLC0415 - a render of graphs alone starts without these modules
-        from krm_fn.validation import requests  # noqa: PLC0415
-
-        return _Kind(resolve.request, profiling.job, requests.check, profiling.render, profiling.own_annotations, keeps_nulls=True)
-    return {identity.GRAPH: _GRAPH, identity.COMPONENT: _GRAPH._replace(resolve=resolve.component)}.get(name)
-
-
-class Planned(NamedTuple):
-    """A Dynamo resource that a render expands. `plan` and `made` have the types of its kind, and `objects` are its native objects.
-
-    For a graph or a component, these types are `GraphPlan` and a list of `Pods`; for a request `RequestPlan` and its Job.
+    For a graph or a component, `plan` is a `GraphPlan` and `pods` a list of `Pods`. For a request, `plan` is a `RequestPlan` and `pods`
+    its profiling Job.
     """
 
     source: Resource
     plan: Any
-    made: Any
+    pods: Any
     objects: list[Resource]
 
 
-class _Read(NamedTuple):
-    """One resource as it was read. `checked` holds the findings of the schema, `results` those and the findings of all rules."""
+class _Expander(NamedTuple):
+    """The functions that expand one kind of resource, in the order in which they run. Each kind has its own types of plan and pods.
 
-    plan: Any
-    made: Any
-    checked: list[Result]
-    results: list[Result]
+    `annotations` makes those of the resource itself. `keeps_nulls` is true if nulls in free-form fields reach the plan.
+    """
+
+    plan: Callable[[Resource, Config, ClusterFacts], tuple[Any, list[Result]]]
+    pods: Callable[[Any], Any]
+    check: Callable[[Any, Any, ClusterFacts], Iterator[Result]]
+    render: Callable[[Any, Any], Iterable[Resource]]
+    annotations: Callable[[Any, Any], Labels]
+    keeps_nulls: bool = False
 
 
-class _Input(NamedTuple):
+_GRAPH = _Expander(resolve.graph, graph_objects.pods, rules.check_graph, graph_objects.render, graph_objects.own_annotations)
+
+
+@cache
+def _expander(api_version: str, kind: str) -> _Expander | None:
+    """Returns the expander of a kind; None for kinds that are not expanded."""
+    if api_version not in API_VERSIONS:
+        return None
+    if kind == identity.REQUEST:
+        from krm_fn.manifests import profiling  # noqa: PLC0415 - a render of graphs alone starts without these modules
+        from krm_fn.rules import request_rules  # noqa: PLC0415
+
+        return _Expander(resolve.request, profiling.job, request_rules.check, profiling.render, profiling.own_annotations, keeps_nulls=True)
+    return {identity.GRAPH: _GRAPH, identity.COMPONENT: _GRAPH._replace(plan=resolve.component)}.get(kind)
+
+
+class _Context(NamedTuple):
     """The configuration, and the facts from the other items that the expansion of one item needs."""
 
     config: Config
     cluster: ClusterFacts
-    images: older_forms.Images
+    images: deprecated_fields.Images
 
-    @property
-    def unknown(self) -> Severity:
-        """The severity of native fields that krm-fn's Kubernetes schema does not have."""
-        return "warning" if self.config.unknown_fields == "warn" else "error"
+
+class _CheckedPlan(NamedTuple):
+    """The plan and the pods of one resource. `findings` are those of the schema and of all rules."""
+
+    plan: Any
+    pods: Any
+    schema_findings: list[Result]
+    findings: list[Result]
+
+
+class _ExpandedItem(NamedTuple):
+    """The expansion of one item: the item itself, unless the output omits it, the objects generated from it, and the findings about it."""
+
+    items: list[Resource]
+    generated: list[Generated]
+    findings: list[Result]
 
 
 def expand(resources: Sequence[Resource], config: Config) -> Expansion:
@@ -113,124 +110,130 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     Items that do not change come back as the same objects. The function never raises for user input, and an error in one resource does
     not hide findings about the others.
     """
-    facts, unreadable_secrets = cluster.read(resources, config)
-    home = config.namespace or cluster.NAMESPACE
-    images, unreadable_images = older_forms.images(resources, home)
-    items = [_guarded(resource, _Input(config, facts, images)) for resource in resources]
-    stays = [resource for item in items for resource in item.kept]
-    objects = [entry for item in items for entry in item.generated]
-    present = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in filter(identity.is_dynamo, resources)}
-    placed, misplaced = ownership.place(stays, objects, present, home, generated.is_prunable)
-    found = [*unreadable_secrets, *unreadable_images, *identities.check_duplicates(resources, config), *misplaced]
-    found.extend(result for item in items for result in item.results)
-    return Expansion(placed, sorted(suppressed.without(_distinct(found), resources), key=results.order))
+    facts, secret_findings = cluster.read(generated_objects.written(resources), config)
+    default_namespace = config.namespace or cluster.NAMESPACE
+    images, image_findings = deprecated_fields.images(resources, default_namespace)
+    context = _Context(config, facts, images)
+    expanded = [_expand_item(resource, context) for resource in resources]
+    items = [item for expansion in expanded for item in expansion.items]
+    generated = [entry for expansion in expanded for entry in expansion.generated]
+    owners = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in filter(identity.is_dynamo, resources)}
+    output, conflicts = ownership.merge(items, generated, owners, default_namespace, generated_objects.is_prunable)
+    findings = [*secret_findings, *image_findings, *identity_rules.check_duplicates(resources, config), *conflicts]
+    findings.extend(finding for expansion in expanded for finding in expansion.findings)
+    return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
 
 
-def _guarded(resource: Resource, context: _Input) -> _Expanded:
+def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
     """Expands one item. An internal error becomes a finding, so that it hides no finding about the other items."""
     try:
-        return _item(resource, context)
+        if not identity.is_dynamo(resource):
+            return _ExpandedItem([resource], [], [])
+        expander = _expander_of(resource)
+        return _check_only(resource, context) if expander is None else _expand_resource(resource, expander, context)
     except Exception as problem:  # noqa: BLE001 - as the docstring says
-        return _Expanded([resource], [], [results.internal(problem, results.ref(resource))])
+        return _ExpandedItem([resource], [], [results.internal(problem, results.ref(resource))])
 
 
-def _item(resource: Resource, context: _Input) -> _Expanded:
-    """Expands one item of a kind that is expanded. A component that was generated from a graph is not."""
-    if not identity.is_dynamo(resource):
-        return _Expanded([resource], [], [])
-    address = results.ref(resource)
-    kind = _kind(address.api_version, address.kind)
-    if kind is None or generated.is_generated(resource):
-        return _unexpanded(resource, context)
-    converted, findings = older_forms.convert(resource, context.images)
-    item = _expanded(converted, kind, context, findings)
-    return item if item.generated or not results.failed(item.results) else item._replace(kept=[resource])
+def _expander_of(resource: Resource) -> _Expander | None:
+    """Returns the expander of a resource; None for other kinds, and for a component that was generated from a graph."""
+    ref = results.ref(resource)
+    expander = _expander(ref.api_version, ref.kind)
+    return None if expander is None or generated_objects.is_generated(resource) else expander
 
 
-def plans(resources: Sequence[Resource], config: Config) -> list[Planned]:
-    """The plans and objects of all Dynamo resources that a render expands, without those that have errors; `expand` reports the errors."""
-    facts, images = cluster.read(resources, config)[0], older_forms.images(resources, config.namespace or cluster.NAMESPACE)[0]
-    found = (_planned(resource, _Input(config, facts, images)) for resource in resources)
-    return [each for each in found if each]
+def _expand_resource(resource: Resource, expander: _Expander, context: _Context) -> _ExpandedItem:
+    """Expands one resource. A resource with errors generates nothing."""
+    converted, conversion_findings = deprecated_fields.convert(resource, context.images)
+    plan, pods, schema_findings, findings = _check_plan(converted, expander, context, conversion_findings)
+    if results.failed(findings):
+        return _ExpandedItem([resource], [], findings)
+    written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
+    source = source_version.source(written, context.config)
+    items = ownership.source(source, expander.annotations(plan, source.get("spec")), context.config.source)
+    objects = [source_version.beside(source, item) for item in expander.render(plan, pods)]
+    findings.extend(source_version.check(written, context.config))
+    return _ExpandedItem(list(items), generated_objects.owned(written, objects), findings)
 
 
-def _planned(resource: Resource, context: _Input) -> Planned | None:
-    address = results.ref(resource)
-    kind = _kind(address.api_version, address.kind)
-    if kind is None or generated.is_generated(resource):
+def _check_plan(resource: Resource, expander: _Expander, context: _Context, conversion_findings: list[Result]) -> _CheckedPlan:
+    """Makes the plan and the pods of a resource and checks them. The rules also check the readable parts of a resource with errors."""
+    schema_findings = [*conversion_findings, *_check_schema(resource, context)]
+    keeps_nulls = expander.keeps_nulls
+    pruned = invalid_fields.without_reported_nulls(resource, schema_findings) if keeps_nulls else invalid_fields.without_nulls(resource)
+    plan, plan_findings = expander.plan(invalid_fields.without_errors(pruned, schema_findings), context.config, context.cluster)
+    pods = expander.pods(plan)
+    rule_findings = [*plan_findings, *expander.check(plan, pods, context.cluster)]
+    rule_findings.extend(identity_rules.check_namespace(resource, plan.namespace, context.config))
+    independent = invalid_fields.independent(rule_findings, invalid_fields.error_paths(schema_findings))
+    return _CheckedPlan(plan, pods, schema_findings, [*schema_findings, *independent])
+
+
+def _check_only(resource: Resource, context: _Context) -> _ExpandedItem:
+    """Checks a resource that is not expanded, if its kind has a schema."""
+    findings = [*_check_schema(resource, context)]
+    item = invalid_fields.without_reported_nulls(resource, findings)
+    if results.ref(resource).api_version in API_VERSIONS:
+        readable = invalid_fields.without_errors(invalid_fields.without_nulls(resource), findings)
+        rule_findings = rules.check_other(readable, context.config, context.cluster)
+        findings += invalid_fields.independent(rule_findings, invalid_fields.error_paths(findings))
+    return _ExpandedItem([item if generated_objects.is_generated(resource) else source_version.source(item, context.config)], [], findings)
+
+
+def _check_schema(resource: Resource, context: _Context) -> Iterable[Result]:
+    """Checks the types and names of fields. The configuration sets the severity of native fields that krm-fn's schema does not have."""
+    severity: Severity = "warning" if context.config.unknown_fields == "warn" else "error"
+    return schema_check.resource(resource, unknown=severity)
+
+
+def plans(resources: Sequence[Resource], config: Config) -> list[PlannedResource]:
+    """Returns every Dynamo resource that a render expands, without those that have errors; `expand` reports the errors."""
+    facts, _ = cluster.read(generated_objects.written(resources), config)
+    images, _ = deprecated_fields.images(resources, config.namespace or cluster.NAMESPACE)
+    planned = (_plan_resource(resource, _Context(config, facts, images)) for resource in resources)
+    return [resource for resource in planned if resource]
+
+
+def _plan_resource(resource: Resource, context: _Context) -> PlannedResource | None:
+    expander = _expander_of(resource)
+    if expander is None:
         return None
     try:
-        converted, findings = older_forms.convert(resource, context.images)
-        plan, made, _, found = _read(converted, kind, context, findings)
-        return None if results.failed(found) else Planned(resource, plan, made, list(kind.render(plan, made)))
+        converted, findings = deprecated_fields.convert(resource, context.images)
+        checked = _check_plan(converted, expander, context, findings)
+        if results.failed(checked.findings):
+            return None
+        return PlannedResource(resource, checked.plan, checked.pods, list(expander.render(checked.plan, checked.pods)))
     except Exception:  # noqa: BLE001 - `expand` reports it as an internal error
         return None
 
 
 def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Result]]:
-    """The annotations that a render writes on a resource that it expands, and the findings about it.
+    """Returns the annotations that a render writes on a resource that it expands, and the findings about the resource.
 
-    Other than a render, it makes them also for a resource with errors: a resource in a cluster has workloads whatever a render says.
-    Never raises for user input; the annotations are empty for other resources.
+    A render writes none on a resource with errors. This function returns them also then, because a resource in a cluster has workloads
+    with or without errors. It never raises for user input. The annotations are empty for resources that a render does not expand.
     """
-    address = results.ref(resource)
-    kind = _kind(address.api_version, address.kind)
-    if kind is None:
+    ref = results.ref(resource)
+    expander = _expander(ref.api_version, ref.kind)
+    if expander is None:
         return {}, []
-    context = _Input(config, cluster.read([], config)[0], older_forms.Images({}, cluster.NAMESPACE))
+    context = _Context(config, cluster.read([], config)[0], deprecated_fields.Images({}, cluster.NAMESPACE))
     try:
-        converted, findings = older_forms.convert(resource, context.images)
-        read = _read(converted, kind, context, findings)
-        return kind.annotations(read.plan, kept.source(converted, config).get("spec")), read.results
+        converted, findings = deprecated_fields.convert(resource, context.images)
+        checked = _check_plan(converted, expander, context, findings)
+        return expander.annotations(checked.plan, source_version.source(converted, config).get("spec")), checked.findings
     except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
-        return {}, [results.internal(problem, address)]
-
-
-def _read(resource: Resource, kind: _Kind, context: _Input, findings: list[Result]) -> _Read:
-    """Reads and checks one resource. A rule judges also the readable parts of a resource with errors."""
-    checked = [*findings, *check.resource(resource, unknown=context.unknown)]
-    broken, usable = readable.broken(checked), readable.usable(_without_nulls(resource, checked, kind), checked)
-    plan, unreadable = kind.resolve(usable, context.config, context.cluster)
-    made = kind.make(plan)
-    judged = [*kind.judge(plan, made, context.cluster), *identities.check_namespace(resource, plan.namespace, context.config)]
-    return _Read(plan, made, checked, [*checked, *readable.news([*unreadable, *judged], broken)])
-
-
-def _without_nulls(resource: Resource, checked: list[Result], kind: _Kind) -> Resource:
-    return readable.without_nulls(resource, checked) if kind.keeps_nulls else check.without_nulls(resource)
-
-
-def _expanded(resource: Resource, kind: _Kind, context: _Input, findings: list[Result]) -> _Expanded:
-    """Expands one resource. A resource with errors generates nothing."""
-    plan, made, checked, found = _read(resource, kind, context, findings)
-    if results.failed(found):
-        return _Expanded([resource], [], found)
-    written = _in_namespace(readable.without_nulls(resource, checked), plan.namespace)
-    source = kept.source(written, context.config)
-    stays = ownership.source(source, kind.annotations(plan, source.get("spec")), context.config.source)
-    objects = (kept.beside(source, entry) for entry in kind.render(plan, made))
-    said = [*found, *kept.check(written, context.config)]
-    return _Expanded(list(stays), [Generated(written, entry, generated.is_shared(entry)) for entry in objects], said)
-
-
-def _unexpanded(resource: Resource, context: _Input) -> _Expanded:
-    """Checks a resource of a kind that is not expanded, if the kind has a schema."""
-    checked = list(check.resource(resource, unknown=context.unknown))
-    found = [*checked]
-    if results.ref(resource).api_version in API_VERSIONS:
-        usable = readable.usable(check.without_nulls(resource), checked)
-        found.extend(readable.news(validation.other(usable, context.config, context.cluster), readable.broken(checked)))
-    stays = readable.without_nulls(resource, checked)
-    return _Expanded([stays if generated.is_generated(resource) else kept.source(stays, context.config)], [], found)
+        return {}, [results.internal(problem, ref)]
 
 
 def _in_namespace(resource: Resource, namespace: str) -> Resource:
-    """Returns the resource with its namespace set."""
+    """Sets the namespace of a resource without one."""
     if results.ref(resource).namespace:
         return resource
     return {**resource, "metadata": {**resource["metadata"], "namespace": namespace}}
 
 
-def _distinct(found: list[Result]) -> list[Result]:
+def _distinct(findings: list[Result]) -> list[Result]:
     """Removes duplicate findings. Several services can report the same field of their graph."""
-    return list({(result.code, result.message, result.ref, result.path): result for result in found}.values())
+    return list({(finding.code, finding.message, finding.ref, finding.path): finding for finding in findings}.values())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.schema import check
+from krm_fn.schema import schema_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,7 @@ def read(written: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     Only operators of 1.0 and later have such a file, so the render follows v1.5. With an error the `spec` is empty.
     """
     address = results.ref(written)
-    found = list(check.resource(written))
+    found = list(schema_check.resource(written))
     if results.failed(found):
         return {}, found
     spec: dict[str, Any] = {"behaviour": "v1.5"}

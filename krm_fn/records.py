@@ -16,10 +16,10 @@ else:
             """Makes a named tuple of the annotated names of a class, with its methods."""
             fields = body.get("__annotations__", {})
             defaults = [body[field] for field in fields if field in body]
-            made = namedtuple(name, fields, defaults=defaults, module=body["__module__"])  # noqa: PYI024
+            record = namedtuple(name, fields, defaults=defaults, module=body["__module__"])  # noqa: PYI024
             for key, value in body.items():
                 if key not in fields and key != "__slots__":
-                    setattr(made, key, value)
-            return made
+                    setattr(record, key, value)
+            return record
 
     NamedTuple = type.__new__(_Meta, "NamedTuple", (), {})

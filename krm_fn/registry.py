@@ -1,6 +1,7 @@
-"""Registries: a folder is a registry, and each file in it is an entry: `get(backends, "vllm")` is `krm_fn/manifests/backends/vllm.py`.
+"""Registries and data files of the package. They also work when the package is inside a zip archive.
 
-The `__init__` of the package defines the interface of its entries.
+A folder is a registry, and each file in it is an entry: `get(engines, "vllm")` is `krm_fn/kinds/engines/vllm.py`. The `__init__` of
+the folder defines the interface of its entries.
 """
 
 from __future__ import annotations
@@ -10,19 +11,23 @@ from functools import cache
 from importlib import import_module
 from os import listdir
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _HERE = __file__.removesuffix("registry.py")
 
 
 @cache
 def entries(package: ModuleType) -> tuple[str, ...]:
-    """The names of a package's modules and folders, sorted, without those that start with an underscore."""
+    """Returns the names of a package's modules and folders, sorted, without those that start with an underscore."""
     return _listed(package.__path__)
 
 
 @cache
 def entries_of(name: str) -> tuple[str, ...]:
-    """The entries of a package of krm_fn by its name, for example `manifests.backends`. The package is not imported.
+    """Lists the entries of a package of krm_fn by its name, for example `kinds.engines`. The package is not imported.
 
     Modules in a layer below that package use this. Raises FileNotFoundError for an unknown package.
     """
@@ -31,7 +36,7 @@ def entries_of(name: str) -> tuple[str, ...]:
 
 @cache
 def get(package: ModuleType, name: str) -> ModuleType:
-    """The module of one entry. No other entry is imported.
+    """Returns the module of one entry. No other entry is imported.
 
     Raises KeyError for a name that is not in the folder.
     """
@@ -40,11 +45,24 @@ def get(package: ModuleType, name: str) -> ModuleType:
     return import_module(f"{package.__name__}.{name}")
 
 
+def data(path: str) -> bytes:
+    """Returns the content of a data file of krm_fn, for example `schema/schema.json`."""
+    loader: Any = __spec__.loader
+    content: bytes = loader.get_data(_HERE + path)
+    return content
+
+
 def _listed(folders: Iterable[str]) -> tuple[str, ...]:
-    found = {
-        entry.removesuffix(".py")
-        for folder in folders
-        for entry in listdir(folder)  # noqa: PTH208 - pathlib would cost more than everything else here
-        if (entry.endswith(".py") or "." not in entry) and not entry.startswith("_")
-    }
-    return tuple(sorted(found))
+    names = {name for folder in folders for name in _modules(folder) if not name.startswith("_")}
+    return tuple(sorted(names))
+
+
+def _modules(folder: str) -> list[str]:
+    """Returns the names of the modules and folders in a folder."""
+    try:
+        files = listdir(folder)  # noqa: PTH208 - pathlib would cost more than everything else here
+    except NotADirectoryError:  # the path leads into a zip archive
+        from pkgutil import iter_modules  # noqa: PLC0415 - slower to import than a folder to list
+
+        return [module.name for module in iter_modules([folder])]
+    return [file.removesuffix(".py") for file in files if file.endswith(".py") or "." not in file]

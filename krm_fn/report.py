@@ -16,33 +16,33 @@ PROGRAM = "krm-fn"
 _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def summary(found: Sequence[Result], lines: int = 0) -> str:
+def summary(findings: Sequence[Result], lines: int = 0) -> str:
     """The number of findings, then one line for each finding, errors first; at most `lines` lines unless `lines` is 0.
 
-    The text is empty if `found` is empty. The last line has no line end, because kpt would count it as another line.
+    The text is empty without findings. The last line has no line end, because kpt would count it as another line.
     """
-    if not found:
+    if not findings:
         return ""
-    entries = [entry(result) for result in sorted(found, key=results.order)]
+    entries = [entry(result) for result in sorted(findings, key=results.order)]
     if lines and len(entries) > lines - 1:
         shown = max(lines - 2, 0)
         entries = [*entries[:shown], f"and {len(entries) - shown} more"]
-    return "\n".join([f"{PROGRAM}: {count(found)}", *entries])
+    return "\n".join([f"{PROGRAM}: {count(findings)}", *entries])
 
 
-def count(found: Sequence[Result]) -> str:
+def count(findings: Sequence[Result]) -> str:
     """The number of findings of each severity: `2 errors, 1 note`."""
-    numbers = Counter(result.severity for result in found)
-    return ", ".join(f"{numbers[each]} {noun}{'s' * (numbers[each] > 1)}" for each, noun in _NOUNS.items() if numbers[each])
+    numbers = Counter(result.severity for result in findings)
+    return ", ".join(f"{numbers[severity]} {noun}{'s' * (numbers[severity] > 1)}" for severity, noun in _NOUNS.items() if numbers[severity])
 
 
 def entry(result: Result) -> str:
-    """One finding in one line: place, severity, code, field, message and resource."""
-    return " ".join(filter(None, (place(result), noun(result), what(result))))
+    """One finding in one line: location, severity, code, field, message and resource."""
+    return " ".join(filter(None, (location(result), noun(result), what(result))))
 
 
-def place(result: Result) -> str:
-    """The place of a finding, with a colon at its end; empty if it is unknown."""
+def location(result: Result) -> str:
+    """The location of a finding, with a colon at its end; empty if it is unknown."""
     if result.line:
         column = f":{result.column}" if result.column else ""
         return printable(f"{result.file or '<stdin>'}:{result.line}{column}:")
@@ -70,7 +70,7 @@ def visible(text: str) -> str:
     >>> print(visible("a\x1bb"))
     a\x1bb
     """
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def _resource(result: Result) -> str:

@@ -52,7 +52,7 @@ def warning(code: str, message: str, ref: Ref | None = None, path: Path = (), **
 
 
 def info(code: str, message: str, ref: Ref | None = None, path: Path = (), **more: Any) -> Result:
-    """Returns a note: the function changed something, because the reference's output could not work."""
+    """Returns a note: the function changed something, because the output of the Dynamo operator could not work."""
     return Result("info", code, message, ref, path, **more)
 
 

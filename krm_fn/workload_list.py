@@ -1,7 +1,8 @@
-"""The annotation `dynamo.krm-fn.io/workloads`: a graph's workloads. A render writes it; the build check and the status syncer read it.
+"""Writes and reads the annotation `dynamo.krm-fn.io/workloads`, which lists the workloads of a graph.
 
-The list is compact JSON with one object per workload: `service`, `apiVersion`, `kind`, `name`, `replicas` unless an autoscaler owns the
-number, and `graph` if `name` does not contain the name of the graph. This module is the only writer and the only reader of that format.
+A render writes it; the check of finished builds and the status syncer read it. The list is compact JSON with one object per workload:
+`service`, `apiVersion`, `kind`, `name`, `replicas` unless an autoscaler owns the count, and `graph` if `name` does not contain the name of
+the graph. This module is the only writer and the only reader of that format.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any
 from krm_fn.records import NamedTuple
 
 
-class Entry(NamedTuple):
-    """One workload. Its readiness is the readiness of `service`. `replicas` is None if an autoscaler owns the number.
+class WorkloadEntry(NamedTuple):
+    """A workload of a component (`service`). `replicas` is None if an autoscaler owns the count.
 
     `graph` is the name of the graph, if `name` does not contain it; otherwise empty.
     """
@@ -30,17 +31,17 @@ class Entry(NamedTuple):
 _KEYS = {"service": "service", "apiVersion": "api_version", "kind": "kind", "name": "name"}
 
 
-def write(entries: Iterable[Entry]) -> str:
-    """The text of the annotation; the entries keep their order.
+def write(entries: Iterable[WorkloadEntry]) -> str:
+    """Writes the text of the annotation; the entries keep their order.
 
-    >>> write([Entry("Worker", "apps/v1", "Deployment", "chat-worker", 2)])
+    >>> write([WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", 2)])
     '[{"service":"Worker","apiVersion":"apps/v1","kind":"Deployment","name":"chat-worker","replicas":2}]'
     """
     return json.dumps([_object(entry) for entry in entries], ensure_ascii=False, separators=(",", ":"))
 
 
-def read(text: str) -> list[Entry]:
-    """The entries in the text of the annotation. Unknown keys are ignored, because a newer render may add keys.
+def read(text: str) -> list[WorkloadEntry]:
+    """Reads the entries of the annotation. Ignores unknown keys, because a newer render may add keys.
 
     Raises ValueError if the text does not have the format of `write`. The error message names the entry and the key.
     """
@@ -54,13 +55,13 @@ def read(text: str) -> list[Entry]:
     return [_entry(index, value) for index, value in enumerate(listed)]
 
 
-def _object(entry: Entry) -> dict[str, Any]:
+def _object(entry: WorkloadEntry) -> dict[str, Any]:
     texts = {key: getattr(entry, attribute) for key, attribute in _KEYS.items()}
-    found = texts if entry.replicas is None else {**texts, "replicas": entry.replicas}
-    return {**found, "graph": entry.graph} if entry.graph else found
+    fields = texts if entry.replicas is None else {**texts, "replicas": entry.replicas}
+    return {**fields, "graph": entry.graph} if entry.graph else fields
 
 
-def _entry(index: int, value: Any) -> Entry:
+def _entry(index: int, value: Any) -> WorkloadEntry:
     _require(isinstance(value, dict), f"entry {index} is not a JSON object")
     for key in _KEYS:
         _require(isinstance(value.get(key), str), f"entry {index} has no text under {key}")
@@ -68,7 +69,7 @@ def _entry(index: int, value: Any) -> Entry:
     _require(replicas is None or type(replicas) is int, f"entry {index} has no whole number under replicas")
     graph = value.get("graph", "")
     _require(isinstance(graph, str), f"entry {index} has no text under graph")
-    return Entry(**{attribute: value[key] for key, attribute in _KEYS.items()}, replicas=replicas, graph=graph)
+    return WorkloadEntry(**{attribute: value[key] for key, attribute in _KEYS.items()}, replicas=replicas, graph=graph)
 
 
 def _require(condition: bool, otherwise: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from krm_fn import expand, results
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from tests.support import faults, given
 
 SERVICES = {"Front": given.service("frontend"), "Worker": given.service("worker", modelRef={"name": "acme/tiny"})}
@@ -211,7 +211,7 @@ def test_graphs_of_one_namespace_share_what_is_the_same_for_both():
     services = {"Plan": given.service("planner"), "Worker": given.service("worker", modelRef={"name": "acme/tiny"})}
     found = given.rendered(given.graph(services, pvcs=[claim]), given.graph(services, name="batch", pvcs=[claim]))
     both = "DynamoGraphDeployment/batch,DynamoGraphDeployment/chat"
-    shared = {name for name, resource in found.items() if labels.notes(resource).get(labels.OWNER) == both}
+    shared = {name for name, resource in found.items() if labels.annotations(resource).get(labels.OWNER) == both}
     assert {name.partition("/")[0] for name in shared} == {"ServiceAccount", "RoleBinding", "Service", "PersistentVolumeClaim"}
     assert len(shared) == 4
 
@@ -372,8 +372,8 @@ def test_an_internal_error_about_one_resource_hides_no_finding_about_another(mon
     def fail(*_):
         raise KeyError("spec")
 
-    broken, kind = expand._GRAPH._replace(resolve=fail), expand._kind
-    monkeypatch.setattr(expand, "_kind", lambda version, name: broken if name == "DynamoComponentDeployment" else kind(version, name))
+    broken, expander = expand._GRAPH._replace(plan=fail), expand._expander
+    monkeypatch.setattr(expand, "_expander", lambda version, kind: broken if kind == identity.COMPONENT else expander(version, kind))
     alone = given.item("DynamoComponentDeployment", "alone", api="nvidia.com/v1alpha1", spec={})
     found = given.expanded(alone, given.graph({"Worker": given.service("worker", replicas="x")}))
     assert [(said.code, said.ref.name) for said in found.results if said.ref] == [("DYN019", "alone"), ("DYN021", "chat")]

@@ -97,17 +97,17 @@ def test_the_function_makes_no_slow_named_tuples():
 
 def test_the_function_imports_the_entries_of_registries_that_it_needs(imported):
     """The guard below sees these; a component type of no service stays out."""
-    assert {"krm_fn.krm.function", "krm_fn.manifests.components.frontend", "krm_fn.manifests.workloads.deployment"} <= imported
-    assert "krm_fn.manifests.components.planner" not in imported
+    assert {"krm_fn.krm.function", "krm_fn.kinds.types.frontend", "krm_fn.manifests.workloads.deployment"} <= imported
+    assert "krm_fn.kinds.types.planner" not in imported
 
 
 def test_the_function_imports_what_requests_need_only_for_requests(imported):
-    assert not {"krm_fn.manifests.profiling", "krm_fn.resolve.v1alpha1.request", "krm_fn.validation.requests"} & imported
+    assert not {"krm_fn.manifests.profiling", "krm_fn.resolve.profiling_requests", "krm_fn.rules.request_rules"} & imported
 
 
 def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
-    later = ("krm_fn.generation", "krm_fn.kube.go_json", "krm_fn.kube.version", "krm_fn.operator_config", "krm_fn.convert.versions")
-    assert not {*later, "krm_fn.behaviours.v1_5", "krm_fn.validation.rules", "krm_fn.manifests.assemblies.main_first"} & imported
+    later = ("krm_fn.worker_hash", "krm_fn.kube.go_json", "krm_fn.kube.version", "krm_fn.operator_config", "krm_fn.convert.versions")
+    assert not {*later, "krm_fn.kinds.releases.v1_5", "krm_fn.rules.by_release", "krm_fn.manifests.frontend_sidecar"} & imported
     assert not [name for name in imported if name.startswith("krm_fn.resolve.v1beta1")]
 
 

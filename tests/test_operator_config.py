@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from krm_fn import config, operator_config
+from krm_fn import config, function_config, operator_config
 from krm_fn.api import operator as model
 from krm_fn.config import Config
 from krm_fn.kube import labels
@@ -49,17 +49,17 @@ EVERYTHING = {
 READ = Config(
     behaviour="v1.5",
     orchestrator="grove",
-    leader_worker_set=config.LeaderWorkerSet(enabled=False),
-    grove=config.Grove("1h0m0s", config.KaiScheduler(enabled=True), config.VolcanoScheduler(enabled=True)),
+    leader_worker_set=config.LeaderWorkerSetSettings(enabled=False),
+    grove=config.GroveSettings("1h0m0s", config.KaiSchedulerSettings(enabled=True), config.VolcanoSchedulerSettings(enabled=True)),
     discovery_backend="etcd",
     nats_address="nats://nats:4222",
     etcd_address="etcd:2379",
     model_express_url="http://express:8001",
     prometheus_endpoint="http://prometheus:9090",
     mpi_secret_name="ssh",  # noqa: S106 - the name of a Secret
-    ingress=config.Ingress("nginx", "tls", "example.org", "istio/gateway"),
-    rbac=config.Rbac("p", "e", "d"),
-    service_mesh=config.ServiceMesh(enabled=True, istio=config.Istio("MUTUAL", False, "/c.pem", "/k.pem", "/ca.pem")),
+    ingress=config.IngressSettings("nginx", "tls", "example.org", "istio/gateway"),
+    rbac=config.RbacSettings("p", "e", "d"),
+    service_mesh=config.ServiceMeshSettings(enabled=True, istio=config.IstioSettings("MUTUAL", False, "/c.pem", "/k.pem", "/ca.pem")),
     dra=False,
 )
 DETECTED = {
@@ -74,7 +74,7 @@ def written(*, annotations=None, **sections):
 
 
 def test_every_setting_is_read():
-    assert config.read(written(**EVERYTHING)) == (READ, [])
+    assert function_config.read(written(**EVERYTHING)) == (READ, [])
 
 
 def test_every_setting_of_a_build_is_in_the_test():
@@ -85,7 +85,7 @@ def test_every_setting_of_a_build_is_in_the_test():
 
 
 def test_without_keys_the_defaults_are_those_of_the_function():
-    read, found = config.read(written(**DETECTED))
+    read, found = function_config.read(written(**DETECTED))
     assert (read, found) == (Config(behaviour="v1.5"), [])
 
 
@@ -100,7 +100,7 @@ def test_without_keys_the_defaults_are_those_of_the_function():
     ],
 )
 def test_a_provider_enables_the_mesh(mesh, enabled):
-    assert config.read(written(serviceMesh=mesh, **DETECTED))[0].service_mesh.enabled is enabled
+    assert function_config.read(written(serviceMesh=mesh, **DETECTED))[0].service_mesh.enabled is enabled
 
 
 def test_annotations_set_the_keys_that_the_file_has_not():
@@ -109,9 +109,11 @@ def test_annotations_set_the_keys_that_the_file_has_not():
         f"{labels.SETTINGS}namespace": "prod",
         f"{labels.SETTINGS}ingress.className": "own",
     }
-    read, found = config.read(written(annotations=annotations, ingress={"controllerClassName": "nginx", "hostSuffix": "a.org"}, **DETECTED))
+    read, found = function_config.read(
+        written(annotations=annotations, ingress={"controllerClassName": "nginx", "hostSuffix": "a.org"}, **DETECTED)
+    )
     assert found == []
-    assert (read.worker_hash, read.namespace, read.ingress) == ("names", "prod", config.Ingress("own", host_suffix="a.org"))
+    assert (read.worker_hash, read.namespace, read.ingress) == ("names", "prod", config.IngressSettings("own", host_suffix="a.org"))
 
 
 FINDINGS = [
@@ -130,22 +132,24 @@ FINDINGS = [
 
 @pytest.mark.parametrize(("sections", "expected"), [row[1:] for row in FINDINGS], ids=[row[0] for row in FINDINGS])
 def test_a_finding_names_the_key(sections, expected):
-    assert given.findings(config.read(written(**sections))[1]) == expected
+    assert given.findings(function_config.read(written(**sections))[1]) == expected
 
 
 def test_a_finding_names_all_keys_without_meaning():
-    (found,) = config.read(written(**DETECTED, server={"webhook": {"port": 1}}, leaderElection={"enabled": True}))[1]
+    (found,) = function_config.read(written(**DETECTED, server={"webhook": {"port": 1}}, leaderElection={"enabled": True}))[1]
     assert "leaderElection, server" in found.message
 
 
 def test_another_version_is_an_error_and_another_group_is_no_configuration():
-    assert given.findings(config.read({**written(), "apiVersion": "operator.config.dynamo.nvidia.com/v2"})[1]) == [("DYN020", "apiVersion")]
-    assert given.findings(config.read({**written(), "apiVersion": "operator.config.grove.io/v1alpha1"})[1]) == [("DYN040", "")]
+    assert given.findings(function_config.read({**written(), "apiVersion": "operator.config.dynamo.nvidia.com/v2"})[1]) == [
+        ("DYN020", "apiVersion")
+    ]
+    assert given.findings(function_config.read({**written(), "apiVersion": "operator.config.grove.io/v1alpha1"})[1]) == [("DYN040", "")]
 
 
 def test_a_setting_of_an_annotation_is_checked():
     annotations = {f"{labels.SETTINGS}workerHash": "everywhere"}
-    found = config.read(written(annotations=annotations, **DETECTED))[1]
+    found = function_config.read(written(annotations=annotations, **DETECTED))[1]
     assert given.findings(found) == [("DYN024", f"metadata.annotations['{labels.SETTINGS}workerHash']")]
 
 

@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from krm_fn import registry
-from krm_fn.manifests import backends, components, workloads
-from krm_fn.manifests.backends import Backend
-from krm_fn.manifests.components import Component
+from krm_fn.kinds import engines, types
+from krm_fn.kinds.engines import Engine
+from krm_fn.kinds.types import ComponentType
+from krm_fn.manifests import workloads
 from krm_fn.manifests.workloads import Workload
 
 
@@ -45,7 +46,7 @@ def test_a_name_that_is_not_in_the_folder_is_refused(package, name):
         registry.get(package, name)
 
 
-@pytest.mark.parametrize("package", [backends, components, workloads], ids=lambda package: package.__name__)
+@pytest.mark.parametrize("package", [engines, types, workloads], ids=lambda package: package.__name__)
 def test_a_package_of_ours_is_listed_without_an_import(package):
     name = package.__name__.removeprefix("krm_fn.")
     program = f"import sys; from krm_fn import registry; print(*registry.entries_of({name!r}), {package.__name__!r} in sys.modules)"
@@ -58,17 +59,19 @@ def test_an_unknown_package_is_refused():
         registry.entries_of("manifests.fruits")
 
 
-@pytest.mark.parametrize("name", backends.names())
+@pytest.mark.parametrize("name", engines.names())
 def test_an_engine_is_recognised_by_its_command(name):
-    """An engine without a module of its own would never be detected."""
-    engine = backends.get(name)
-    assert isinstance(engine, Backend)
-    assert backends.detect(["python3", "-m", f"dynamo.{engine.module}"]) == [name]
+    """An engine with another name than its file would not be found by the name in a graph."""
+    engine = engines.get(name)
+    assert isinstance(engine, Engine)
+    assert engine.name == name
+    assert engines.detect(["python3", "-m", f"dynamo.{name}"]) == [name]
 
 
 def test_no_engine_has_the_neutral_answers():
-    assert type(backends.get(backends.NONE)) is Backend
-    assert backends.NONE not in backends.names()
+    assert type(engines.NONE) is Engine
+    assert engines.get("") is engines.get(engines.NONE.name) is engines.NONE
+    assert engines.NONE.name not in engines.names()
 
 
 @pytest.mark.parametrize("name", workloads.names())
@@ -78,12 +81,13 @@ def test_a_workload_answers_what_has_no_neutral_answer(name, hook):
     assert getattr(type(workloads.get(name)), hook) is not getattr(Workload, hook)
 
 
-@pytest.mark.parametrize("name", registry.entries(components))
+@pytest.mark.parametrize("name", types.names())
 def test_a_component_type_has_answers_of_its_own(name):
-    assert type(components.get(name)) is not Component
+    assert isinstance(types.get(name), ComponentType)
+    assert types.get(name) != types.UNKNOWN
 
 
 @pytest.mark.parametrize("name", ["", "default", "main", "Worker", "__init__", "../worker"])
 def test_an_unknown_component_type_has_the_neutral_answers(name):
-    """Types are compared exactly (reference: component_common.go)."""
-    assert type(components.get(name)) is Component
+    """Types are compared exactly (operator: component_common.go)."""
+    assert types.get(name) is types.UNKNOWN

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn import workload_list
-from krm_fn.workload_list import Entry
+from krm_fn.workload_list import WorkloadEntry
 
 WORKER = {"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-worker"}
-ENTRIES = st.builds(Entry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(), st.text())
+ENTRIES = st.builds(WorkloadEntry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(), st.text())
 
 
 @given(st.lists(ENTRIES))
@@ -21,14 +21,18 @@ def test_what_is_written_is_read_back(entries):
     assert workload_list.read(workload_list.write(entries)) == entries
 
 
-WRITTEN: list[tuple[str, list[Entry], list[dict[str, Any]]]] = [
+WRITTEN: list[tuple[str, list[WorkloadEntry], list[dict[str, Any]]]] = [
     ("a graph without workloads has an empty list", [], []),
-    ("replicas that Git decides are listed", [Entry("Worker", "apps/v1", "Deployment", "chat-worker", 2)], [{**WORKER, "replicas": 2}]),
-    ("a count of 0 is listed", [Entry("Worker", "apps/v1", "Deployment", "chat-worker", 0)], [{**WORKER, "replicas": 0}]),
-    ("replicas that an autoscaler owns are left out", [Entry("Worker", "apps/v1", "Deployment", "chat-worker")], [WORKER]),
+    (
+        "replicas that Git decides are listed",
+        [WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", 2)],
+        [{**WORKER, "replicas": 2}],
+    ),
+    ("a count of 0 is listed", [WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", 0)], [{**WORKER, "replicas": 0}]),
+    ("replicas that an autoscaler owns are left out", [WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker")], [WORKER]),
     (
         "a graph that the name does not contain is listed",
-        [Entry("Worker", "apps/v1", "Deployment", "chat-worker", graph="chat-of-the-team")],
+        [WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", graph="chat-of-the-team")],
         [{**WORKER, "graph": "chat-of-the-team"}],
     ),
 ]
@@ -45,7 +49,7 @@ def test_each_workload_is_one_object_of_compact_json(entries, listed):
 def test_unknown_keys_are_ignored():
     """A newer render may add keys; an older reader still finds what it knows."""
     (entry,) = workload_list.read(json.dumps([{**WORKER, "added": {"later": True}}]))
-    assert entry == Entry("Worker", "apps/v1", "Deployment", "chat-worker")
+    assert entry == WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker")
 
 
 UNREADABLE = [

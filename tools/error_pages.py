@@ -1,11 +1,10 @@
-"""Writes the pages of docs/errors, one for each code, from the texts in the package (`krm_fn.codes.pages`)."""
+"""Writes the pages of docs/errors, one for each code, from the texts in the package (`krm_fn.codes`)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from krm_fn import codes
-from krm_fn.codes import pages
 
 FOLDER = Path(__file__).parents[1] / "docs" / "errors"
 _INDEX = """\
@@ -20,8 +19,8 @@ A code never changes its meaning. [Findings](../errors.md) explains how findings
 
 def made() -> dict[Path, str]:
     """The text of each file in the folder: a page for each code, and the index."""
-    listed = "".join(f"| [{code}]({code}.md) | {title} |\n" for code, title in sorted(codes.TITLES.items()))
-    return {FOLDER / "README.md": _INDEX + listed, **{FOLDER / f"{code}.md": pages.markdown(code) for code in codes.TITLES}}
+    listed = "".join(f"| [{code}]({code}.md) | {page.title} |\n" for code, page in codes.pages().items())
+    return {FOLDER / "README.md": _INDEX + listed, **{FOLDER / f"{code}.md": codes.markdown(code) for code in codes.pages()}}
 
 
 def main() -> None:

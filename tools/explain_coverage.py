@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from krm_fn import expand, results
 from krm_fn.files import sources
 from krm_fn.kube import identity
-from krm_fn.review import trace
-from krm_fn.review.trace.marks import UserMark
+from krm_fn.provenance import trace
+from krm_fn.provenance.marked_values import UserMark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
-    from krm_fn.review.trace.reading import Leaf
+    from krm_fn.provenance.trace import Leaf
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WITH_ORIGIN, CONFIRMED = 0.999, 0.985
@@ -184,7 +184,7 @@ def _step(entry: Any, index: int) -> Any:
     return ("name", entry["name"]) if isinstance(entry, dict) and isinstance(entry.get("name"), str) else index
 
 
-def _place(key: identity.ObjectKey, leaf: Leaf, traced: trace.Traced) -> Place:
+def _place(key: identity.ObjectKey, leaf: Leaf, traced: trace.Trace) -> Place:
     """The place of a leaf, as `_named` gives it."""
     holder: Any = next(each for each in traced.resources if identity.key(each) == key)
     place: list[Any] = [key]

@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from krm_fn import registry
 from krm_fn.api import native
-from krm_fn.schema import sentences
+from krm_fn.schema import rule_messages
 
 Int32 = Annotated[int, Field(lt=2**31, json_schema_extra={"format": "int32"})]
 Generation = Annotated[int, Field(ge=0, lt=2**63, json_schema_extra={"format": "int64"})]
@@ -75,8 +75,8 @@ EnvVars = Annotated[list[native.EnvVar], ByKey()]
 class Rule(NamedTuple):
     """A rule beyond types: `holds` is a CEL expression over the object that declares it. The finding has the code and names the field `at`.
 
-    An API server refuses a resource that violates a rule, and `krm_fn.validation` finds the violation before. Both use the message that
-    `krm_fn.schema.sentences` has for the code; `words` fill its slots.
+    An API server refuses a resource that violates a rule, and `krm_fn.rules` finds the violation before. Both use the message that
+    `krm_fn.schema.rule_messages` has for the code; `words` fill its slots.
     An API server does not check unchanged parts of a stored resource, but the root of a resource changes with every label. A rule of a root
     therefore needs `lets_stored`: a stored resource that violates the rule may keep the violation.
     """
@@ -87,7 +87,7 @@ class Rule(NamedTuple):
     reason: Literal["Required", "Invalid", "Forbidden"] = "Invalid"
     words: Mapping[str, str] = MappingProxyType({})
     lets_stored: bool = False
-    each: str = ""
+    list_path: str = ""
     """The list of native objects below the model to whose entries the rule belongs, for example `spec.containers`. An API server limits
     the estimated cost of a rule, and a rule about a whole list without a limit exceeds it."""
     editor: Schema | None = None
@@ -95,7 +95,7 @@ class Rule(NamedTuple):
 
     def written(self) -> Schema:
         """The rule in the form of a CustomResourceDefinition."""
-        out: Schema = {"rule": self.holds, "message": f"{self.code} {sentences.of(self.code, **self.words)}"}
+        out: Schema = {"rule": self.holds, "message": f"{self.code} {rule_messages.of(self.code, **self.words)}"}
         if self.lets_stored:
             out |= _but_stored(self.holds)
         return out | {"reason": f"FieldValue{self.reason}"} | ({"fieldPath": f".{self.at}"} if self.at else {})
@@ -111,12 +111,12 @@ def _but_stored(holds: str) -> Schema:
     return {"rule": f"{holds} || oldSelf.hasValue() && !({before})", "optionalOldSelf": True}
 
 
-def rules(*found: Rule) -> ConfigDict:
-    """The configuration of a model with rules."""
-    for_editors = [rule.editor for rule in found if rule.editor]
-    own = [rule.written() for rule in found if not rule.each]
-    of_entries = {rule.each: rule.written() for rule in found if rule.each}
-    extra: dict[str, Any] = {"x-kubernetes-validations": own, "x-rules-of-entries": of_entries, "x-editor": for_editors}
+def rules(*declared: Rule) -> ConfigDict:
+    """Returns the configuration of a model with rules."""
+    for_editors = [rule.editor for rule in declared if rule.editor]
+    of_model = [rule.written() for rule in declared if not rule.list_path]
+    of_entries = {rule.list_path: rule.written() for rule in declared if rule.list_path}
+    extra: dict[str, Any] = {"x-kubernetes-validations": of_model, "x-rules-of-entries": of_entries, "x-editor": for_editors}
     return ConfigDict(json_schema_extra={key: keyword for key, keyword in extra.items() if keyword})
 
 

@@ -1,6 +1,6 @@
 """Parts that both versions of the API have in the same form, for example topology, provider overrides and checkpoints.
 
-Follows the reference's api/v1beta1/common.go and api/v1alpha1/topology_types.go.
+Follows the operator's api/v1beta1/common.go and api/v1alpha1/topology_types.go.
 """
 
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from pydantic import Field
 from krm_fn import registry
 from krm_fn.api import base, rules
 
-Framework = Annotated[str, base.Registered("manifests.backends")]
+Framework = Annotated[str, base.Registered("kinds.engines")]
 """An inference engine."""
 Topology = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
 """A level of a cluster's topology."""
@@ -18,7 +18,7 @@ ContainerName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[a-
 """The name of a container."""
 RuntimeVersion = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})$")]
 """A version of Dynamo's runtime, for example `1.5.0`."""
-TYPES = ", ".join(f"`{name}`" for name in registry.entries_of("manifests.components"))
+TYPES = ", ".join(f"`{name}`" for name in registry.entries_of("kinds.types"))
 """The types of components, for descriptions."""
 
 _LABEL = (

@@ -7,7 +7,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from krm_fn import results
-from krm_fn.schema import check
+from krm_fn.schema import schema_check
 
 CORE = "io.k8s.api.core.v1."
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
@@ -40,9 +40,9 @@ def extends(definition: str, *optional: str) -> ConfigDict:
 
 def fit(value: Any, definition: str) -> None:
     """Raises ValueError with every finding about a value of a definition in the table."""
-    found = check.value(value, definition)
-    if found:
-        raise ValueError("\n".join(f"{results.field(result.path)}: {result.message}" for result in found))
+    findings = schema_check.value(value, definition)
+    if findings:
+        raise ValueError("\n".join(f"{results.field(result.path)}: {result.message}" for result in findings))
 
 
 Quantity = Annotated[int | str, Native("io.k8s.apimachinery.pkg.api.resource.Quantity")]

@@ -108,6 +108,6 @@ KV_TRANSFER = (
     base.Rule("DYN474", '!has(self.labelKey) || !self.labelKey.contains("/") || size(self.labelKey.split("/")[0]) <= 253', "labelKey"),
 )
 POD_TEMPLATE = tuple(
-    base.Rule("DYN205", 'self.name == "main" || self.?image.orValue("") != ""', "image", "Required", each=f"spec.{field}")
+    base.Rule("DYN205", 'self.name == "main" || self.?image.orValue("") != ""', "image", "Required", list_path=f"spec.{field}")
     for field in ("containers", "initContainers")
 )

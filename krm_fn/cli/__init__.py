@@ -1,4 +1,4 @@
-"""The commands: each file here is a verb, and click runs its `COMMAND`. A verb loads the input, calls the core and prints the result.
+"""The commands: click runs the `COMMAND` of `<verb>_command.py`. A command loads the input, calls the core and prints the result.
 
 `krm-fn` without arguments is the KRM function. It imports nothing from here.
 """
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 
 PROGRAM = "krm-fn"
 COMPLETE_VARIABLE = "_KRM_FN_COMPLETE"
+_SUFFIX = "_command"
 
 
-class _Verbs(click.Group):
-    """The verbs of this folder. A call imports only the verb that runs; `--help` imports all verbs."""
+class _Commands(click.Group):
+    """The commands of this folder. A call imports only the command that runs; `--help` imports all."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(registry.entries(sys.modules[__name__]))
+        modules = registry.entries(sys.modules[__name__])
+        return [name.removesuffix(_SUFFIX) for name in modules if name.endswith(_SUFFIX)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = registry.get(sys.modules[__name__], cmd_name).COMMAND
+        command: click.Command = registry.get(sys.modules[__name__], cmd_name + _SUFFIX).COMMAND
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -41,14 +43,14 @@ class _Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Verbs, invoke_without_command=False, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, invoke_without_command=False, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(krm_fn.__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def group() -> None:
     """Expand NVIDIA Dynamo graphs to native Kubernetes objects.
 
-    Without a command, krm-fn is a KRM function for kustomize and kpt: it reads a ResourceList from stdin and writes one to stdout. A graph
-    expands to Deployments, Services, ServiceAccounts, Ingresses and other objects, the same that the Dynamo operator makes. Other items
-    stay as they are.
+    Without a command, krm-fn is a KRM function for kustomize and kpt: it reads a ResourceList from stdin and writes one to stdout. It
+    expands each graph to the objects that the Dynamo operator would create: Deployments, Services, ServiceAccounts, Ingresses and others.
+    It does not change other items.
 
     \b
     In kustomize, add it to the outermost layer that sets a namespace or a name prefix:
@@ -80,7 +82,7 @@ def group() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs one verb and exits: 0 for success, 1 if a finding is an error, 2 for wrong usage.
+    """Runs one command and exits: 0 for success, 1 if a finding is an error, 2 for wrong usage.
 
     Raises OSError if a stream cannot be written; `krm_fn.__main__` reports it. Any other exception is a bug and becomes DYN019.
     """
@@ -89,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as problem:
         if isinstance(problem, OSError) and problem.filename is None:
             raise
-        place = traceback.extract_tb(problem.__traceback__)[-1]
-        said = f"{type(problem).__name__}: {problem} ({place.name}, line {place.lineno})"
-        click.echo(f"error DYN019 {said}; this is a bug in {PROGRAM} {krm_fn.__version__}, please report it with the input", err=True)
+        frame = traceback.extract_tb(problem.__traceback__)[-1]
+        message = f"{type(problem).__name__}: {problem} ({frame.name}, line {frame.lineno})"
+        click.echo(f"error DYN019 {message}; this is a bug in {PROGRAM} {krm_fn.__version__}, please report it with the input", err=True)
         sys.exit(1)

@@ -1,324 +1,63 @@
-"""The codes of findings and their titles. `krm_fn.codes.pages` has the page of each code.
+"""The codes of findings. Each code has a page: a title, the meaning, and the fix.
 
-001-019 reading, 020-029 schema, 030-039 older forms, 040-049 configuration, 050-059 items, 060-069 layers, 070-079 files of the commands,
-080 schema, continued, 081-089 items, continued, 100-199 graphs, 170-189 models and requests among them, 200-299 pods, 300-399 notes,
-400-409 changes, 410-449 releases and their generations of workers, 450-489 rules of newer releases, 500-509 explain,
-565-579 exports of a cluster.
-The meaning of a code never changes.
+The pages are those of docs/errors, of `krm-fn explain` and of SARIF rules. The files in `texts/` hold them; a render never reads them. The
+meaning of a code never changes, and no code is used again: DYN055 (requests are expanded) and DYN165 (the rank of a follower can be
+computed everywhere) are retired.
+
+The ranges: 001-019 reading ResourceLists and files, 020-029 and 080 the schema, 030-039 older forms, 040-049 the configuration, 050-059 and
+081-089 items, 060-069 layers, 070-079 files of the commands, 100-199 graphs, models and requests, 200-299 pods, 300-399 notes, 400-408
+changes, 409-414 conversion, 415-424 worker revisions and the configuration of an operator, 425-449 pods, nodes and Grove under newer
+releases, 450-489 rules of newer releases, 500-509 explain, 510-529 comparisons of two states, 530-549 forecasts, 550-554 diagrams,
+555-564 images, 565-579 exports of a cluster and adoption.
 """
 
 from __future__ import annotations
 
-TITLES = {
-    # 001-019: reading ResourceLists and files
-    "DYN001": "No input",
-    "DYN002": "Text is not UTF-8",
-    "DYN003": "Invalid character in YAML",
-    "DYN004": "Invalid YAML",
-    "DYN005": "YAML is nested too deep",
-    "DYN006": "YAML aliases expand to too many values",
-    "DYN007": "Duplicate key",
-    "DYN008": "Invalid YAML tag",
-    "DYN009": "Key is not a string",
-    "DYN010": "Number is not valid in JSON",
-    "DYN011": "File cannot be read",
-    "DYN012": "Input is not a ResourceList",
-    "DYN013": "ResourceList without items",
-    "DYN014": "Document is not a resource",
-    "DYN015": "Resource without apiVersion, kind or name",
-    "DYN016": "Duplicate resource",
-    "DYN017": "An item would be lost",
-    "DYN018": "functionConfig is not a resource",
-    "DYN019": "Internal error",
-    # 020-029: the schema
-    "DYN020": "Unknown version or kind of a Dynamo resource",
-    "DYN021": "Wrong type",
-    "DYN022": "Required field is missing",
-    "DYN023": "Unknown field",
-    "DYN024": "Value is not one of the allowed values",
-    "DYN025": "Number is out of range",
-    "DYN026": "Wrong length",
-    "DYN027": "Wrong format",
-    "DYN028": "Field is null",
-    "DYN029": "Unknown field of a Kubernetes object",
-    # 030-039: older forms
-    "DYN030": "DynamoComponent without an image",
-    "DYN031": "DynamoComponent has fields without effect",
-    "DYN032": "dynamoTag is not supported",
-    "DYN033": "DynamoComponent not found",
-    "DYN034": "dynamoComponent is deprecated",
-    "DYN035": "externalServices is no longer needed",
-    "DYN036": "externalServices is not supported",
-    "DYN037": "Claim of a service cannot be converted",
-    "DYN038": "Field pvc of a service is deprecated",
-    "DYN039": "DynamoComponent is in the output",
-    # 040-049: the configuration
-    "DYN040": "functionConfig of an unsupported kind",
-    "DYN041": "Setting is written twice",
-    # 050-059: items
-    "DYN050": "Pull secret cannot be read",
-    "DYN051": "Two graphs generate different objects with the same name",
-    "DYN052": "Object already exists in the input",
-    "DYN053": "Owner of a generated object is missing",
-    "DYN054": "Shared object of the namespace is corrected",
-    # DYN055 is retired: requests are expanded.
-    "DYN056": "Generated object is removed",
-    "DYN057": "No namespace set; using default",
-    "DYN058": "Two Dynamo resources have the same name and namespace",
-    "DYN059": "Invalid namespace",
-    # 060-069: layers
-    "DYN060": "A later layer changed the namespace of generated objects",
-    "DYN061": "A later layer changed the name of generated objects",
-    "DYN062": "A later layer changed a label of generated objects",
-    # 070-079: files of the commands
-    "DYN070": "Two different configurations are given",
-    "DYN071": "Kustomization is not built",
-    "DYN072": "Document has no apiVersion and no kind",
-    "DYN073": "Old state cannot be compared",
-    "DYN074": "Link points outside the folder",
-    "DYN075": "File is too large",
-    # 080-080: the schema, continued
-    "DYN080": "Duplicate entry in a list",
-    # 081-089: items, continued
-    "DYN081": "Owner annotation on an object that was not generated",
-    "DYN082": "Dynamo resource inside a List",
-    "DYN083": "Path outside the package",
-    "DYN084": "Generated objects in the old namespace",
-    # 100-199: graphs
-    "DYN100": "Graph without services",
-    "DYN101": "Service names differ only in case",
-    "DYN102": "More than one endpoint picker",
-    "DYN103": "Claim without a name",
-    "DYN105": "Claim cannot be created",
-    "DYN107": "Parallel restart with an order",
-    "DYN108": "Restart order names an unknown service",
-    "DYN109": "Restart order names a service twice",
-    "DYN110": "Restart order is incomplete",
-    "DYN111": "Render ignores the restart order",
-    "DYN112": "dynamoNamespace is deprecated",
-    "DYN113": "Field autoscaling is deprecated",
-    "DYN114": "Labels of a service reach no pod",
-    "DYN115": "GPU request is ignored",
-    "DYN116": "sharedMemory without a size",
-    "DYN117": "Invalid PersistentVolumeClaim",
-    "DYN118": "Planner cannot scale a service",
-    "DYN119": "Restart of Grove by the syncer is undone",
-    "DYN120": "Invalid DYN_DEPLOYMENT_CONFIG",
-    "DYN121": "Command starts another engine",
-    "DYN122": "Command starts several engines",
-    "DYN123": "Invalid quantity",
-    "DYN124": "Component without dynamoNamespace",
-    "DYN130": "Endpoint picker is multinode",
-    "DYN131": "Endpoint picker needs exactly one replica",
-    "DYN132": "Endpoint picker without a configuration",
-    "DYN133": "Endpoint picker with two configurations",
-    "DYN134": "configMapRef without a name",
-    "DYN140": "Service name is too long",
-    "DYN141": "Invalid Service name",
-    "DYN142": "Dynamo namespace is too long",
-    "DYN143": "LeaderWorkerSet name is too long",
-    "DYN144": "Multinode service needs LeaderWorkerSets or Grove",
-    "DYN145": "Volume mount without a claim",
-    "DYN146": "Volume mount without a path",
-    "DYN147": "Compilation cache without a path",
-    "DYN148": "Claim and volume have the same name",
-    "DYN149": "Ingress without a host",
-    "DYN150": "Ingress has no effect",
-    "DYN151": "Label overrides the selector of the workload",
-    "DYN152": "Label overrides the selector of the Service",
-    "DYN153": "Port number does not replace the named port",
-    "DYN155": "Service account does not exist",
-    "DYN156": "Component without a service account",
-    "DYN157": "Invalid host",
-    "DYN158": "Invalid name in an ingress",
-    "DYN159": "Invalid rolling update",
-    "DYN160": "Container must be named main",
-    "DYN161": "Multinode service without a command or arguments",
-    "DYN162": "Multinode service without GPUs",
-    "DYN163": "Names are too long for Grove",
-    "DYN164": "Grove does not support 0 replicas",
-    # DYN165 is retired: the rank of a follower can be computed everywhere.
-    "DYN166": "Shell changes an argument",
-    "DYN167": "Grove allows one scheduler per graph",
-    "DYN168": "Grove does not allow this pod field",
-    "DYN170": "LoRA adapter without a source",
-    "DYN171": "Unsupported source of a LoRA adapter",
-    "DYN172": "SSH daemon does not find its keys",
-    "DYN173": "Image needs the address of etcd",
-    "DYN174": "LeaderWorkerSets do not follow a scaling adapter",
-    "DYN175": "No service serves the base model",
-    "DYN176": "Base models have the same hash",
-    "DYN177": "Source of a LoRA adapter leaves its folder",
-    "DYN178": "Name of a LoRA adapter cannot be used",
-    "DYN180": "Profiling setting is overwritten",
-    "DYN181": "GPU discovery needs a ClusterRole",
-    "DYN182": "Profiling setting has the wrong type",
-    "DYN183": "Invalid name of a profiling Job",
-    "DYN184": "Profiler writes to another folder",
-    "DYN185": "Model cache is ignored",
-    "DYN186": "Invalid name or namespace of the generated graph",
-    "DYN187": "ConfigMap without the key",
-    "DYN188": "Requests share a claim for their output",
-    "DYN189": "Profiler measures graphs that nothing expands",
-    "DYN190": "Two services need the same name",
-    "DYN191": "Grove does not know the scheduler",
-    "DYN192": "KAI scheduler needs a queue",
-    "DYN193": "Grove drops the metadata of a volumeClaimTemplate",
-    # 200-299: pods
-    "DYN200": "Ephemeral containers in a pod template",
-    "DYN201": "activeDeadlineSeconds is not allowed",
-    "DYN202": "Invalid name in a pod",
-    "DYN203": "Invalid key of a label or annotation",
-    "DYN204": "Invalid label value",
-    "DYN205": "Container without an image",
-    "DYN206": "Invalid name of a container, volume or resource claim",
-    "DYN207": "Duplicate name in a pod",
-    "DYN208": "Volume not found",
-    "DYN209": "Duplicate mount path",
-    "DYN210": "Request without a limit",
-    "DYN211": "Request does not match the limit",
-    "DYN212": "Amount must be whole and not negative",
-    "DYN213": "Resource claim not found",
-    "DYN214": "Probe has no handler",
-    "DYN215": "Probe has several handlers",
-    "DYN216": "Negative number in a probe",
-    "DYN217": "Field is not allowed in this probe",
-    "DYN218": "Invalid port number",
-    "DYN219": "Invalid or duplicate port",
-    "DYN220": "Invalid name of an environment variable",
-    "DYN221": "Duplicate environment variable",
-    "DYN222": "Environment variable with value and valueFrom",
-    "DYN223": "restartPolicy must be Always for this workload",
-    "DYN224": "Exactly one of several fields is required",
-    "DYN225": "Required field is empty",
-    "DYN226": "Number is not allowed",
-    "DYN227": "Invalid toleration",
-    "DYN228": "Invalid mount path",
-    "DYN229": "Unknown resource",
-    "DYN230": "Invalid fieldRef or resourceFieldRef",
-    # 300-399: notes
-    "DYN300": "Your probe handler replaces the default handler",
-    # 400-408: changes
-    "DYN400": "backendFramework is immutable",
-    "DYN401": "Service cannot change between one node and several nodes",
-    "DYN402": "Service was added or removed",
-    "DYN403": "Only the scaling adapter sets the replicas",
-    "DYN404": "modelType is immutable",
-    "DYN405": "baseModelName is immutable",
-    "DYN406": "Changed request has no effect",
-    "DYN407": "Field of a PersistentVolumeClaim is immutable",
-    "DYN408": "Grove cannot add or remove services of a running graph",
-    # 409-414: conversion between the versions of the API
-    "DYN409": "Kept fields are ignored",
-    "DYN410": "Field is only kept in an annotation",
-    "DYN411": "Dynamo 0.9 has no such field",
-    "DYN412": "Field is not in the converted resource",
-    "DYN413": "Dynamo 1.5 makes other pods of the same fields",
-    "DYN414": "Too many kept fields",
-    # 415-424: the generation of workers, and the configuration of an operator
-    "DYN415": "Workers changed since the operator named them",
-    "DYN416": "Names follow the worker hash",
-    "DYN417": "Runtime before 1.0 does not know generations",
-    "DYN418": "Worker hash cannot be part of a name",
-    "DYN419": "Worker hash of an older formula",
-    "DYN420": "Settings of the operator without meaning for a build",
-    "DYN421": "The operator looks into the cluster, and a build cannot",
-    "DYN422": "Checkpoints need the operator",
-    # 425-429: pods of newer releases
-    "DYN425": "Label of Dynamo on pods",
-    "DYN426": "Release has no debug mode",
-    "DYN427": "Shared memory replaces a volume",
-    "DYN428": "Kept version selects another release",
-    "DYN429": "Mutual TLS without certificates",
-    # 430-434: several nodes under newer releases
-    "DYN430": "Followers of data parallelism end at once",
-    # 435-444: Grove, topology and shared GPUs of newer releases
-    "DYN435": "Feature needs a controller of the operator",
-    "DYN436": "ClusterTopologyBinding is not among the items",
-    "DYN437": "Topology domain does not exist",
-    "DYN438": "GPU memory service needs Dynamic Resource Allocation",
-    "DYN439": "Number of claimed GPUs is unknown",
-    "DYN440": "Two schedulers are enabled for Grove",
-    # 450-489: rules of newer releases
-    "DYN450": "Component without a main container",
-    "DYN451": "Version of Dynamo in the image is unknown",
-    "DYN452": "Field needs Grove",
-    "DYN453": "Topology has no effect without Grove",
-    "DYN454": "minAvailable is larger than replicas",
-    "DYN455": "eppConfig without an endpoint picker",
-    "DYN456": "Invalid value of an annotation",
-    "DYN457": "Invalid executor of vLLM",
-    "DYN458": "Invalid power limit",
-    "DYN459": "Compilation cache cannot be mounted",
-    "DYN460": "Frontend sidecar does not exist",
-    "DYN461": "GPU memory service without an engine or GPUs",
-    "DYN462": "Client of the GPU memory service does not exist",
-    "DYN463": "GPU memory service between pods has no client containers",
-    "DYN464": "Clients in other pods are not supported",
-    "DYN465": "Engine has no GPU memory service between pods",
-    "DYN466": "Failover without a matching GPU memory service",
-    "DYN467": "Failover needs discovery of containers",
-    "DYN468": "Checkpoint needs an operator",
-    "DYN469": "Checkpoint with a job and a reference",
-    "DYN470": "Topology of a component without that of its graph",
-    "DYN471": "Topology without a level",
-    "DYN472": "Transfer policy needs one source of the topology",
-    "DYN473": "Weight of a transfer policy does not match its enforcement",
-    "DYN474": "Domain of a label is too long",
-    "DYN475": "Provider overrides are not supported",
-    "DYN476": "Component type is unknown in v1beta1",
-    "DYN477": "Elastic expert parallelism without a command",
-    "DYN478": "Graph with several engines",
-    "DYN479": "Component name is not allowed in v1beta1",
-    "DYN480": "minAvailable is immutable",
-    "DYN481": "API version v1alpha1 is deprecated",
-    "DYN482": "Rendered as Dynamo 0.9 does",
-    "DYN483": "Grove cannot change the field",
-    "DYN484": "Operator refuses the change of the field",
-    # 500-509: explain
-    "DYN500": "Field reaches no object",
-    # 510-529: comparisons of two states
-    "DYN510": "Change has no forecast",
-    "DYN511": "Error in the old state",
-    "DYN512": "No complete list of nodes",
-    "DYN513": "Nodes without pods",
-    "DYN516": "Build failed",
-    "DYN517": "Output of the build is unusable",
-    "DYN518": "Build did not end in time",
-    "DYN519": "Export has no object",
-    "DYN520": "Namespace is not in the export",
-    "DYN521": "Kind is not in the export",
-    "DYN522": "Owners of fields are not known",
-    "DYN523": "Live objects of other resources",
-    # 530-549: forecasts of changed objects
-    "DYN530": "API server refuses a change of the field",
-    "DYN531": "Grove refuses a change of the PodCliqueSet",
-    "DYN532": "Rollout is stuck without free GPUs",
-    "DYN533": "All replicas restart at the same time",
-    "DYN534": "Grove does not apply new numbers of replicas",
-    "DYN535": "Replicas become 1",
-    "DYN536": "Changed data restarts no pod",
-    "DYN537": "New workload runs beside a removed one",
-    "DYN538": "Nodes have no GPUs",
-    "DYN539": "Changed pods wait",
-    "DYN540": "Older LeaderWorkerSet refuses another size",
-    # 550-554: pictures
-    "DYN550": "Nothing to draw",
-    # 555-564: images
-    "DYN555": "Reference of an image is not valid",
-    "DYN556": "Image is not in the lock",
-    "DYN557": "Lock cannot be read",
-    "DYN558": "Lock has a newer format",
-    "DYN559": "Digest of an image was not found",
-    "DYN560": "Image cannot be pinned by kustomize",
-    "DYN561": "Mirror has an image by its digest only",
-    # 565-579: exports of a cluster, and adoption of a namespace of an operator
-    "DYN565": "Export cannot be used",
-    "DYN566": "Export is of other or several namespaces",
-    "DYN567": "Two generations of workers run",
-    "DYN568": "Pods would restart",
-    "DYN569": "Pod template is on one side only",
-    "DYN570": "Number of running replicas would change",
-    "DYN571": "Live objects disagree about a setting",
-    "DYN572": "Another tool applies an object",
-}
+from functools import cache
+from importlib import resources
+from typing import NamedTuple
+
+from krm_fn.yamlio import reader
+
+_FOLDER = "https://github.com/dynamo-krm-fn/dynamo-krm-fn/blob/main/docs/errors"
+
+
+class Page(NamedTuple):
+    """A title, the meaning of a code and the fix, and often YAML with the mistake and the same YAML without it.
+
+    An example begins with the fields of a resource, or with those of a graph's `spec`.
+    """
+
+    title: str
+    means: str
+    fix: str
+    wrong: str = ""
+    right: str = ""
+
+
+@cache
+def pages() -> dict[str, Page]:
+    """Returns all pages by code, in the order of the codes."""
+    folder = resources.files(__name__) / "texts"
+    texts = [file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".yaml")]
+    parts = [document.value for text in texts for document in reader.read(text)[0]]
+    return dict(sorted((code, Page(**page)) for part in parts for code, page in part.items()))
+
+
+def url(code: str) -> str:
+    """Returns the URL of the page of a code. It is the same for every version of krm-fn."""
+    return f"{_FOLDER}/{code}.md"
+
+
+def plain(code: str) -> str:
+    """Returns the page in a few sentences."""
+    page = pages()[code]
+    return f"{page.means} {page.fix}"
+
+
+def markdown(code: str) -> str:
+    """Returns the whole page."""
+    page = pages()[code]
+    examples = [f"```yaml\n{text}```" for text in (page.wrong, page.right) if text]
+    sections = [f"# {code}: {page.title}", page.means, "## Fix", page.fix, "\n\nbecomes\n\n".join(examples)]
+    return "\n\n".join(sections).rstrip() + "\n"

@@ -28,14 +28,14 @@ def write(body: str, name: str, environment: Mapping[str, str], *, existing: boo
     `environment` are the variables of the CI job, which say where the comment goes. With `existing`, no new comment is written. Raises
     ForgeError if the job is of no pull request or merge request, or if the server refuses.
     """
-    thread = next((found for each in _FORGES if (found := each.thread(environment))), None)
+    thread = next((match for comment in _FORGES if (match := comment.thread(environment))), None)
     if thread is None:
         raise ForgeError("the variables of a CI job of a pull request or merge request are not set; run this in such a job")
     marked = f"<!-- krm-fn {name} -->\n{body}"
     if len(marked) > thread.limit:
         raise ForgeError(f"the text has {len(body)} characters, and the server accepts {thread.limit}; shorten the text")
     marker = marked.partition("\n")[0]
-    mine = next((each for each in _own(thread) if text(each.get("body")).partition("\n")[0].rstrip() == marker), None)
+    mine = next((comment for comment in _own(thread) if text(comment.get("body")).partition("\n")[0].rstrip() == marker), None)
     if mine is None and existing:
         return "left out", ""
     if mine is None:
@@ -52,7 +52,7 @@ def _own(thread: Thread) -> Iterator[dict[str, Any]]:
         comments = objects(api.request(thread, "GET", f"{thread.comments}?per_page=100&page={page}{thread.order}"))
         if not comments:
             return
-        yield from (each for each in comments if is_own(each))
+        yield from (comment for comment in comments if is_own(comment))
 
 
 def _address(comment: Any) -> str:

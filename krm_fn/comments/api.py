@@ -28,7 +28,7 @@ class Thread(NamedTuple):
 
     `comments` is the address of the list, `comment` returns that of one comment, and `user` is that of the token's user. `update` is the
     HTTP method that rewrites a comment. `order` are further parameters of the list. `limit` is the largest number of characters of a
-    comment. `is_own` takes the token's user, or None if the server does not tell it, and returns what tells own comments. `mend` says what
+    comment. `is_own` takes the token's user, or None if the server does not name it, and returns a test for own comments. `fix` says what
     a job needs to write comments.
     """
 
@@ -39,7 +39,7 @@ class Thread(NamedTuple):
     headers: dict[str, str]
     limit: int
     is_own: Callable[[Comment | None], Callable[[Comment], bool]]
-    mend: str
+    fix: str
     order: str = ""
 
 
@@ -81,9 +81,9 @@ def base(address: str) -> str:
 
 def _refused(thread: Thread, method: str, address: str, problem: urllib.error.HTTPError) -> str:
     try:
-        said = mapping(json.loads(problem.read(_LARGEST))).get("message")
+        message = mapping(json.loads(problem.read(_LARGEST))).get("message")
     except (OSError, ValueError):
-        said = None
-    shown = report.printable(f"{said or problem.reason}")[:_SHOWN]
+        message = None
+    shown = report.printable(f"{message or problem.reason}")[:_SHOWN]
     denied = problem.code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-    return f"the server refuses {method} {address}: {problem.code} {shown}{f'; {thread.mend}' if denied else ''}"
+    return f"the server refuses {method} {address}: {problem.code} {shown}{f'; {thread.fix}' if denied else ''}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krm_fn.comments.api import Comment
 
 _LIMIT = 65_536
-_MEND = "give the job `permissions: {pull-requests: write}`; GitHub gives pull requests from forks no such token"
+_FIX = "give the job `permissions: {pull-requests: write}`; GitHub gives pull requests from forks no such token"
 
 
 def thread(environment: Mapping[str, str]) -> Thread | None:
@@ -38,21 +38,21 @@ def thread(environment: Mapping[str, str]) -> Thread | None:
         headers={"Authorization": f"Bearer {token}", "Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"},
         limit=_LIMIT,
         is_own=_is_own,
-        mend=_MEND,
+        fix=_FIX,
     )
 
 
 def _number(event: str) -> int | None:
     """The number of the pull request in the event that started the job."""
     try:
-        found = mapping(mapping(json.loads(Path(event).read_bytes())).get("pull_request")).get("number") if event else None
+        number = mapping(mapping(json.loads(Path(event).read_bytes())).get("pull_request")).get("number") if event else None
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, int) else None
+    return number if isinstance(number, int) else None
 
 
 def _is_own(user: Comment | None) -> Callable[[Comment], bool]:
-    """The token of a job belongs to a bot, for which GitHub tells no user."""
+    """The token of a job belongs to a bot, and GitHub does not name its user."""
     if user is None:
         return lambda comment: mapping(comment.get("user")).get("type") == "Bot"
     return lambda comment: mapping(comment.get("user")).get("login") == user.get("login")

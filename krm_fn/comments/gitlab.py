@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.comments.api import Comment
 
 _LIMIT = 1_000_000
-_MEND = "GITLAB_TOKEN must be an access token of the project with the role Reporter and the scope `api`"
+_FIX = "GITLAB_TOKEN must be an access token of the project with the role Reporter and the scope `api`"
 
 
 def thread(environment: Mapping[str, str]) -> Thread | None:
@@ -25,18 +25,18 @@ def thread(environment: Mapping[str, str]) -> Thread | None:
         return None
     token = environment.get("GITLAB_TOKEN", "")
     if not token:
-        raise ForgeError(f"GITLAB_TOKEN is not set; {_MEND}")
+        raise ForgeError(f"GITLAB_TOKEN is not set; {_FIX}")
     root = api.base(environment.get("CI_API_V4_URL", ""))
-    notes = f"{root}/projects/{quote(project, safe='')}/merge_requests/{quote(number, safe='')}/notes"
+    address = f"{root}/projects/{quote(project, safe='')}/merge_requests/{quote(number, safe='')}/notes"
     return Thread(
-        comments=notes,
-        comment=lambda note: f"{notes}/{note.get('id')}",
+        comments=address,
+        comment=lambda note: f"{address}/{note.get('id')}",
         user=f"{root}/user",
         update="PUT",
         headers={"PRIVATE-TOKEN": token},
         limit=_LIMIT,
         is_own=_is_own,
-        mend=_MEND,
+        fix=_FIX,
         order="&sort=asc&order_by=created_at",
     )
 

@@ -1,7 +1,7 @@
 """Converts Dynamo's resources from one API version to the other: `nvidia.com/v1alpha1` and `nvidia.com/v1beta1`.
 
-Follows the reference's conversion webhook (`api/v1alpha1/*_conversion.go`). Fields that the new version does not have go into an
-annotation of the resource (see `preserved`). Nothing is defaulted.
+Follows the operator's conversion webhook (`api/v1alpha1/*_conversion.go`). Fields that the new version does not have go into an
+annotation of the resource (see `preserved_annotations`). Nothing is defaulted.
 """
 
 from __future__ import annotations
@@ -10,20 +10,39 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.convert import adapters, graphs, requests, standalone
+from krm_fn.convert import graph_conversion, request_conversion
 from krm_fn.kube import identity
+from krm_fn.kube.values import mapping, renamed
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
 V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
 
+
+def _adapter_to_v1beta1(adapter: Resource) -> Resource:
+    """Converts a v1alpha1 adapter."""
+    return _with_graph_reference(adapter, {"serviceName": "componentName"})
+
+
+def _adapter_to_v1alpha1(adapter: Resource) -> Resource:
+    """Converts a v1beta1 adapter."""
+    return _with_graph_reference(adapter, {"componentName": "serviceName"})
+
+
+def _with_graph_reference(adapter: Resource, names: dict[str, str]) -> Resource:
+    spec = mapping(adapter.get("spec"))
+    if not isinstance(spec.get("dgdRef"), dict):
+        return adapter
+    return {**adapter, "spec": {**spec, "dgdRef": renamed(spec["dgdRef"], names)}}
+
+
 _Conversion = Callable[["Resource"], "Resource"]
 _CONVERSIONS: dict[str, dict[str, _Conversion]] = {
-    identity.GRAPH: {V1ALPHA1: graphs.to_v1alpha1, V1BETA1: graphs.to_v1beta1},
-    identity.COMPONENT: {V1ALPHA1: standalone.to_v1alpha1, V1BETA1: standalone.to_v1beta1},
-    identity.ADAPTER: {V1ALPHA1: adapters.to_v1alpha1, V1BETA1: adapters.to_v1beta1},
-    identity.REQUEST: {V1ALPHA1: requests.to_v1alpha1, V1BETA1: requests.to_v1beta1},
+    identity.GRAPH: {V1ALPHA1: graph_conversion.graph_to_v1alpha1, V1BETA1: graph_conversion.graph_to_v1beta1},
+    identity.COMPONENT: {V1ALPHA1: graph_conversion.component_to_v1alpha1, V1BETA1: graph_conversion.component_to_v1beta1},
+    identity.ADAPTER: {V1ALPHA1: _adapter_to_v1alpha1, V1BETA1: _adapter_to_v1beta1},
+    identity.REQUEST: {V1ALPHA1: request_conversion.to_v1alpha1, V1BETA1: request_conversion.to_v1beta1},
 }
 
 

@@ -1,1 +1,1 @@
-"""The files that commands read and write: input files, their revisions, places of findings, and output folders."""
+"""Files of the commands: input files, their git revisions, the locations of findings, and output folders."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn.files import repository
-from krm_fn.files.repository import UnreadableError
+from krm_fn.files.repository import RepositoryError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,35 +36,35 @@ class Checkouts(NamedTuple):
     `old` is a folder or a git revision; None if only the working tree is copied. `folder` is that of the build in the working tree.
     """
 
-    place: Path
+    temporary: Path
     old: str | None
     folder: Path
 
     @contextlib.contextmanager
     def before(self) -> Iterator[Path]:
-        """A copy of the old state; yields the folder of the build in it. Raises UnreadableError if there is none."""
+        """A copy of the old state; yields the folder of the build in it. Raises RepositoryError if there is none."""
         old = self.old or "HEAD"
         if self._is_folder():
             with self._copy(Path(old), _walked(Path(old))) as copy:
                 yield copy
             return
         try:
-            with repository.opened(self.folder) as found, self._empty() as copy:
-                _write(found, found.commit(old), copy)
-                yield _below(copy, self.folder.relative_to(found.top))
-        except UnreadableError as problem:
-            raise UnreadableError(f"{old} is not a folder, and git cannot read that revision: {problem}") from problem
+            with repository.opened(self.folder) as source, self._empty() as copy:
+                _write(source, source.commit(old), copy)
+                yield _below(copy, self.folder.relative_to(source.top))
+        except RepositoryError as problem:
+            raise RepositoryError(f"{old} is not a folder, and git cannot read that revision: {problem}") from problem
 
     @contextlib.contextmanager
     def after(self) -> Iterator[Path]:
-        """A copy of the working tree, without ignored files; yields the folder of the build in it. Raises UnreadableError.
+        """A copy of the working tree, without ignored files; yields the folder of the build in it. Raises RepositoryError.
 
         Without a repository, or if the old state is a folder, the copy has the whole folder of the build.
         """
         top, names = self.folder, None
         if not self._is_folder():
-            with contextlib.suppress(UnreadableError) if self.old is None else contextlib.nullcontext(), repository.opened(top) as found:
-                top, names = found.top, _present(found)
+            with contextlib.suppress(RepositoryError) if self.old is None else contextlib.nullcontext(), repository.opened(top) as source:
+                top, names = source.top, _present(source)
         with self._copy(top, _walked(top) if names is None else names) as copy:
             yield _below(copy, self.folder.relative_to(top))
 
@@ -78,25 +78,25 @@ class Checkouts(NamedTuple):
                 for name in names:
                     _copy_file(top, name, copy)
             except OSError as problem:
-                raise UnreadableError(f"{problem.filename} cannot be copied: {problem.strerror}") from problem
+                raise RepositoryError(f"{problem.filename} cannot be copied: {problem.strerror}") from problem
             yield copy
 
     @contextlib.contextmanager
     def _empty(self) -> Iterator[Path]:
         """An empty folder, which gives its path to the next copy at the end."""
-        copy = self.place / "checkout"
+        copy = self.temporary / "checkout"
         copy.mkdir()
         try:
             yield copy
         finally:
-            copy.rename(tempfile.mkdtemp(dir=self.place))
+            copy.rename(tempfile.mkdtemp(dir=self.temporary))
 
 
 @contextlib.contextmanager
 def opened(old: str | None, folder: Path) -> Iterator[Checkouts]:
-    """A temporary folder for copies. It is removed at the end, also when the process is told to end by SIGINT, SIGTERM or SIGHUP."""
-    with _ending(), tempfile.TemporaryDirectory(prefix="krm-fn-build-") as place:
-        yield Checkouts(Path(place).resolve(), old, folder.resolve())
+    """A temporary folder for copies. It is removed at the end, also after SIGINT, SIGTERM or SIGHUP."""
+    with _ending(), tempfile.TemporaryDirectory(prefix="krm-fn-build-") as folder_name:
+        yield Checkouts(Path(folder_name).resolve(), old, folder.resolve())
 
 
 @contextlib.contextmanager
@@ -104,33 +104,33 @@ def _ending() -> Iterator[None]:
     """Makes signals raise an exception once, so that clean-up runs. Further signals do not interrupt the clean-up."""
 
     def end(number: int, _frame: FrameType | None) -> None:
-        for each in _ENDING:
-            signal.signal(each, signal.SIG_IGN)
+        for number_ in _ENDING:
+            signal.signal(number_, signal.SIG_IGN)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
-    before = {each: signal.signal(each, end) for each in _ENDING}
+    before = {number_: signal.signal(number_, end) for number_ in _ENDING}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number_, handler in before.items():
+            signal.signal(number_, handler)
 
 
-def _write(found: Repository, commit: str, copy: Path) -> None:
+def _write(source: Repository, commit: str, copy: Path) -> None:
     """Writes the files of a commit. git refuses names that lead out of the folder, and writes nothing through a link."""
-    with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as place:
-        index = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(copy)}
-        found.git("read-tree", commit, seconds=_SECONDS, **index)
-        found.git("checkout-index", "--all", "--quiet", seconds=_SECONDS, **index)
+    with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as folder:
+        index = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_WORK_TREE": str(copy)}
+        source.git("read-tree", commit, seconds=_SECONDS, **index)
+        source.git("checkout-index", "--all", "--quiet", seconds=_SECONDS, **index)
 
 
-def _present(found: Repository) -> list[str]:
+def _present(source: Repository) -> list[str]:
     """The names of the files of the working tree: those of the last commit, and new ones that git does not ignore."""
-    with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as place:
-        index = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(found.top)}
-        with contextlib.suppress(UnreadableError):  # before the first commit
-            found.git("read-tree", found.commit("HEAD"), seconds=_SECONDS, **index)
-        listed = found.git("ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", seconds=_SECONDS, **index)
+    with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as folder:
+        index = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_WORK_TREE": str(source.top)}
+        with contextlib.suppress(RepositoryError):  # before the first commit
+            source.git("read-tree", source.commit("HEAD"), seconds=_SECONDS, **index)
+        listed = source.git("ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", seconds=_SECONDS, **index)
     return list(dict.fromkeys(os.fsdecode(listed).split("\0")))
 
 
@@ -156,10 +156,10 @@ def _copy_file(top: Path, name: str, copy: Path) -> None:
 
 
 def _below(copy: Path, relative: Path) -> Path:
-    """A folder of a copy. Raises UnreadableError if the copy does not have it, or if it is outside of the copy."""
+    """A folder of a copy. Raises RepositoryError if the copy does not have it, or if it is outside of the copy."""
     folder = copy / relative
     if not folder.is_dir():
-        raise UnreadableError(f"it has no folder {relative}")
+        raise RepositoryError(f"it has no folder {relative}")
     if not folder.resolve().is_relative_to(copy):
-        raise UnreadableError(f"its folder {relative} is a link that leads out of the repository")
+        raise RepositoryError(f"its folder {relative} is a link that leads out of the repository")
     return folder

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MESSAGES = 64 * 1024
-"""The bytes of stderr that are kept: its end says what failed."""
+"""The number of bytes that are stored of stderr. Its end says what failed."""
 
 _CHUNK = 64 * 1024
 _OF_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables of git hooks. With them, a git that the command runs would change the user's repository."""
 
 
-class Ended(NamedTuple):
-    """What a command printed. `problem` says why it failed; it is empty if the command succeeded. `slow` is true if it did not end."""
+class CommandResult(NamedTuple):
+    """The output of a command. `problem` says why it failed; it is empty if the command succeeded. `slow` is true if it did not end."""
 
     data: bytes
     messages: str
@@ -42,7 +42,7 @@ def split(text: str) -> list[str]:
     return words
 
 
-def run(command: Sequence[str], folder: Path, seconds: float) -> Ended:
+def run(command: Sequence[str], folder: Path, seconds: float) -> CommandResult:
     """Runs a command in a folder, without stdin. Ends the command and its children after a time, and if it prints too much."""
     environment = {name: value for name, value in os.environ.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
     try:
@@ -56,8 +56,8 @@ def run(command: Sequence[str], folder: Path, seconds: float) -> Ended:
             start_new_session=True,
         )
     except (OSError, ValueError) as problem:  # ValueError: a zero byte in a word
-        said = problem.strerror if isinstance(problem, OSError) else problem
-        return Ended(b"", "", f"{command[0]} cannot be run: {said}")
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        return CommandResult(b"", "", f"{command[0]} cannot be run: {reason}")
     with process:
         try:
             return _collected(process, seconds)
@@ -66,7 +66,7 @@ def run(command: Sequence[str], folder: Path, seconds: float) -> Ended:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def _collected(process: subprocess.Popen[bytes], seconds: float) -> Ended:
+def _collected(process: subprocess.Popen[bytes], seconds: float) -> CommandResult:
     """Reads both streams until they end."""
     out, err = bytearray(), bytearray()
     end = time.monotonic() + seconds
@@ -77,7 +77,7 @@ def _collected(process: subprocess.Popen[bytes], seconds: float) -> Ended:
         while selector.get_map():
             left = end - time.monotonic()
             if left <= 0:
-                return Ended(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
+                return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
             for key, _ in selector.select(left):
                 data = os.read(key.fd, _CHUNK)
                 key.data.extend(data)
@@ -85,11 +85,11 @@ def _collected(process: subprocess.Popen[bytes], seconds: float) -> Ended:
                     selector.unregister(key.fileobj)
             del err[:-_MESSAGES]
             if len(out) > reading.LIMIT:
-                return Ended(b"", _text(err), f"printed more than {reading.LIMIT // 1024**2} MiB")
+                return CommandResult(b"", _text(err), f"printed more than {reading.LIMIT // 1024**2} MiB")
     code = _code(process, end - time.monotonic())
     if code is None:
-        return Ended(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
-    return Ended(bytes(out), _text(err), _ending(code))
+        return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
+    return CommandResult(bytes(out), _text(err), _ending(code))
 
 
 def _code(process: subprocess.Popen[bytes], seconds: float) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
@@ -12,18 +11,19 @@ from krm_fn.krm import origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from krm_fn.files.reading import Source
     from krm_fn.results import Ref, Result
 
 
-def located(found: Sequence[tuple[Source, Result]]) -> list[Result]:
+def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
     """Findings with the place of their field in a source."""
-    where = reading.places((source, result.path) for source, result in found)
-    return [result._replace(**place) for (_, result), place in zip(found, where, strict=True)]
+    where = reading.field_locations((source, result.path) for source, result in findings)
+    return [result._replace(**location) for (_, result), location in zip(findings, where, strict=True)]
 
 
-def of(found: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
+def of(findings: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
     """Findings with file, line and column of their fields, in the order of the output.
 
     For resources on stdin, an annotation of kustomize or kpt names the file. Its lines are known only if the file is read again, below
@@ -35,7 +35,7 @@ def of(found: Iterable[Result], sources: Iterable[Source], root: Path | None = N
     read = cache(reading.read)
     done: list[Result] = []
     standing: list[tuple[Source, Result]] = []
-    for result in found:
+    for result in findings:
         if result.ref not in known or result.file:
             done.append(result)
             continue
@@ -62,9 +62,9 @@ def _is_inside(path: Path, root: Path) -> bool:
     An overlay names its base as `../base`, so `root` alone is not enough. The author of the annotation must not choose any other file.
     """
     top = root.resolve()
-    around = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), top)
+    repository = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), top)
     try:
-        return path.resolve().is_relative_to(around)
+        return path.resolve().is_relative_to(repository)
     except (OSError, ValueError, RuntimeError):  # a zero byte, or a loop of links
         return False
 
@@ -75,5 +75,9 @@ def _again(there: Iterable[Source], number: int, source: Source) -> Source | Non
     If several documents match equally, the one with the same number in the file.
     """
     name = source.address.name
-    alike = [each for each in there if each.address.kind == source.address.kind]
-    return max(alike, key=lambda each: (len(each.address.name) * (each.address.name in name), each.document == number), default=None)
+    alike = [candidate for candidate in there if candidate.address.kind == source.address.kind]
+    return max(
+        alike,
+        key=lambda candidate: (len(candidate.address.name) * (candidate.address.name in name), candidate.document == number),
+        default=None,
+    )

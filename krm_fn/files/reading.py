@@ -1,6 +1,6 @@
-"""Reads files and stdin into values with their places: file, document, line and column.
+"""Reads files and stdin into values with their locations: file, document, line and column.
 
-`krm_fn.files.listing` selects the files that a command reads.
+`krm_fn.files.selection` selects the files that a command reads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TYPES = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a named pipe", stat.S_IFCHR: 
 
 
 class Source(NamedTuple):
-    """A value and its place: a path in a document of a file.
+    """A value and its location: a path in a document of a file.
 
     `line` is the first line of the document, `text` the text of the document, and `start` the offset of that text in the file.
     """
@@ -45,10 +45,10 @@ class Source(NamedTuple):
     at: results.Path = ()
     start: int = 0
 
-    def place(self, path: results.Path = ()) -> dict[str, Any]:
+    def location(self, path: results.Path = ()) -> dict[str, Any]:
         """File, document, line and column of a field, as fields of a Result."""
-        (found,) = places([(self, path)])
-        return found
+        (location,) = field_locations([(self, path)])
+        return location
 
     @property
     def address(self) -> results.Ref:
@@ -56,17 +56,17 @@ class Source(NamedTuple):
         return results.ref(self.value if isinstance(self.value, dict) else {})
 
 
-def places(asked: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
-    """The places of several fields, in the order of the arguments. Each text is read once."""
+def field_locations(asked: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
+    """The locations of several fields, in the order of the arguments. Each text is read once."""
     fields = [(source, (*source.at, *path)) for source, path in asked]
     wanted: dict[int, tuple[str, list[results.Path]]] = {}
     for source, path in fields:
         wanted.setdefault(id(source.text), (source.text, []))[1].append(path)
-    found = {key: positions.positions(text, paths) for key, (text, paths) in wanted.items()}
-    return [_place(source, *found[id(source.text)][path]) for source, path in fields]
+    positions_by_text = {key: positions.positions(text, paths) for key, (text, paths) in wanted.items()}
+    return [_location(source, *positions_by_text[id(source.text)][path]) for source, path in fields]
 
 
-def _place(source: Source, line: int, column: int) -> dict[str, Any]:
+def _location(source: Source, line: int, column: int) -> dict[str, Any]:
     return {"file": source.file, "document": source.document, "line": source.line + line - 1, "column": column}
 
 
@@ -108,16 +108,16 @@ def data(path: str, limit: int = LIMIT) -> bytes:
     """
     try:
         if path == STDIN:
-            found = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
+            content = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
         else:
             with open(path, "rb", opener=None if path.startswith(_DESCRIPTORS) else regular) as file:
-                found = file.read(limit + 1)
+                content = file.read(limit + 1)
     except (OSError, ValueError) as problem:  # ValueError: a zero byte in the path
-        said = problem.strerror if isinstance(problem, OSError) else problem
-        raise UnreadableError("DYN011", f"the file cannot be read: {said}; name a file that can be read") from problem
-    if len(found) > limit:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise UnreadableError("DYN011", f"the file cannot be read: {reason}; name a file that can be read") from problem
+    if len(content) > limit:
         raise too_large(limit)
-    return found
+    return content
 
 
 def too_large(limit: int = LIMIT) -> UnreadableError:
@@ -141,7 +141,10 @@ def parse(data: bytes, file: str) -> File:
     """The values of the bytes of a file. `file` is the name in findings. Never raises."""
     text, undecodable = reader.decode(data, file)
     documents, broken = reader.read(text, file)
-    wholes = [Source(each.value, file, each.number, each.line, text[each.start : each.end], start=each.start) for each in documents]
+    wholes = [
+        Source(document.value, file, document.number, document.line, text[document.start : document.end], start=document.start)
+        for document in documents
+    ]
     names_dynamo = bool(_DYNAMO.search(data.replace(b"\0", b"")))  # UTF-16 has zero bytes
     return File(text, [source for whole in wholes for source in _members(whole)], [*undecodable, *broken], names_dynamo)
 

@@ -39,11 +39,11 @@ _VARIABLES = {
 }
 
 
-class UnreadableError(Exception):
+class RepositoryError(Exception):
     """git or the repository cannot provide the requested data. The message is for users."""
 
 
-class Entry(NamedTuple):
+class GitFile(NamedTuple):
     """A file of a commit: its path from the top of the repository."""
 
     name: str
@@ -58,54 +58,54 @@ class Repository(NamedTuple):
     variables: dict[str, str]
 
     def commit(self, revision: str) -> str:
-        """The hash of the commit that a revision names. Raises UnreadableError."""
+        """The hash of the commit that a revision names. Raises RepositoryError."""
         try:
             return self.git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
-        except UnreadableError as problem:
-            raise UnreadableError(f"{problem}; name a commit, and in a shallow clone fetch it first") from problem
+        except RepositoryError as problem:
+            raise RepositoryError(f"{problem}; name a commit, and in a shallow clone fetch it first") from problem
 
-    def entries(self, commit: str, at: str) -> Iterator[Entry]:
-        """The files and links of a commit at a path, without those of submodules. Raises UnreadableError."""
+    def entries(self, commit: str, at: str) -> Iterator[GitFile]:
+        """The files and links of a commit at a path, without those of submodules. Raises RepositoryError."""
         every = os.fsdecode(self.git("ls-tree", "-r", "-z", "--full-tree", commit, *([] if at == "." else ["--", at])))
         for line in filter(None, every.split("\0")):
             head, _, name = line.partition("\t")
             mode, kind, hashed = head.split(" ")
             if kind == "blob":
-                yield Entry(name, mode == "120000", hashed)
+                yield GitFile(name, mode == "120000", hashed)
 
-    def contents(self, commit: str, entries: Sequence[Entry]) -> Iterator[tuple[str, bytes | None]]:
-        """The names and bytes of files; None for a file above the limit. Raises UnreadableError if an object is missing.
+    def contents(self, commit: str, entries: Sequence[GitFile]) -> Iterator[tuple[str, bytes | None]]:
+        """The names and bytes of files; None for a file above the limit. Raises RepositoryError if an object is missing.
 
         Links are followed within the commit. Links that lead out of the commit, or have no target, are left out.
         """
         asked = [f"{commit}:{entry.name}" if entry.is_link else entry.oid for entry in entries]
-        if any("\n" in each for each in asked):
-            raise UnreadableError("a link with a line break in its name cannot be read; rename it")
+        if any("\n" in line for line in asked):
+            raise RepositoryError("a link with a line break in its name cannot be read; rename it")
         sized = _answers(self._cat("--batch-check", asked), with_data=False)
-        found = list(zip(entries, sized, strict=True))
-        for entry, (_, kind, _) in found:
+        answers = list(zip(entries, sized, strict=True))
+        for entry, (_, kind, _) in answers:
             if kind == "missing":
-                raise UnreadableError(
+                raise RepositoryError(
                     f"the content of {entry.name} is missing in the repository; fetch it (in a partial clone), or repair the repository"
                 )
-        files = [(entry, hashed, int(size)) for entry, (hashed, kind, size) in found if kind == "blob"]
+        files = [(entry, hashed, int(size)) for entry, (hashed, kind, size) in answers if kind == "blob"]
         read = self._cat("--batch", [hashed for _, hashed, size in files if size <= reading.LIMIT])
         texts = _answers(read, with_data=True)
         for entry, _, size in files:
             yield entry.name, next(texts)[2] if size <= reading.LIMIT else None
 
     def _cat(self, how: str, asked: Sequence[str]) -> bytes:
-        return self.git("cat-file", how, "--follow-symlinks", given="".join(f"{each}\n" for each in asked)) if asked else b""
+        return self.git("cat-file", how, "--follow-symlinks", given="".join(f"{line}\n" for line in asked)) if asked else b""
 
     def git(self, *arguments: str, given: str = "", seconds: int = 0, **variables: str) -> bytes:
-        """The output of git, with further environment variables, and another time limit. Raises UnreadableError with git's own message."""
+        """The output of git, with further environment variables, and another time limit. Raises RepositoryError with git's own message."""
         return _run({**self.variables, **variables}, *arguments, given=given, seconds=seconds)
 
 
 @contextlib.contextmanager
-def opened(place: Path) -> Iterator[Repository]:
-    """The repository around a file or folder. Raises UnreadableError if there is none."""
-    top, folder = _find(place)
+def opened(path: Path) -> Iterator[Repository]:
+    """The repository around a file or folder. Raises RepositoryError if there is none."""
+    top, folder = _find(path)
     common = Path(os.path.realpath(folder / (_text(folder / "commondir") or ".")))
     try:
         with tempfile.TemporaryDirectory(prefix="krm-fn-git-") as copy:
@@ -114,23 +114,23 @@ def opened(place: Path) -> Iterator[Repository]:
             settings = _settings(common / "config", variables)
             formats = {key: value for key, value in settings if key in _FORMATS}
             if formats.get("extensions.refstorage") == "reftable" and folder != common:
-                raise UnreadableError(
+                raise RepositoryError(
                     "the references of a linked working tree are in the reftable format; name a folder in place of a revision"
                 )
             _configure(Path(copy), formats)
             yield Repository(top, {**variables, **_tracking(settings)})
     except OSError as problem:
-        raise UnreadableError(f"the repository cannot be read: {problem.strerror}") from problem
+        raise RepositoryError(f"the repository cannot be read: {problem.strerror}") from problem
 
 
-def _find(place: Path) -> tuple[Path, Path]:
+def _find(path: Path) -> tuple[Path, Path]:
     """The top of the working tree around a place, and its git folder."""
-    for top in (place, *place.parents):
+    for top in (path, *path.parents):
         marker = top / ".git"
         folder = marker if marker.is_dir() else top / _text(marker).removeprefix("gitdir:").strip()
         if folder != top and (folder / "HEAD").is_file():
             return top, folder
-    raise UnreadableError("not a git repository, nor is any folder above it")
+    raise RepositoryError("not a git repository, nor is any folder above it")
 
 
 def _text(path: Path) -> str:
@@ -205,9 +205,9 @@ def _run(variables: dict[str, str], *arguments: str, given: str = "", seconds: i
             command, input=os.fsencode(given), capture_output=True, env=environment, check=False, timeout=seconds, cwd="/"
         )
     except OSError as problem:
-        raise UnreadableError(f"git cannot be run: {problem.strerror}; install git, or name a file or folder") from problem
+        raise RepositoryError(f"git cannot be run: {problem.strerror}; install git, or name a file or folder") from problem
     except subprocess.TimeoutExpired as problem:
-        raise UnreadableError(f"git did not answer within {seconds} seconds") from problem
+        raise RepositoryError(f"git did not answer within {seconds} seconds") from problem
     if done.returncode:
-        raise UnreadableError(" ".join(done.stderr.decode(errors="replace").split()) or f"git {arguments[0]} failed")
+        raise RepositoryError(" ".join(done.stderr.decode(errors="replace").split()) or f"git {arguments[0]} failed")
     return done.stdout

@@ -1,6 +1,6 @@
 """Reads the state before a change: files and folders, or the same paths at a git revision.
 
-The rules about changes are in `krm_fn.validation.updates`.
+The rules about changes are in `krm_fn.rules.updates`.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn import results
-from krm_fn.config import DYNAMO_GROUP
-from krm_fn.files import listing, reading, repository, selection
-from krm_fn.files.repository import UnreadableError
+from krm_fn.files import reading, repository, selection
+from krm_fn.files.repository import RepositoryError
 from krm_fn.kube import identity
+from krm_fn.kube.identity import DYNAMO_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from krm_fn.files.reading import File, Source
-    from krm_fn.files.repository import Entry, Repository
+    from krm_fn.files.repository import GitFile, Repository
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 
-__all__ = ["Earlier", "Pair", "UnreadableError", "files", "pairs", "read"]
+__all__ = ["OldState", "Pair", "RepositoryError", "files", "pairs", "read"]
 
 
-class Earlier(NamedTuple):
+class OldState(NamedTuple):
     """The resources of the old state, each with the paths that its file can have now, and warnings about the old files."""
 
     resources: list[tuple[Source, frozenset[str]]]
@@ -40,17 +40,17 @@ class Pair(NamedTuple):
     new: Source
 
 
-def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> Earlier:
+def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> OldState:
     """The resources of a file or folder, or, if `old` is neither, of the `paths` at that git revision.
 
-    `exclude` holds the globs of `krm_fn.files.selection`. Raises UnreadableError if git does not know the revision, or lacks a file of it.
+    `exclude` holds the globs of `krm_fn.files.selection`. Raises RepositoryError if git does not know the revision, or lacks a file of it.
     """
     there = files(old, paths, exclude)
-    found = list(_unread(file for file, _ in there))
-    resources = [(source, places) for file, places in there for source in file.sources if source.address.name]
-    if _is_path(old) and not resources and not found:
-        found.append(empty(old))
-    return Earlier(resources, found)
+    findings = list(_unread(file for file, _ in there))
+    resources = [(source, paths_now) for file, paths_now in there for source in file.sources if source.address.name]
+    if _is_path(old) and not resources and not findings:
+        findings.append(empty(old))
+    return OldState(resources, findings)
 
 
 def empty(old: str) -> Result:
@@ -60,7 +60,7 @@ def empty(old: str) -> Result:
 
 
 def files(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[tuple[File, frozenset[str]]]:
-    """The files that `read` reads, each with the paths that it can have now. Raises UnreadableError as `read` does."""
+    """The files of `read`, each with the paths that it can have now. Raises RepositoryError as `read` does."""
     return list(_files(old, paths, exclude) if _is_path(old) else _revision(old, paths, exclude))
 
 
@@ -69,26 +69,26 @@ def _is_path(old: str) -> bool:
     return bool(old) and Path(old).exists()
 
 
-def pairs(earlier: Earlier, now: Iterable[Source], home: str) -> list[Pair]:
+def pairs(earlier: OldState, now: Iterable[Source], namespace: str) -> list[Pair]:
     """The Dynamo resources that are in both states. A resource in the same file is preferred to one with the same identity in another file.
 
-    `home` is the namespace of resources without one.
+    `namespace` is that of resources without one.
     """
     before: dict[identity.ObjectKey, list[tuple[Source, frozenset[str]]]] = {}
-    for source, places in earlier.resources:
-        before.setdefault(identity.key(source.value, home), []).append((source, places))
-    found: list[Pair] = []
+    for source, paths in earlier.resources:
+        before.setdefault(identity.key(source.value, namespace), []).append((source, paths))
+    matches: list[Pair] = []
     moved: list[tuple[list[tuple[Source, frozenset[str]]], Source]] = []
     for source in now:
-        known = before.get(identity.key(source.value, home), [])
-        here = next((each for each in known if _real(source.file) in each[1]), None)
+        known = before.get(identity.key(source.value, namespace), [])
+        here = next((candidate for candidate in known if _real(source.file) in candidate[1]), None)
         if here:
-            known[:] = [each for each in known if each is not here]
-            found.append(Pair(here[0].value, source))
+            known[:] = [candidate for candidate in known if candidate is not here]
+            matches.append(Pair(here[0].value, source))
         else:
             moved.append((known, source))
-    found.extend(Pair(known.pop(0)[0].value, source) for known, source in moved if known)
-    return [pair for pair in found if identity.key(pair.old).group == DYNAMO_GROUP]
+    matches.extend(Pair(known.pop(0)[0].value, source) for known, source in moved if known)
+    return [pair for pair in matches if identity.key(pair.old).group == DYNAMO_GROUP]
 
 
 def _real(path: str) -> str:
@@ -107,7 +107,7 @@ def _files(old: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[t
     """The files of the old path. They are compared with the files of the same relative path in the folders that are named now."""
     files = [Path(path) for path in paths if path != reading.STDIN and not Path(path).is_dir()]
     folders = [Path(path) for path in paths if Path(path).is_dir()]
-    for listed in listing.listed([old], exclude=exclude).files:
+    for listed in selection.listed([old], exclude=exclude).files:
         if listed.leads_out:
             continue
         relative = Path(listed.path).relative_to(old) if listed.in_folder else Path(Path(old).name)
@@ -119,28 +119,28 @@ def _files(old: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[t
 def _revision(revision: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[tuple[File, frozenset[str]]]:
     for path in paths:
         if path == reading.STDIN:
-            raise UnreadableError(f"{revision} is not a file or folder, and stdin has no revisions; name a file or folder")
-        place = Path(path).resolve()
+            raise RepositoryError(f"{revision} is not a file or folder, and stdin has no revisions; name a file or folder")
+        target = Path(path).resolve()
         try:
-            with repository.opened(place if place.is_dir() else place.parent) as found:
-                for name, file in _committed(found, revision, place, exclude):
-                    yield file, frozenset([_real(str(found.top / name))])
-        except UnreadableError as problem:
-            raise UnreadableError(f"{revision} is not a file or folder, and git cannot read that revision: {problem}") from problem
+            with repository.opened(target if target.is_dir() else target.parent) as source:
+                for name, file in _committed(source, revision, target, exclude):
+                    yield file, frozenset([_real(str(source.top / name))])
+        except RepositoryError as problem:
+            raise RepositoryError(f"{revision} is not a file or folder, and git cannot read that revision: {problem}") from problem
 
 
-def _committed(found: Repository, revision: str, place: Path, exclude: Sequence[str]) -> Iterator[tuple[str, File]]:
+def _committed(source: Repository, revision: str, target: Path, exclude: Sequence[str]) -> Iterator[tuple[str, File]]:
     """The files of a commit at a place, by their paths from the top of the repository. In a folder, the same files are read as on disk."""
-    commit, at = found.commit(revision), place.relative_to(found.top).as_posix()
-    entries = [entry for entry in found.entries(commit, at) if entry.name == at or _is_read(posixpath.relpath(entry.name, at))]
-    files = {name: _parsed(f"{revision}:{name}", data) for name, data in found.contents(commit, _needed(entries, at, exclude))}
+    commit, at = source.commit(revision), target.relative_to(source.top).as_posix()
+    entries = [entry for entry in source.entries(commit, at) if entry.name == at or _is_read(posixpath.relpath(entry.name, at))]
+    files = {name: _parsed(f"{revision}:{name}", data) for name, data in source.contents(commit, _needed(entries, at, exclude))}
     below = {posixpath.relpath(name, at): name for name in files if name != at}
-    kept = selection.select(list(below), lambda name: files[below[name]], exclude).kept
+    selected = selection.select(list(below), lambda name: files[below[name]], exclude).kept
     yield from ((name, file._replace(names_dynamo=True)) for name, file in files.items() if name == at)
-    yield from ((below[name], files[below[name]]) for name in kept)
+    yield from ((below[name], files[below[name]]) for name in selected)
 
 
-def _needed(entries: Iterable[Entry], at: str, exclude: Sequence[str]) -> list[Entry]:
+def _needed(entries: Iterable[GitFile], at: str, exclude: Sequence[str]) -> list[GitFile]:
     """The entries without excluded files, whose contents may be missing."""
     return [entry for entry in entries if entry.name == at or not selection.is_excluded(posixpath.relpath(entry.name, at), exclude)]
 

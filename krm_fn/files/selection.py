@@ -1,21 +1,33 @@
-"""Selects the files of a folder that can hold resources.
+"""Selects the files that a command reads: named files, and the files of named folders that can hold resources.
 
-It uses only names, so it treats a folder on disk and a folder of a git revision alike. Helm charts hold templates. Patches and values that
-a Kustomization names hold parts of resources. kustomize's reference of these fields:
+`select` uses only names, so it treats a folder on disk and a folder of a git revision alike. Helm charts hold templates. Patches and values
+that a Kustomization names hold parts of resources. kustomize's reference of these fields:
 https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/
+
+A link in a folder is read only if its target is below a named path: the author of a folder must not decide what else is read.
+
+A repository can hold an application once for each environment, with the same name and namespace. `groups` splits the resources, so that
+each group has every object once. Each copy is checked with the resources that do not conflict with it, such as pull secrets.
 """
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections import Counter
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krm_fn.files import reading
+from krm_fn.files.reading import File
+from krm_fn.kube import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from krm_fn.files.reading import File
+    from krm_fn.files.reading import Source
+
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 CHART = "Chart.yaml"
@@ -48,19 +60,19 @@ def select(names: Sequence[str], read: Callable[[str], File], exclude: Sequence[
     charts = {posixpath.dirname(name) for name in names if posixpath.basename(name) == CHART}
     excluded = {name for name in names if is_excluded(name, exclude)}
     in_charts = {name for name in names if name not in excluded and not charts.isdisjoint(_folders(name))}
-    kept = [name for name in names if name not in excluded and name not in in_charts]
-    kustomizations = [name for name in kept if posixpath.basename(name) in KUSTOMIZATIONS]
+    remaining = [name for name in names if name not in excluded and name not in in_charts]
+    kustomizations = [name for name in remaining if posixpath.basename(name) in KUSTOMIZATIONS]
     parts = _parts(kustomizations, read)
-    skipped = Counter({EXCLUDED: len(excluded), IN_CHARTS: len(in_charts), PATCHES: sum(name in parts for name in kept)})
+    skipped = Counter({EXCLUDED: len(excluded), IN_CHARTS: len(in_charts), PATCHES: sum(name in parts for name in remaining)})
     roots = frozenset(posixpath.dirname(name) for name in kustomizations)
-    return Selection([name for name in kept if name not in parts], +skipped, roots)
+    return Selection([name for name in remaining if name not in parts], +skipped, roots)
 
 
 def is_excluded(name: str, exclude: Iterable[str]) -> bool:
     """True if a glob matches a name or one of its parent folders."""
-    places = [name, *filter(None, _folders(name))]
+    paths = [name, *filter(None, _folders(name))]
     globs = [glob.rstrip("/") for glob in exclude]
-    return any(fnmatchcase(place if "/" in glob else posixpath.basename(place), glob) for glob in globs for place in places)
+    return any(fnmatchcase(path if "/" in glob else posixpath.basename(path), glob) for glob in globs for path in paths)
 
 
 def summary(skipped: Counter[str]) -> str:
@@ -78,14 +90,14 @@ def scope(name: str, roots: Iterable[str]) -> str:
 
 def _folders(name: str) -> list[str]:
     """The folders above a name, from the nearest one to the top, which is empty."""
-    found = [posixpath.dirname(name)]
-    while found[-1]:
-        found.append(posixpath.dirname(found[-1]))
-    return found
+    folders = [posixpath.dirname(name)]
+    while folders[-1]:
+        folders.append(posixpath.dirname(folders[-1]))
+    return folders
 
 
 def _parts(kustomizations: Iterable[str], read: Callable[[str], File]) -> set[str]:
-    """The files that Kustomizations name as patches, values or data, without files that a Kustomization lists as resources."""
+    """Files that Kustomizations name as patches, values or data, without files that a Kustomization lists as resources."""
     parts: set[str] = set()
     wholes: set[str] = set()
     for name in kustomizations:
@@ -119,3 +131,93 @@ def _strings(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
     for field in fields:
         entries = value.get(field)
         yield from (entry for entry in (entries if isinstance(entries, list) else ()) if isinstance(entry, str) and "\n" not in entry)
+
+
+class ListedFile(NamedTuple):
+    """A file to read. `scope` is the folder in which each object may be once. `leads_out`: a link with a target outside the named paths."""
+
+    path: str
+    scope: str
+    in_folder: bool = False
+    leads_out: bool = False
+
+
+class FileListing(NamedTuple):
+    """The files to read, each once, and the number of skipped files by reason."""
+
+    files: list[ListedFile]
+    skipped: Counter[str]
+
+
+def listed(paths: Sequence[str], without: Path | None = None, exclude: Sequence[str] = ()) -> FileListing:
+    """Every named file and every file of a named folder, each once.
+
+    In folders: `*.yaml`, `*.yml`, `*.json` and Kustomizations at any depth, sorted, except hidden ones, those in the folder `without`,
+    and those that `select` skips.
+    """
+    named = [Path(path).resolve() for path in paths if path != reading.STDIN]
+    listing = FileListing([], Counter())
+    seen = set()
+    for path in paths:
+        is_folder = path != reading.STDIN and Path(path).is_dir()
+        for file in _below(Path(path), without, exclude, named, listing.skipped) if is_folder else [_named(path)]:
+            real = file.path if file.path == reading.STDIN else str(Path(file.path).resolve())
+            if real not in seen:
+                seen.add(real)
+                listing.files.append(file)
+    return listing
+
+
+def _named(path: str) -> ListedFile:
+    return ListedFile(path, path if path == reading.STDIN else str(Path(path).resolve().parent))
+
+
+def _below(
+    folder: Path, without: Path | None, exclude: Sequence[str], named: Sequence[Path], skipped: Counter[str]
+) -> Iterator[ListedFile]:
+    def read(name: str) -> File:
+        return File("", [], []) if _leads_out(folder / name, named) else reading.read(str(folder / name))
+
+    names = [path.as_posix() for path in _walk(folder, without and without.resolve())]
+    selected = select(names, read, exclude)
+    skipped.update(selected.skipped)
+    for name in selected.kept:
+        yield ListedFile(
+            str(folder / name),
+            str(folder.resolve() / scope(name, selected.roots)),
+            in_folder=True,
+            leads_out=_leads_out(folder / name, named),
+        )
+
+
+def _leads_out(path: Path, named: Sequence[Path]) -> bool:
+    real = path.resolve()
+    return not any(real.is_relative_to(path_) for path_ in named)
+
+
+def _walk(folder: Path, without: Path | None) -> list[Path]:
+    paths: list[Path] = []
+    for parent, folders, files in os.walk(folder):
+        here = Path(parent)
+        folders[:] = [name for name in folders if is_read(name, folder=True) and (here / name).resolve() != without]
+        paths.extend((here / name).relative_to(folder) for name in files if is_read(name))
+    return sorted(paths)
+
+
+def groups(resources: Sequence[Source], scopes: dict[str, str], namespace: str) -> list[list[Source]]:
+    """The resources in groups; resources of a scope stay together. `scopes` gives the scope of a file.
+
+    Scopes that share no object with another scope are in every group. `namespace` is that of resources without one.
+    """
+    objects: dict[str, set[identity.ObjectKey]] = {}
+    for source in resources:
+        objects.setdefault(scopes[source.file], set()).add(identity.key(source.value, namespace))
+    uses = Counter(key for keys in objects.values() for key in keys)
+    common = {scope for scope, keys in objects.items() if all(uses[key] == 1 for key in keys)}
+    divided: list[set[str]] = []
+    for scope in (scope_ for scope_ in objects if scope_ not in common):
+        group = next((scope_ for scope_ in divided if all(objects[scope].isdisjoint(objects[other]) for other in scope_)), None)
+        if group is None:
+            divided.append(group := set())
+        group.add(scope)
+    return [[source for source in resources if scopes[source.file] in common | group] for group in divided] or [list(resources)]

@@ -9,10 +9,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn import config, results
+from krm_fn import function_config, results
 from krm_fn.config import Config
-from krm_fn.files import listing, locations, reading, scopes, selection
-from krm_fn.files.listing import Listed
+from krm_fn.files import locations, reading, selection
+from krm_fn.files.selection import ListedFile
 from krm_fn.kube import identity, labels
 from krm_fn.resolve import cluster
 
@@ -47,12 +47,12 @@ class Sources(NamedTuple):
         return [source.value for source in self.resources]
 
     @property
-    def home(self) -> str:
+    def default_namespace(self) -> str:
         """The namespace of resources without one."""
         return self.config.namespace or cluster.NAMESPACE
 
 
-class _Found(NamedTuple):
+class _Content(NamedTuple):
     """The content of the files that are already read."""
 
     given: list[Source]
@@ -80,131 +80,131 @@ def load(  # noqa: PLR0913 - one for each option
     `tolerant` is for checks of whole repositories. It ignores mistakes in files of folders that name no Dynamo kind, and an object may be
     in several folders.
     """
-    listing_ = listing.listed(paths, without, exclude)
-    found = _Found([], [], [], {}, listing_.skipped)
+    listing_ = selection.listed(paths, without, exclude)
+    content = _Content([], [], [], {}, listing_.skipped)
     stdin = ""
     for listed in listing_.files:
         file = _read(listed)
-        found.scopes[reading.name(listed.path)] = listed.scope if tolerant else ""
-        _add(file, listed, found, tolerant=tolerant and listed.in_folder and not file.names_dynamo)
+        content.scopes[reading.name(listed.path)] = listed.scope if tolerant else ""
+        _add(file, listed, content, tolerant=tolerant and listed.in_folder and not file.names_dynamo)
         stdin = file.text if listed.path == reading.STDIN else stdin
-    resources = _sound(found)
-    if not resources and not results.failed(found.results):
-        found.results.append(_nothing(paths, found.skipped))
-    configs = found.configs if config_file is None else _named_config(config_file, found.results)
-    return _loaded(found, resources, configs, namespace)._replace(stdin=stdin)
+    resources = _valid(content)
+    if not resources and not results.failed(content.results):
+        content.results.append(_nothing(paths, content.skipped))
+    configs = content.configs if config_file is None else _named_config(config_file, content.results)
+    return _loaded(content, resources, configs, namespace)._replace(stdin=stdin)
 
 
-def earlier(files: Iterable[File], named: Sequence[Source] = (), default: Source | None = None, *, namespace: str = "") -> Sources:
+def from_files(files: Iterable[File], named: Sequence[Source] = (), default: Source | None = None, *, namespace: str = "") -> Sources:
     """The resources and the configuration of files that are already read, such as those of a git revision.
 
     The configuration is the one in `named`, else the only one in the files, else the default. No resource at all is not a finding.
     """
-    found = _Found([], [], [], {}, Counter())
+    content = _Content([], [], [], {}, Counter())
     for file in files:
         name = file.sources[0].file if file.sources else ""
-        found.scopes[name] = ""
-        _add(file, Listed(name, "", in_folder=True), found, tolerant=False)
-    configs = list(named) or found.configs or ([default] if default else [])
-    return _loaded(found, _sound(found), configs, namespace)
+        content.scopes[name] = ""
+        _add(file, ListedFile(name, "", in_folder=True), content, tolerant=False)
+    configs = list(named) or content.configs or ([default] if default else [])
+    return _loaded(content, _valid(content), configs, namespace)
 
 
-def _loaded(found: _Found, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
+def _loaded(content: _Content, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
     """The resources with the configuration, and the findings about both."""
     configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]
     settings, wrong = _settings(configs)
     settings = settings._replace(namespace=namespace or settings.namespace)
-    loaded = Sources(resources, configs, settings, [*found.results, *wrong], skipped=found.skipped)
-    return loaded._replace(groups=scopes.groups(resources, found.scopes, loaded.home))
+    loaded = Sources(resources, configs, settings, [*content.results, *wrong], skipped=content.skipped)
+    return loaded._replace(groups=selection.groups(resources, content.scopes, loaded.default_namespace))
 
 
 def configuration(path: str) -> tuple[Config, list[Result]]:
     """The configuration in a file, and the findings about it."""
-    found: list[Result] = []
-    settings, wrong = _settings(_distinct(_named_config(path, found)))
-    return settings, [*found, *wrong]
+    findings: list[Result] = []
+    settings, wrong = _settings(_distinct(_named_config(path, findings)))
+    return settings, [*findings, *wrong]
 
 
-def _read(listed: Listed) -> File:
+def _read(listed: ListedFile) -> File:
     if not listed.leads_out:
         return reading.read(listed.path)
     message = "the link leads out of the folder and is not read; name its target too, or leave the link out with --exclude"
     return reading.File("", [], [results.error("DYN074", message, file=listed.path)])
 
 
-def _add(file: File, listed: Listed, found: _Found, *, tolerant: bool) -> None:
-    """Adds the content of a file to `found`. `tolerant`: the file belongs to other programs, so its mistakes are not findings."""
+def _add(file: File, listed: ListedFile, content: _Content, *, tolerant: bool) -> None:
+    """Adds the content of a file to `content`. `tolerant`: the file belongs to other programs, so its mistakes are not findings."""
     wrong = list(file.results)
     sound: list[Source] = []
     for source in file.sources:
         if _is_config(source):
-            found.configs.append(source)
+            content.configs.append(source)
         elif not _left_out(source, wrong, listed):
             sound.append(source)
     if tolerant:
-        unfit = [source for source in sound if _unfit(source)]
-        found.skipped[selection.OTHERS] += bool(unfit or results.failed(wrong) or any(each.code == "DYN072" for each in wrong))
+        unfit = [source for source in sound if _mistake(source)]
+        content.skipped[selection.OTHERS] += bool(unfit or results.failed(wrong) or any(finding.code == "DYN072" for finding in wrong))
         sound = [source for source in sound if source not in unfit]
         wrong = [result for result in wrong if result.code == "DYN071"]
-    found.given.extend(sound)
-    found.results.extend(wrong)
+    content.given.extend(sound)
+    content.results.extend(wrong)
 
 
 def _nothing(paths: Iterable[str], skipped: Counter[str]) -> Result:
     names = ", ".join(reading.name(path) for path in paths)
-    said = f" ({selection.summary(skipped)})" if skipped.total() else ""
-    return results.error("DYN001", f"no resource in {names}{said}; name a file or folder with resources")
+    summary = f" ({selection.summary(skipped)})" if skipped.total() else ""
+    return results.error("DYN001", f"no resource in {names}{summary}; name a file or folder with resources")
 
 
-def _named_config(path: str, found: list[Result]) -> list[Source]:
+def _named_config(path: str, findings: list[Result]) -> list[Source]:
     file = reading.read(path)
-    found.extend(file.results)
+    findings.extend(file.results)
     if not file.sources and not file.results:
-        found.append(results.error("DYN001", "the file holds no configuration; write a DynamoRender into it", file=path))
+        findings.append(results.error("DYN001", "the file holds no configuration; write a DynamoRender into it", file=path))
     return file.sources
 
 
 def _is_config(source: Source) -> bool:
-    return source.at == _NAMED or config.is_config(source.address)
+    return source.at == _NAMED or function_config.is_config(source.address)
 
 
-def _left_out(source: Source, found: list[Result], listed: Listed) -> bool:
-    """True if a document is not a resource to render: it configures a tool, or belongs to another program. Adds findings to `found`."""
+def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> bool:
+    """True if a document is not a resource to render: it configures a tool, or belongs to another program. Adds findings to `findings`."""
     address = source.address
-    group, annotations = address.api_version.partition("/")[0], labels.notes(source.value) if address.kind else {}
+    group, annotations = address.api_version.partition("/")[0], labels.annotations(source.value) if address.kind else {}
     if Path(source.file).name in selection.KUSTOMIZATIONS or (group == _KUSTOMIZE and address.kind == "Kustomization"):
         message = (
             "the Kustomization is not built, its files are read as they are; to check the build, pipe `kustomize build` into this command"
         )
-        found.append(results.info("DYN071", message, **source.place()))
+        findings.append(results.info("DYN071", message, **source.location()))
         return True
     if listed.in_folder and not address.api_version and not address.kind:
         message = "the document has no apiVersion and no kind, and is left out; if it is a resource, add both"
-        found.append(results.warning("DYN072", message, **source.place()))
+        findings.append(results.warning("DYN072", message, **source.location()))
         return True
     is_tools = group in (_KUSTOMIZE, _KPT) or labels.FUNCTION in annotations or annotations.get(labels.LOCAL_CONFIG) == "true"
-    return is_tools and group != config.DYNAMO_GROUP
+    return is_tools and group != identity.DYNAMO_GROUP
 
 
-def _sound(found: _Found) -> list[Source]:
-    """The valid resources, each object once in a scope. Adds the findings about other documents to `found`."""
+def _valid(content: _Content) -> list[Source]:
+    """The valid resources, each object once in a scope. Adds the findings about other documents to `content`."""
     sound: dict[tuple[str, identity.ObjectKey], Source] = {}
     wrong: list[tuple[Source, Result]] = []
     twins: list[tuple[Source, Source]] = []
-    for source in found.given:
-        if unfit := _unfit(source):
+    for source in content.given:
+        if unfit := _mistake(source):
             wrong.append((source, unfit))
-        elif (other := sound.setdefault((found.scopes[source.file], identity.key(source.value)), source)) is not source:
+        elif (other := sound.setdefault((content.scopes[source.file], identity.key(source.value)), source)) is not source:
             twins.append((source, other))
-    first = reading.places((other, ()) for _, other in twins)
-    for (source, _), place in zip(twins, first, strict=True):
-        message = f"the object is also in {_spot(place)}; rename or remove one of the two"
+    first = reading.field_locations((other, ()) for _, other in twins)
+    for (source, _), location in zip(twins, first, strict=True):
+        message = f"the object is also in {_spot(location)}; rename or remove one of the two"
         wrong.append((source, results.error("DYN016", message, source.address)))
-    found.results.extend(locations.located(wrong))
+    content.results.extend(locations.located(wrong))
     return list(sound.values())
 
 
-def _unfit(source: Source) -> Result | None:
+def _mistake(source: Source) -> Result | None:
     """The finding about a document that is not a resource; None for a resource."""
     if not isinstance(source.value, dict):
         return results.error("DYN014", "the document is not a mapping; every document must be a resource")
@@ -215,8 +215,8 @@ def _unfit(source: Source) -> Result | None:
     return results.error("DYN015", message, address) if missing else None
 
 
-def _spot(place: dict[str, Any]) -> str:
-    return f"{place['file']}:{place['line']}"
+def _spot(location: dict[str, Any]) -> str:
+    return f"{location['file']}:{location['line']}"
 
 
 def _distinct(configs: Sequence[Source]) -> list[Source]:
@@ -231,20 +231,22 @@ def _distinct(configs: Sequence[Source]) -> list[Source]:
 
 def _configures_itself(source: Source) -> bool:
     """True if a Dynamo resource is a functionConfig with settings in its annotations (kustomize `generators:`)."""
-    annotations = labels.notes(source.value) if source.address.kind else {}
+    annotations = labels.annotations(source.value) if source.address.kind else {}
     settings = any(name.startswith(labels.SETTINGS) for name in annotations)
-    return source.address.api_version.startswith(f"{config.DYNAMO_GROUP}/") and labels.FUNCTION in annotations and settings
+    return source.address.api_version.startswith(f"{identity.DYNAMO_GROUP}/") and labels.FUNCTION in annotations and settings
 
 
 def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
     if len(configs) > 1:
-        message = f"a second configuration, and it differs from the one in {_spot(configs[0].place())}; keep one, or name one with --config"
-        return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].place())]
+        message = (
+            f"a second configuration, and it differs from the one in {_spot(configs[0].location())}; keep one, or name one with --config"
+        )
+        return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].location())]
     if configs and not isinstance(configs[0].value, dict):
         return Config(), [
             results.error(
-                "DYN018", "the configuration is not a resource; write a mapping with apiVersion, kind and metadata", **configs[0].place()
+                "DYN018", "the configuration is not a resource; write a mapping with apiVersion, kind and metadata", **configs[0].location()
             )
         ]
-    settings, found = config.read(configs[0].value if configs else None)
-    return settings, locations.located([(configs[0], result) for result in found])
+    settings, findings = function_config.read(configs[0].value if configs else None)
+    return settings, locations.located([(configs[0], result) for result in findings])

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from krm_fn import generate
-from krm_fn.generate import catalog, crds, field_reference, kustomize_merge, kustomize_names, native, structural
+from krm_fn.generate import catalog, crds, field_reference, kustomize_merge, kustomize_names, native, settings_page, structural
 from krm_fn.schema import table
 from krm_fn.yamlio import emitter
 
 ROOT = Path(__file__).parents[2]
 KUSTOMIZE, DOCS = ROOT / "platform" / "kustomize", ROOT / "docs" / "reference"
+SETTINGS = ROOT / "docs" / "configuration.md"
 CRDS = {"v1alpha1": ROOT / "platform" / "crds", "v1beta1": ROOT / "platform" / "crds-v1beta1"}
 """The folder of the definitions by the version that they serve."""
 _MADE = "# Made from krm_fn/api by `make generate`.\n"
@@ -22,10 +23,10 @@ _MADE = "# Made from krm_fn/api by `make generate`.\n"
 
 def checked() -> dict[Path, str]:
     """The one file that a render reads: Dynamo's kinds, and the native definitions that they refer to."""
-    return {Path(table.FILE): generate.text(structural.table(*native.load()))}
+    return {ROOT / "krm_fn" / table.FILE: generate.text(structural.table(*native.load()))}
 
 
-def made() -> dict[Path, str]:
+def generated() -> dict[Path, str]:
     """The other files of a clone, made from the models and from the file that a render reads."""
     examples = sorted(f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if (path / "README.md").exists())
     return {
@@ -35,22 +36,23 @@ def made() -> dict[Path, str]:
         KUSTOMIZE / "openapi.json": generate.text(kustomize_merge.schema()),
         KUSTOMIZE / "names.yaml": _MADE + emitter.text(kustomize_names.references()),
         **{DOCS / name: page for name, page in field_reference.pages().items()},
+        SETTINGS: settings_page.page(SETTINGS.read_text("utf-8")),
     }
 
 
 def _definitions(version: str) -> dict[str, Any]:
     """The files of a folder with the definitions that serve a version."""
-    definitions = {f"{each['spec']['names']['plural']}.yaml": each for each in crds.definitions(version)}
+    definitions = {f"{definition['spec']['names']['plural']}.yaml": definition for definition in crds.definitions(version)}
     listed = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [*definitions]}
     return {**definitions, "kustomization.yaml": listed}
 
 
 def main() -> None:
-    """Write everything. Works in a clone."""
+    """Writes everything. Works in a clone."""
     generate.write(checked())
     table.load.cache_clear()
     generate.definitions.cache_clear()
-    generate.write(made())
+    generate.write(generated())
 
 
 if __name__ == "__main__":

@@ -42,12 +42,12 @@ def definitions(version: str = VERSIONS[0]) -> list[Resource]:
     conversion webhook: without one, an API server drops the fields that the stored version does not have.
     """
     known = generate.definitions()
-    found: dict[str, dict[str, tuple[Schema, base.Served]]] = {}
+    schemas: dict[str, dict[str, tuple[Schema, base.Served]]] = {}
     for kind in structural.kinds():
         if kind.served:
             api_version, name = structural.address(kind)
-            found.setdefault(name, {})[api_version.rpartition("/")[2]] = (known[kind.__name__], kind.served)
-    return [_definition(name, versions, version, known) for name, versions in sorted(found.items())]
+            schemas.setdefault(name, {})[api_version.rpartition("/")[2]] = (known[kind.__name__], kind.served)
+    return [_definition(name, versions, version, known) for name, versions in sorted(schemas.items())]
 
 
 def _definition(name: str, versions: dict[str, tuple[Schema, base.Served]], wanted: str, known: dict[str, Schema]) -> Resource:
@@ -124,5 +124,5 @@ def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
 
 
 def _int_or_string(schema: Schema) -> Schema:
-    own = {"pattern": schema["pattern"]} if "pattern" in schema else _INT32
-    return {"anyOf": _ALTERNATIVES, "x-kubernetes-int-or-string": True, **own}
+    value_rule = {"pattern": schema["pattern"]} if "pattern" in schema else _INT32
+    return {"anyOf": _ALTERNATIVES, "x-kubernetes-int-or-string": True, **value_rule}

@@ -25,7 +25,7 @@ _BITS = {"int32": 31, "int64": 63}
 def schema() -> dict[str, Any]:
     """The document."""
     kinds = table.load().kinds
-    versions = sorted({version for found in kinds.values() for version in found})
+    versions = sorted({version for models in kinds.values() for version in models})
     address = {"apiVersion": _likely(versions), "kind": _likely([*kinds])}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -34,8 +34,8 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "properties": address,
         "required": [*address],
-        "allOf": [part for kind, found in kinds.items() for part in _choice(kind, found)],
-        "definitions": {name: _for_editors(found) for name, found in sorted(generate.definitions().items())},
+        "allOf": [part for kind, models in kinds.items() for part in _choice(kind, models)],
+        "definitions": {name: _for_editors(definition) for name, definition in sorted(generate.definitions().items())},
     }
 
 
@@ -45,7 +45,7 @@ def _likely(words: list[str]) -> Schema:
 
 
 def _choice(kind: str, versions: dict[str, str]) -> Iterator[Schema]:
-    """The conditions that select the schema of a kind. The first version is also that of a resource without a known apiVersion."""
+    """Writes the conditions that select the schema of a kind. The first version is also that of a resource without a known apiVersion."""
     first, *others = versions
     yield _when({"kind": {"const": kind}} | ({"apiVersion": {"not": {"enum": others}}} if others else {}), ["kind"], versions[first])
     for version in others:
@@ -56,25 +56,25 @@ def _when(fields: Schema, required: list[str], definition: str) -> Schema:
     return {"if": {"properties": fields, "required": required}, "then": {"$ref": f"#/definitions/{definition}"}}
 
 
-def _for_editors(found: Schema) -> Schema:
+def _for_editors(schema: Schema) -> Schema:
     """A schema with keywords of JSON Schema only."""
-    if "$ref" in found:
-        return {**found, "$ref": f"#/definitions/{found['$ref']}"}
-    out: Schema = {key: found[key] for key in _SAME if key in found}
-    if "x-kubernetes-int-or-string" in found:
+    if "$ref" in schema:
+        return {**schema, "$ref": f"#/definitions/{schema['$ref']}"}
+    out: Schema = {key: schema[key] for key in _SAME if key in schema}
+    if "x-kubernetes-int-or-string" in schema:
         out["type"] = ["integer", "string"]
     if "integer" in out.get("type", ()):
-        most = 2 ** _BITS.get(found.get("format", ""), 63)
+        most = 2 ** _BITS.get(schema.get("format", ""), 63)
         out |= {"minimum": out.get("minimum", -most), "maximum": out.get("maximum", most - 1)}
-    if found.get("x-kubernetes-list-type") == "set":
+    if schema.get("x-kubernetes-list-type") == "set":
         out["uniqueItems"] = True
-    if "x-editor" in found:
-        out["allOf"] = found["x-editor"]
-    if "items" in found:
-        out["items"] = _for_editors(found["items"])
-    if "additionalProperties" in found:
-        out["additionalProperties"] = _for_editors(found["additionalProperties"])
-    if "properties" in found:
-        out["properties"] = {name: _for_editors(field) for name, field in found["properties"].items()}
-        out["additionalProperties"] = "x-kubernetes-preserve-unknown-fields" in found
+    if "x-editor" in schema:
+        out["allOf"] = schema["x-editor"]
+    if "items" in schema:
+        out["items"] = _for_editors(schema["items"])
+    if "additionalProperties" in schema:
+        out["additionalProperties"] = _for_editors(schema["additionalProperties"])
+    if "properties" in schema:
+        out["properties"] = {name: _for_editors(field) for name, field in schema["properties"].items()}
+        out["additionalProperties"] = "x-kubernetes-preserve-unknown-fields" in schema
     return out

@@ -39,15 +39,15 @@ def pages() -> dict[str, str]:
     return {INDEX: _MADE + _INTRODUCTION + "".join(lines), **{_file(kind): _page(kind, known) for kind in kinds}}
 
 
-def _line(kind: type[base.Kind], found: Schema) -> str:
+def _line(kind: type[base.Kind], schema: Schema) -> str:
     """The line of a kind in the index."""
     version, name = structural.address(kind)
-    return f"| [{name}]({_file(kind)}) | `{version}` | {_short(kind)} | {_cell(_first(found))} |\n"
+    return f"| [{name}]({_file(kind)}) | `{version}` | {_short(kind)} | {_cell(_first(schema))} |\n"
 
 
-def _first(found: Schema) -> str:
+def _first(schema: Schema) -> str:
     """The first paragraph of a description."""
-    return str(found["description"]).partition("\n\n")[0]
+    return str(schema["description"]).partition("\n\n")[0]
 
 
 def _file(kind: type[base.Kind]) -> str:
@@ -63,17 +63,19 @@ def _page(kind: type[base.Kind], known: dict[str, Schema]) -> str:
     root = known[kind.__name__]
     (version, name), short = structural.address(kind), _short(kind)
     head = f"# {name}\n\n{root['description']}\n\n`apiVersion: {version}`{f', for kubectl also {short}' if short else ''}"
-    own = {**root, "properties": {name: field for name, field in root["properties"].items() if name not in _EVERYWHERE}}
+    kind_schema = {**root, "properties": {name: field for name, field in root["properties"].items() if name not in _EVERYWHERE}}
     sections = [_section(name, known) for name in _within(kind.__name__, known) if name != kind.__name__]
-    return _MADE + "\n\n".join([head, *_body(own, known), *sections]) + "\n"
+    return _MADE + "\n\n".join([head, *_body(kind_schema, known), *sections]) + "\n"
 
 
 def _within(name: str, known: dict[str, Schema]) -> list[str]:
     """A definition of Dynamo and all Dynamo definitions that it refers to, directly or indirectly."""
-    found = [name]
-    for each in found:
-        found += [inner for inner in dict.fromkeys(structural.references(known[each])) if inner not in found and _is_ours(inner)]
-    return found
+    definitions = [name]
+    for definition in definitions:
+        definitions += [
+            inner for inner in dict.fromkeys(structural.references(known[definition])) if inner not in definitions and _is_ours(inner)
+        ]
+    return definitions
 
 
 def _is_ours(name: str) -> bool:
@@ -89,23 +91,25 @@ def _section(name: str, known: dict[str, Schema]) -> str:
     return "\n\n".join([f"## {_title(name)}", known[name]["description"], *_body(known[name], known)])
 
 
-def _body(found: Schema, known: dict[str, Schema]) -> Iterator[str]:
+def _body(schema: Schema, known: dict[str, Schema]) -> Iterator[str]:
     """The paragraphs below a description. Kubernetes documents the fields of a native definition."""
-    native = known[found["x-native"]]["properties"] if "x-native" in found else ()
+    native = known[schema["x-native"]]["properties"] if "x-native" in schema else ()
     rows = [
-        _row(name, known.get(field.get("$ref", ""), {}) | field, found) for name, field in found["properties"].items() if name not in native
+        _row(name, known.get(field.get("$ref", ""), {}) | field, schema)
+        for name, field in schema["properties"].items()
+        if name not in native
     ]
     if rows:
         yield "\n".join(["| field | type | default | description |", "|---|---|---|---|", *rows])
     if native:
-        yield f"{'Besides these, every' if rows else 'Every'} field of a Kubernetes {_native(found['x-native'])}."
-    rules = [*found.get("x-kubernetes-validations", ()), *_of_entries(found)]
+        yield f"{'Besides these, every' if rows else 'Every'} field of a Kubernetes {_native(schema['x-native'])}."
+    rules = [*schema.get("x-kubernetes-validations", ()), *_of_entries(schema)]
     if rules:
         yield "\n".join(["Rules:", "", *(_rule(rule) for rule in rules)])
 
 
-def _row(name: str, field: Schema, found: Schema) -> str:
-    default = "**required**" if name in found.get("required", ()) else f"`{generate.word(field['default'])}`" if "default" in field else ""
+def _row(name: str, field: Schema, parent: Schema) -> str:
+    default = "**required**" if name in parent.get("required", ()) else f"`{generate.word(field['default'])}`" if "default" in field else ""
     return f"| `{name}` | {_type(field)} | {default} | {_cell(field['description'])}{_limits(field)} |"
 
 
@@ -147,9 +151,9 @@ def _limit(field: Schema) -> Iterator[str]:
             yield f"At most {field[key]} {what}"
 
 
-def _of_entries(found: Schema) -> Iterator[Schema]:
+def _of_entries(schema: Schema) -> Iterator[Schema]:
     """The rules of the entries of lists, each with the whole path of its field."""
-    for path, rule in found.get("x-rules-of-entries", {}).items():
+    for path, rule in schema.get("x-rules-of-entries", {}).items():
         yield {**rule, "fieldPath": f".{path}[]{rule['fieldPath']}"}
 
 

@@ -7,10 +7,9 @@ under `openapi:` replaces kustomize's own schema, so the Kubernetes kinds are in
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import generate
+from krm_fn import generate, registry
 from krm_fn.generate import structural
 from krm_fn.schema import table
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.schema.table import Schema
 
-FILE = Path(__file__).parent / "merging.json"
+FILE = "generate/merging.json"
 GVK = "x-kubernetes-group-version-kind"
 _KEYS = ("x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key", "x-kubernetes-list-map-keys")
 _NAMED = "/{name}"
@@ -27,7 +26,7 @@ _NAMED = "/{name}"
 
 def schema() -> dict[str, Any]:
     """The whole schema in OpenAPI v2: Kubernetes' kinds from `merging.json`, and Dynamo's kinds."""
-    native = json.loads(FILE.read_text("utf-8"))
+    native = json.loads(registry.data(FILE))
     known = generate.definitions()
     addresses = {
         definition: [{**_group(version), "kind": kind}]
@@ -45,14 +44,14 @@ def schema() -> dict[str, Any]:
 def natively(documents: Iterable[dict[str, Any]]) -> dict[str, Any]:
     """The native part, from the OpenAPI v3 documents of an API server: `paths` of kinds without a namespace, and `definitions`."""
     every = list(documents)
-    schemas = {name: found for document in every for name, found in document["components"]["schemas"].items()}
-    addresses = {name: found[GVK] for name, found in schemas.items() if len(found.get(GVK, ())) == 1}
-    paths = {path: found for document in every for path, found in document["paths"].items()}
+    schemas = {name: schema for document in every for name, schema in document["components"]["schemas"].items()}
+    addresses = {name: schema[GVK] for name, schema in schemas.items() if len(schema.get(GVK, ())) == 1}
+    paths = {path: operations for document in every for path, operations in document["paths"].items()}
     return {"paths": _global(paths), "definitions": _merging(structural.native_part(every), addresses)}
 
 
 def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]]) -> dict[str, Schema]:
-    """The definitions that contain or refer to a list with a merge key, reduced to the fields that lead to it."""
+    """Returns the definitions that contain or refer to a list with a merge key, reduced to the fields that lead to it."""
     useful: dict[str, Schema] = {}
     before = -1
     while before < len(useful):
@@ -64,29 +63,33 @@ def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]
     return {name: {**useful[name], **({GVK: addresses[name]} if name in addresses else {})} for name in sorted(useful)}
 
 
-def _reduced(found: Schema, useful: dict[str, Schema]) -> Schema | None:
-    """A schema reduced to the fields that lead to lists with a merge key; None if no field does."""
-    if "$ref" in found:
-        return {"$ref": f"#/definitions/{found['$ref']}"} if found["$ref"] in useful else None
-    if found.get("type") == "array":
-        return _list(found, useful)
-    fields = {name: inner for name, field in found.get("properties", {}).items() if (inner := _reduced(field, useful)) is not None}
-    entry = _reduced(found["additionalProperties"], useful) if "additionalProperties" in found else None
+def _reduced(schema: Schema, useful: dict[str, Schema]) -> Schema | None:
+    """Reduces a schema to the fields that lead to lists with a merge key; None if no field does."""
+    if "$ref" in schema:
+        return {"$ref": f"#/definitions/{schema['$ref']}"} if schema["$ref"] in useful else None
+    if schema.get("type") == "array":
+        return _list(schema, useful)
+    fields = {name: inner for name, field in schema.get("properties", {}).items() if (inner := _reduced(field, useful)) is not None}
+    entry = _reduced(schema["additionalProperties"], useful) if "additionalProperties" in schema else None
     if not fields and entry is None:
         return None
     return {"type": "object", **({"properties": fields} if fields else {}), **({"additionalProperties": entry} if entry else {})}
 
 
-def _list(found: Schema, useful: dict[str, Schema]) -> Schema | None:
+def _list(schema: Schema, useful: dict[str, Schema]) -> Schema | None:
     """A list with a merge key; None for other lists, which patches replace as a whole."""
-    if "merge" not in found.get(_KEYS[0], "").split(","):
+    if "merge" not in schema.get(_KEYS[0], "").split(","):
         return None
-    return {"type": "array", **{key: found[key] for key in _KEYS if key in found}, "items": _reduced(found["items"], useful) or {}}
+    return {"type": "array", **{key: schema[key] for key in _KEYS if key in schema}, "items": _reduced(schema["items"], useful) or {}}
 
 
 def _global(paths: dict[str, Any]) -> dict[str, Any]:
     """The paths of kinds without a namespace."""
-    named = {path: found["get"][GVK] for path, found in sorted(paths.items()) if path.endswith(_NAMED) and GVK in found.get("get", {})}
+    named = {
+        path: operations["get"][GVK]
+        for path, operations in sorted(paths.items())
+        if path.endswith(_NAMED) and GVK in operations.get("get", {})
+    }
     return {
         path: {"get": {GVK: address, "responses": {}}}
         for path, address in named.items()

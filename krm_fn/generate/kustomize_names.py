@@ -42,7 +42,7 @@ _NEWER_REQUEST: Paths = {"PersistentVolumeClaim": ("modelCache/pvcName",)}
 _CONTAINERS = ("containers", "initContainers")
 
 
-class Reference(NamedTuple):
+class NameReference(NamedTuple):
     """A field of a Dynamo kind that holds the name of another object."""
 
     target: str
@@ -52,11 +52,11 @@ class Reference(NamedTuple):
 
 def references(services: Iterable[str] = ()) -> Resource:
     """The content of a file for `configurations`. `services` are the keys under `spec.services` of the graphs."""
-    every = sorted({*_fixed(), *(found for service in services for found in _of_service(service))})
+    every = sorted({*_fixed(), *(reference for service in services for reference in _of_service(service))})
     return {
         "nameReference": [
-            {**_target(target), "fieldSpecs": [{"path": each.path, "group": GROUP, "kind": each.kind} for each in found]}
-            for target, found in groupby(every, key=lambda each: each.target)
+            {**_target(target), "fieldSpecs": [{"path": field.path, "group": GROUP, "kind": field.kind} for field in fields]}
+            for target, fields in groupby(every, key=lambda field: field.target)
         ]
     }
 
@@ -65,12 +65,12 @@ def _target(kind: str) -> Resource:
     return {"group": GROUP, "kind": kind} if kind == GRAPH else {"version": "v1", "kind": kind}
 
 
-def _fixed() -> Iterator[Reference]:
+def _fixed() -> Iterator[NameReference]:
     """The references outside of services, those of v1alpha1 before those of v1beta1."""
     yield from _component("DynamoComponentDeployment", "spec")
     yield from _under("DynamoGraphDeployment", "spec/envs", _VARIABLES)
     yield from _under("DynamoGraphDeploymentRequest", "spec", _REQUEST)
-    yield Reference(GRAPH, "DynamoGraphDeploymentScalingAdapter", "spec/dgdRef/name")
+    yield NameReference(GRAPH, "DynamoGraphDeploymentScalingAdapter", "spec/dgdRef/name")
     yield from _newer_component("DynamoComponentDeployment", "spec")
     yield from _newer_component(GRAPH, "spec/components")
     yield from _under(GRAPH, "spec/env", _VARIABLES)
@@ -78,31 +78,31 @@ def _fixed() -> Iterator[Reference]:
     yield from _pod("DynamoGraphDeploymentRequest", "spec/overrides/profilingJob/template/spec")
 
 
-def _of_service(service: str) -> Iterator[Reference]:
+def _of_service(service: str) -> Iterator[NameReference]:
     """The references of a service, and the names of claims, because a service mounts claims by name."""
-    yield Reference("PersistentVolumeClaim", GRAPH, "spec/pvcs/name")
+    yield NameReference("PersistentVolumeClaim", GRAPH, "spec/pvcs/name")
     yield from _component(GRAPH, f"spec/services/{service.replace('/', chr(92) + '/')}")
 
 
-def _component(kind: str, at: str) -> Iterator[Reference]:
+def _component(kind: str, at: str) -> Iterator[NameReference]:
     yield from _under(kind, at, _COMPONENT)
     yield from _under(kind, f"{at}/envs", _VARIABLES)
     yield from _pod(kind, f"{at}/extraPodSpec", "mainContainer")
 
 
-def _newer_component(kind: str, at: str) -> Iterator[Reference]:
+def _newer_component(kind: str, at: str) -> Iterator[NameReference]:
     yield from _under(kind, at, _NEWER_COMPONENT)
     yield from _pod(kind, f"{at}/podTemplate/spec")
 
 
-def _pod(kind: str, at: str, *more: str) -> Iterator[Reference]:
+def _pod(kind: str, at: str, *more: str) -> Iterator[NameReference]:
     """The references of a pod; `more` are fields with a container, besides the lists of containers."""
     yield from _under(kind, at, _POD)
     for container in (*more, *_CONTAINERS):
         yield from _under(kind, f"{at}/{container}", _CONTAINER)
 
 
-def _under(kind: str, at: str, paths: Paths) -> Iterator[Reference]:
+def _under(kind: str, at: str, paths: Paths) -> Iterator[NameReference]:
     for target, below in paths.items():
         for path in below:
-            yield Reference(target, kind, f"{at}/{path}")
+            yield NameReference(target, kind, f"{at}/{path}")

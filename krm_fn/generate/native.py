@@ -44,8 +44,8 @@ def load() -> Native:
 def files(openapi: list[dict[str, Any]]) -> dict[Path, str]:
     """Both files with their text, made from OpenAPI v3 documents in the order of `DOCUMENTS`."""
     definitions = dict(sorted(structural.native_part(openapi[:_FOR_MODELS]).items()))
-    found = Native(openapi[0]["info"]["version"], definitions)
-    return {FILE: generate.text(found._asdict()), kustomize_merge.FILE: generate.text(kustomize_merge.natively(openapi))}
+    native_part = Native(openapi[0]["info"]["version"], definitions)
+    return {FILE: generate.text(native_part._asdict()), FILE.with_name("merging.json"): generate.text(kustomize_merge.natively(openapi))}
 
 
 def documents(get: Callable[[str], Any]) -> list[dict[str, Any]]:

@@ -64,15 +64,17 @@ class Generator(json_schema.GenerateJsonSchema):
 
 
 def kinds() -> list[type[base.Kind]]:
-    """Every kind that a module of `krm_fn.api` or of a version below it defines. A new kind is one new file."""
+    """Returns every kind defined in a module of `krm_fn.api` or of a version below it. A new kind is one new file."""
     packages = [api, *(registry.get(api, name) for name in registry.entries(api) if hasattr(registry.get(api, name), "__path__"))]
     modules = [registry.get(package, name) for package in packages for name in registry.entries(package)]
-    found = [(module, thing) for module in modules for thing in vars(module).values() if isinstance(thing, type)]
-    return [kind for module, kind in found if issubclass(kind, base.Kind) and kind.__module__ == module.__name__ and kind is not base.Kind]
+    classes = [(module, thing) for module in modules for thing in vars(module).values() if isinstance(thing, type)]
+    return [
+        kind for module, kind in classes if issubclass(kind, base.Kind) and kind.__module__ == module.__name__ and kind is not base.Kind
+    ]
 
 
 def address(kind: type[base.Kind]) -> tuple[str, str]:
-    """The apiVersion and the kind that the resources of a model have."""
+    """Returns the apiVersion and the kind of the resources of a model."""
     version, name = (get_args(kind.model_fields[field].annotation) for field in ("api_version", "kind"))
     return version[0], name[0]
 
@@ -89,14 +91,14 @@ def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
 
     `native_definitions` are already compact (`compact`). Raises KeyError for a missing native definition.
     """
-    found = models(kinds()).items()
-    return {name: _extended(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in found}
+    schemas = models(kinds()).items()
+    return {name: _extended(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in schemas}
 
 
 def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]:
-    """The table that a render reads: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
-    own = {name: compact(schema) for name, schema in described(native_definitions).items()}
-    definitions = own | {name: native_definitions[name] for name in _reachable(own, native_definitions)}
+    """Builds the schema table for the render: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
+    dynamo_definitions = {name: compact(schema) for name, schema in described(native_definitions).items()}
+    definitions = dynamo_definitions | {name: native_definitions[name] for name in _reachable(dynamo_definitions, native_definitions)}
     addresses: dict[str, dict[str, str]] = {}
     for kind in kinds():
         version_of, name_of = address(kind)
@@ -111,35 +113,35 @@ def native_part(documents: Iterable[dict[str, Any]]) -> dict[str, Schema]:
 
 
 def compact(schema: Schema) -> Schema:
-    """A schema with the keywords that a check or a merge needs, without descriptions."""
+    """Reduces a schema to the keywords for checks and merges, without descriptions."""
     return _normal(schema, _CHECKED)
 
 
-def _normal(schema: Schema, kept: tuple[str, ...]) -> Schema:
-    """A schema in the form of the table: references by name, no alternatives, and only the `kept` keywords."""
+def _normal(schema: Schema, keywords: tuple[str, ...]) -> Schema:
+    """Converts a schema to the form of the table: references by name, no alternatives, and only the `keywords`."""
     reference = _reference(schema)
     if reference:
-        return {"$ref": reference} | {key: schema[key] for key in _TOLD if key in schema and key in kept}
-    out: Schema = {key: schema[key] for key in kept if key in schema}
+        return {"$ref": reference} | {key: schema[key] for key in _TOLD if key in schema and key in keywords}
+    out: Schema = {key: schema[key] for key in keywords if key in schema}
     if "const" in schema:
         out["enum"] = [schema["const"]]
     default = schema.get("default")
-    if isinstance(default, (str, int)) and (default or _TOLD[0] in kept):
+    if isinstance(default, (str, int)) and (default or _TOLD[0] in keywords):
         out["default"] = default
     if "items" in schema:
-        out["items"] = _normal(schema["items"], kept)
+        out["items"] = _normal(schema["items"], keywords)
     if "properties" in schema:
-        out["properties"] = {name: _normal(field, kept) for name, field in schema["properties"].items()}
+        out["properties"] = {name: _normal(field, keywords) for name, field in schema["properties"].items()}
     additional = schema.get("additionalProperties")
     if additional is True or "x-kubernetes-preserve-unknown-fields" in schema:
         out["x-kubernetes-preserve-unknown-fields"] = True
     elif additional:
-        out["additionalProperties"] = _normal(additional, kept)
+        out["additionalProperties"] = _normal(additional, keywords)
     return out
 
 
 def _reference(schema: Schema) -> str:
-    """The name of the definition that a schema refers to; empty if it refers to none."""
+    """Returns the name of the definition in the `$ref` of a schema; empty without one."""
     reference: str = schema.get("$ref") or "".join(part["$ref"] for part in schema.get("allOf", ()))
     if not reference and "x-native" in schema and "properties" not in schema:
         reference = schema["x-native"]
@@ -162,31 +164,31 @@ def _lenient(definition: Schema, source: Schema) -> Schema:
     return definition
 
 
-def _extended(own: Schema, source: Schema, native_definitions: dict[str, Schema]) -> Schema:
-    """A model that extends a native definition (`native.extends`), with the fields of both."""
+def _extended(schema: Schema, source: Schema, native_definitions: dict[str, Schema]) -> Schema:
+    """Merges a model with the native definition that it extends (`native.extends`)."""
     name = source.get("x-native")
     if not name:
-        return own
+        return schema
     definition = native_definitions[name]
     required = [field for field in definition.get("required", ()) if field not in source["x-optional"]]
-    fields = definition["properties"] | own["properties"]
+    fields = definition["properties"] | schema["properties"]
     extended = {"type": "object", "x-native": name, "properties": fields} | ({"required": required} if required else {})
-    return extended | {key: own[key] for key in _TOLD if key in own}
+    return extended | {key: schema[key] for key in _TOLD if key in schema}
 
 
-def _reachable(own: dict[str, Schema], native_definitions: dict[str, Schema]) -> set[str]:
+def _reachable(dynamo_definitions: dict[str, Schema], native_definitions: dict[str, Schema]) -> set[str]:
     seen: set[str] = set()
-    todo = [*ROOTS, *(name for schema in own.values() for name in references(schema))]
+    todo = [*ROOTS, *(name for schema in dynamo_definitions.values() for name in references(schema))]
     while todo:
         name = todo.pop()
-        if name not in seen and name not in own:
+        if name not in seen and name not in dynamo_definitions:
             seen.add(name)
             todo += references(native_definitions[name])
     return seen
 
 
 def references(schema: Schema) -> Iterator[str]:
-    """The names of the definitions that a schema in the form of the table refers to, in order."""
+    """Returns the names of the definitions in the references of a schema of the table, in order."""
     if "$ref" in schema:
         yield schema["$ref"]
     inner = [*schema.get("properties", {}).values(), *(schema[key] for key in ("items", "additionalProperties") if key in schema)]

@@ -24,7 +24,7 @@ KIND = "ResourceList"
 _PLAIN_FILES = "use `krm-fn render` for plain files"
 
 
-def around(value: Any) -> Iterator[Result]:
+def check_list(value: Any) -> Iterator[Result]:
     """Yields an error if a value is not a ResourceList. The function cannot write a list then."""
     if not isinstance(value, dict):
         what = "a list" if isinstance(value, list) else "a single value"
@@ -45,7 +45,7 @@ class _Item(NamedTuple):
     line: int
 
 
-def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
+def check_items(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
     """Yields the errors in the functionConfig and in the items. `lines` maps the id() of each item to its line, from 1."""
     config = fields.get("functionConfig")
     if config is not None and not isinstance(config, dict):
@@ -63,7 +63,7 @@ def within(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Result]:
             yield from _nameless(item, address)
         elif not _local(value) and (other := seen.setdefault(identity.key(value), item)) is not item:
             message = f"the item is the same object as {_where(other)}; rename or remove one of the two"
-            yield results.error("DYN016", message, address, ("metadata", "name"), **origin.place(value, item.line))
+            yield results.error("DYN016", message, address, ("metadata", "name"), **origin.location(value, item.line))
         if address.kind.endswith("List"):
             yield from _held(item, address)
         yield from _escaped(item, address)
@@ -76,15 +76,15 @@ def _nameless(item: _Item, address: Ref) -> Iterator[Result]:
     parts = {"apiVersion": address.api_version, "kind": address.kind, "metadata.name": address.name}
     missing = " and no ".join(part for part, text in parts.items() if not text)
     message = f"{address.kind or 'the item'} has no {missing}; write all three as strings"
-    yield results.error("DYN015", message, path=("items", item.number), **origin.place(item.value, item.line))
+    yield results.error("DYN015", message, path=("items", item.number), **origin.location(item.value, item.line))
 
 
 def _held(item: _Item, address: Ref) -> Iterator[Result]:
     """Yields an error for each Dynamo resource inside a list, because only items of the ResourceList itself are expanded."""
     for inner in _listed(item.value):
-        found = results.ref(inner)
-        message = f"{address.kind} holds {found.kind} {found.name}, which is not expanded inside a list; write it as a resource of its own"
-        yield results.error("DYN082", message, path=("items", item.number), **origin.place(item.value, item.line))
+        ref = results.ref(inner)
+        message = f"{address.kind} holds {ref.kind} {ref.name}, which is not expanded inside a list; write it as a resource of its own"
+        yield results.error("DYN082", message, path=("items", item.number), **origin.location(item.value, item.line))
 
 
 def _listed(value: Resource) -> Iterator[Resource]:
@@ -97,7 +97,7 @@ def _listed(value: Resource) -> Iterator[Resource]:
 
 def _escaped(item: _Item, address: Ref) -> Iterator[Result]:
     """Yields an error for a Dynamo resource whose path is outside the package, because generated objects get paths in the same folder."""
-    annotations = labels.notes(item.value) if identity.is_dynamo(item.value) else {}
+    annotations = labels.annotations(item.value) if identity.is_dynamo(item.value) else {}
     for key in (labels.PATH, labels.LEGACY_PATH):
         path = annotations.get(key)
         if isinstance(path, str) and _leaves(path):
@@ -117,11 +117,11 @@ def _leaves(path: str) -> bool:
 
 def _local(item: Resource) -> bool:
     """True for an item that never reaches a cluster."""
-    return labels.notes(item).get(labels.LOCAL_CONFIG) == "true"
+    return labels.annotations(item).get(labels.LOCAL_CONFIG) == "true"
 
 
 def _where(item: _Item) -> str:
-    place = origin.place(item.value, item.line)
-    if "file" in place:
-        return f"the one in {place['file']}"
-    return f"the one on line {place['line']}" if place.get("line") else f"items[{item.number}]"
+    location = origin.location(item.value, item.line)
+    if "file" in location:
+        return f"the one in {location['file']}"
+    return f"the one on line {location['line']}" if location.get("line") else f"items[{item.number}]"

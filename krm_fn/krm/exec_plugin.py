@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from krm_fn import config, report, results
+from krm_fn import function_config, report, results
 from krm_fn.krm import envelope, function, resourcelist
 from krm_fn.kube import identity
 from krm_fn.yamlio import emitter, reader
@@ -27,11 +27,11 @@ def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int
     Never raises, whatever the input is.
     """
     try:
-        resources, found = _answer(settings, stdin.read())
+        resources, findings = _answer(settings, stdin.read())
     except Exception as problem:  # noqa: BLE001 - no exception may lose the user's resources
-        resources, found = [], [results.internal(problem)]
-    failed = results.failed(found)
-    stderr.write(f"{report.summary(found)}\n" if found else "")
+        resources, findings = [], [results.internal(problem)]
+    failed = results.failed(findings)
+    stderr.write(f"{report.summary(findings)}\n" if findings else "")
     stderr.flush()
     stdout.write(b"" if failed else "---\n".join(emitter.text(resource) for resource in resources).encode())
     stdout.flush()
@@ -39,12 +39,12 @@ def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int
 
 
 def _answer(settings: str, data: bytes) -> tuple[list[Any], list[Result]]:
-    own, unreadable = _settings(settings)
+    resource, unreadable = _settings(settings)
     text, undecodable = reader.decode(data)
     documents, broken = reader.read(text)
-    items = [document.value for document in documents] or ([own] if own and identity.is_dynamo(own) else [])
-    found = [*unreadable, *undecodable, *broken]
-    return function.judged(resourcelist.made(items, own, found or list(_around(items))))
+    items = [document.value for document in documents] or ([resource] if resource and identity.is_dynamo(resource) else [])
+    findings = [*unreadable, *undecodable, *broken]
+    return function.expand_items(resourcelist.from_items(items, resource, findings or list(_check_items(items))))
 
 
 def _settings(path: str) -> tuple[Resource | None, list[Result]]:
@@ -61,10 +61,12 @@ def _settings(path: str) -> tuple[Resource | None, list[Result]]:
     return None, [*undecodable, *broken] or [results.error("DYN018", message, file=path)]
 
 
-def _around(items: list[Any]) -> Iterator[Result]:
+def _check_items(items: list[Any]) -> Iterator[Result]:
     """Yields an error if stdin held no resource, or a ResourceList."""
     if not items:
-        message = f"the plugin got no resource; list a {config.KIND} under `transformers`, or Dynamo resources alone under `generators`"
+        message = (
+            f"the plugin got no resource; list a {function_config.KIND} under `transformers`, or Dynamo resources alone under `generators`"
+        )
         yield results.error("DYN001", message)
     elif any(isinstance(item, dict) and results.ref(item).kind == envelope.KIND for item in items):
         message = f"a plugin does not take a {envelope.KIND}; start krm-fn without arguments, and write the settings as its functionConfig"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from krm_fn import config, expand, report, results
+from krm_fn import expand, function_config, report, results
 from krm_fn.krm import origin, resourcelist
 from krm_fn.kube import identity
-from krm_fn.manifests import generated
+from krm_fn.manifests import generated_objects
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     except Exception as problem:  # noqa: BLE001 - no exception may lose an item
         answer = _unchanged(data, results.internal(problem))
     failed = results.failed(answer.results)
-    stderr.write(_said(answer, failed=failed))
+    stderr.write(_summary(answer, failed=failed))
     stderr.flush()
     stdout.write(answer.output)
     stdout.flush()
     return 1 if failed else 0
 
 
-def _said(answer: _Answer, *, failed: bool) -> str:
+def _summary(answer: _Answer, *, failed: bool) -> str:
     """Returns the text for stderr: all findings for kustomize, which shows only stderr; for kpt at most four lines, and only on failure."""
     if answer.under_kpt:
         return report.summary(answer.results, _KPT_LINES) if failed else ""
@@ -64,17 +64,17 @@ def _answer(received: ResourceList) -> _Answer:
     under_kpt = origin.under_kpt(received.resources)
     if not received.complete:
         return _Answer(b"", received.results, under_kpt)
-    kept, found = judged(received)
-    return _Answer(resourcelist.render(received, kept, found), found, under_kpt)
+    items, findings = expand_items(received)
+    return _Answer(resourcelist.render(received, items, findings), findings, under_kpt)
 
 
-def judged(received: ResourceList) -> tuple[list[Any], list[Result]]:
+def expand_items(received: ResourceList) -> tuple[list[Any], list[Result]]:
     """Returns the items that leave, and the findings. With an error the items leave unchanged."""
-    settings, misread = config.read(received.function_config)
-    resources, said = expand.expand(received.resources, settings)
+    settings, misread = function_config.read(received.function_config)
+    resources, expanded = expand.expand(received.resources, settings)
     lost = _lost(received.resources, resources, settings)
-    found = _placed([*received.results, *misread, *said, *lost], received)
-    return received.items if results.failed(found) else resources, found
+    findings = _located([*received.results, *misread, *expanded, *lost], received)
+    return received.items if results.failed(findings) else resources, findings
 
 
 def _lost(before: list[Resource], after: list[Resource], settings: Config) -> Iterator[Result]:
@@ -83,7 +83,7 @@ def _lost(before: list[Resource], after: list[Resource], settings: Config) -> It
     gone = [resource for resource in before if id(resource) not in unchanged]
     there = {name for resource in after for name in _names(resource)} if gone else set()
     for resource in gone:
-        removable = generated.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
+        removable = generated_objects.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
         if not removable and identity.key(resource) not in there:
             message = "the resource would be lost, because of a bug in krm-fn and not in the input; report it together with the input"
             yield results.error("DYN017", message, results.ref(resource))
@@ -95,17 +95,17 @@ def _names(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
     return name, name._replace(namespace="")
 
 
-def _placed(found: list[Result], received: ResourceList) -> list[Result]:
+def _located(findings: list[Result], received: ResourceList) -> list[Result]:
     """Adds to each finding the file or line of its resource, and sorts the findings. The time is linear in the number of findings."""
     by_ref: dict[Ref | None, list[Result]] = {}
-    for result in found:
+    for result in findings:
         by_ref.setdefault(None if result.file or result.line else result.ref, []).append(result)
     placed = by_ref.pop(None, [])
     for resource in (*received.resources, *filter(None, [received.function_config])) if by_ref else ():
         about = by_ref.pop(results.ref(resource), ())
         if about:
-            places = resourcelist.places(received, resource, (result.path for result in about))
-            placed.extend(result._replace(**places[result.path]) for result in about)
+            locations = resourcelist.locations(received, resource, (result.path for result in about))
+            placed.extend(result._replace(**locations[result.path]) for result in about)
     return sorted([*placed, *chain.from_iterable(by_ref.values())], key=results.order)
 
 
@@ -113,8 +113,8 @@ def _unchanged(data: bytes, problem: Result) -> _Answer:
     """Returns the items unchanged after an internal error; no output if they cannot be read."""
     try:
         received = resourcelist.parse(data)
-        found = [*received.results, problem]
-        output = resourcelist.render(received, received.items, found) if received.complete else b""
-        return _Answer(output, found, origin.under_kpt(received.resources))
+        findings = [*received.results, problem]
+        output = resourcelist.render(received, received.items, findings) if received.complete else b""
+        return _Answer(output, findings, origin.under_kpt(received.resources))
     except Exception:  # noqa: BLE001 - `problem` is already reported
         return _Answer(b"", [problem], under_kpt=False)

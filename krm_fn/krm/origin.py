@@ -21,7 +21,7 @@ def file(resource: Resource) -> tuple[str, int]:
 
     Under kpt the path starts at the package, under kustomize at the root of the build.
     """
-    annotations = labels.notes(resource)
+    annotations = labels.annotations(resource)
     path = annotations.get(labels.PATH) or annotations.get(labels.LEGACY_PATH)
     if isinstance(path, str):
         index = annotations.get(labels.INDEX) or annotations.get(labels.LEGACY_INDEX)
@@ -29,8 +29,8 @@ def file(resource: Resource) -> tuple[str, int]:
     return _origin(annotations.get(labels.ORIGIN)), 0
 
 
-def place(resource: Resource, line: int) -> dict[str, Any]:
-    """Returns the place of a resource as fields of a Result: its file, or else `line`, its line in the input.
+def location(resource: Resource, line: int) -> dict[str, Any]:
+    """Returns the location of a resource as fields of a Result: its file, or else `line`, its line in the input.
 
     The line is given only if the user wrote the input, not an orchestrator.
     """
@@ -42,13 +42,13 @@ def place(resource: Resource, line: int) -> dict[str, Any]:
 
 def by_hand(resource: Resource) -> bool:
     """True if the resource carries no annotation of an orchestrator."""
-    return not any(key.startswith(_INTERNAL) for key in labels.notes(resource))
+    return not any(key.startswith(_INTERNAL) for key in labels.annotations(resource))
 
 
 def under_kpt(resources: list[Any]) -> bool:
     """True if kpt runs the function: only kpt annotates the indentation of lists and the package of a resource."""
     return any(
-        labels.SEQINDENT in (annotations := labels.notes(resource)) or labels.PACKAGE_PATH in annotations
+        labels.SEQINDENT in (annotations := labels.annotations(resource)) or labels.PACKAGE_PATH in annotations
         for resource in resources
         if isinstance(resource, dict)
     )

@@ -40,7 +40,7 @@ class ResourceList(NamedTuple):
 
     @property
     def resources(self) -> list[Resource]:
-        """The items that are mappings."""
+        """All items that are mappings."""
         return [item for item in self.items if isinstance(item, dict)]
 
     @property
@@ -52,28 +52,28 @@ class ResourceList(NamedTuple):
 
 def parse(data: bytes) -> ResourceList:
     """Reads a ResourceList in YAML or JSON, with all its errors. Never raises, whatever the bytes are."""
-    text, found = reader.decode(data)
+    text, findings = reader.decode(data)
     if not text.endswith("\n") and not re.search(_BLOCK, text):
         text += "\n"
     layout = Layout(text)
-    value = None if found else reader.json_value(text)
-    if value is None and not found:
-        value, found = reader.attempt(layout.read, text)
+    value = None if findings else reader.json_value(text)
+    if value is None and not findings:
+        value, findings = reader.attempt(layout.read, text)
     if value is None:
-        return ResourceList(text, {}, layout, found or [_empty()], complete=False)
-    if wrong := list(envelope.around(value)):
-        return ResourceList(text, {}, layout, [*found, *wrong], complete=False)
-    complete = not found or all(id(item) in layout.spans for item in value["items"])
-    return ResourceList(text, value, layout, [*found, *envelope.within(value, layout.lines)], complete)
+        return ResourceList(text, {}, layout, findings or [_empty()], complete=False)
+    if wrong := list(envelope.check_list(value)):
+        return ResourceList(text, {}, layout, [*findings, *wrong], complete=False)
+    complete = not findings or all(id(item) in layout.spans for item in value["items"])
+    return ResourceList(text, value, layout, [*findings, *envelope.check_items(value, layout.lines)], complete)
 
 
-def made(items: list[Any], function_config: Any, found: list[Result]) -> ResourceList:
-    """Makes a ResourceList of items that came in another form. Findings about the list are added to `found`."""
+def from_items(items: list[Any], function_config: Any, findings: list[Result]) -> ResourceList:
+    """Makes a ResourceList of items that came in another form. Findings about the list are added to `findings`."""
     fields = {"items": items, "functionConfig": function_config}
-    return ResourceList("", fields, Layout(""), [*found, *envelope.within(fields, {})], complete=True)
+    return ResourceList("", fields, Layout(""), [*findings, *envelope.check_items(fields, {})], complete=True)
 
 
-def render(received: ResourceList, resources: list[Any], found: list[Result]) -> bytes:
+def render(received: ResourceList, resources: list[Any], findings: list[Result]) -> bytes:
     """Writes the output list with these resources. The findings follow the results of earlier functions.
 
     A resource that is the same object as in the input keeps its text, with comments and quotes. Other resources are formatted anew.
@@ -84,26 +84,26 @@ def render(received: ResourceList, resources: list[Any], found: list[Result]) ->
     parts.extend(_verbatim(received, resource) or emitter.text([resource], layout.column) for resource in resources)
     if (config := fields.get("functionConfig")) is not None:
         parts.append(_verbatim(received, config) or emitter.text({"functionConfig": config}))
-    new = [results.wire(result) for result in found]
-    if said := [*_earlier(fields.get("results"), new), *new]:
-        parts.append(emitter.text({"results": said}))
+    new = [results.wire(result) for result in findings]
+    if earlier := [*_earlier(fields.get("results"), new), *new]:
+        parts.append(emitter.text({"results": earlier}))
     return "".join(parts).encode()
 
 
-def places(received: ResourceList, resource: Resource, paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
+def locations(received: ResourceList, resource: Resource, paths: Iterable[Path]) -> dict[Path, dict[str, Any]]:
     """Returns the places of fields of an item or of the functionConfig as fields of a Result: the file, or line and column in the input.
 
     The resource's text is read once for all paths.
     """
     asked = list(paths)
-    at = origin.place(resource, received.layout.lines.get(id(resource), 0))
+    at = origin.location(resource, received.layout.lines.get(id(resource), 0))
     text = _verbatim(received, resource)
     if "file" in at or not at or not text:
         return dict.fromkeys(asked, at)
     root: Path = ("functionConfig",) if resource is received.function_config else (0,)
-    found = positions.positions(text, [root, *((*root, *path) for path in asked)])
-    before = received.layout.lines[id(resource)] - found[root][0]
-    return {path: {"line": before + found[*root, *path][0], "column": found[*root, *path][1]} for path in asked}
+    positions_by_path = positions.positions(text, [root, *((*root, *path) for path in asked)])
+    before = received.layout.lines[id(resource)] - positions_by_path[root][0]
+    return {path: {"line": before + positions_by_path[*root, *path][0], "column": positions_by_path[*root, *path][1]} for path in asked}
 
 
 def _verbatim(received: ResourceList, value: Any) -> str:
@@ -111,9 +111,9 @@ def _verbatim(received: ResourceList, value: Any) -> str:
     return received.text[start:end]
 
 
-def _earlier(said: Any, new: list[Any]) -> Iterator[Any]:
+def _earlier(message: Any, new: list[Any]) -> Iterator[Any]:
     """Yields the results of earlier functions that are not among the new ones. The TypeScript SDK wraps results in a mapping."""
-    listed = said.get("items") if isinstance(said, dict) else said
+    listed = message.get("items") if isinstance(message, dict) else message
     if isinstance(listed, list) and listed:
         repeated = {_fingerprint(result) for result in new}
         yield from (result for result in listed if _fingerprint(result) not in repeated)

@@ -1,7 +1,7 @@
 """Writes the quantities in a user's pod spec as an API server prints them.
 
-The reference decodes pods into Go types and prints them again, which changes only quantities. The function does the same, so that its
-pods are identical to the reference's.
+The operator decodes pods into Go types and prints them again, which changes only quantities. The function does the same, so that its
+pods are identical to the operator's.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def spec(pod: PodSpec) -> PodSpec:
-    """A pod spec with canonical quantities; the same object if it holds no quantities."""
+    """Returns a pod spec with canonical quantities; the same object if it holds no quantities."""
     changed: PodSpec = {}
-    if found := pod.get("containers"):
-        changed["containers"] = [container(entry) for entry in found]
-    if found := pod.get("initContainers"):
-        changed["initContainers"] = [container(entry) for entry in found]
-    if found := pod.get("ephemeralContainers"):
-        changed["ephemeralContainers"] = [container(entry) for entry in found]
+    if containers := pod.get("containers"):
+        changed["containers"] = [container(entry) for entry in containers]
+    if init_containers := pod.get("initContainers"):
+        changed["initContainers"] = [container(entry) for entry in init_containers]
+    if ephemeral_containers := pod.get("ephemeralContainers"):
+        changed["ephemeralContainers"] = [container(entry) for entry in ephemeral_containers]
     if overhead := pod.get("overhead"):
         changed["overhead"] = _amounts(overhead)
     if resources := pod.get("resources"):
@@ -33,7 +33,7 @@ def spec(pod: PodSpec) -> PodSpec:
 
 
 def container(written: Container) -> Container:
-    """A container with canonical quantities; the same object if it holds no quantities."""
+    """Returns a container with canonical quantities; the same object if it holds no quantities."""
     changed: Container = {}
     if resources := written.get("resources"):
         changed["resources"] = _resources(resources)
@@ -51,18 +51,26 @@ def _variable(variable: EnvVar) -> EnvVar:
 
 
 def _volume(volume: Volume) -> Volume:
+    """Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`.
+
+    Rule: pod.quantities
+    """
     empty, ephemeral = volume.get("emptyDir") or {}, volume.get("ephemeral") or {}
     if empty.get("sizeLimit") is not None:
         return {**volume, "emptyDir": {**empty, "sizeLimit": quantity.canonical(empty["sizeLimit"])}}
     template = ephemeral.get("volumeClaimTemplate") or {}
     claim = template.get("spec") or {}
     if resources := claim.get("resources"):
-        asked: ClaimSpec = {**claim, "resources": _resources(resources)}
-        return {**volume, "ephemeral": {**ephemeral, "volumeClaimTemplate": {**template, "spec": asked}}}
+        claim_spec: ClaimSpec = {**claim, "resources": _resources(resources)}
+        return {**volume, "ephemeral": {**ephemeral, "volumeClaimTemplate": {**template, "spec": claim_spec}}}
     return volume
 
 
 def _resources(resources: Resources) -> Resources:
+    """Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`.
+
+    Rule: pod.quantities
+    """
     changed: Resources = {}
     if limits := resources.get("limits"):
         changed["limits"] = _amounts(limits)

@@ -18,22 +18,31 @@ else:
 
 
 def hexadecimal(text: str) -> str:
-    """Returns the SHA-256 of a text in UTF-8, as 64 hexadecimal digits."""
+    """Returns the SHA-256 of a text in UTF-8, as 64 hexadecimal digits.
+
+    Rule: hash.sha256
+    """
     return sha256(text.encode()).hexdigest()
 
 
 def fnv32(text: str) -> int:
-    """Returns the 32-bit FNV-1a hash of a text in UTF-8.
+    """A name that is cut ends with four digits of its FNV-1a hash, the 32-bit hash of a text in UTF-8.
 
     >>> f"{fnv32('foobar'):x}"
     'bf9cf968'
+
+    Follows the operator's `internal/dynamo/graph.go PCSNameForDGD`.
+    Rule: hash.fnv
     """
-    found = 0x811C9DC5
+    checksum = 0x811C9DC5
     for byte in text.encode():
-        found = (found ^ byte) * 0x01000193 & 0xFFFFFFFF
-    return found
+        checksum = (checksum ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return checksum
 
 
 def of_value(value: Any) -> str:
-    """Returns the SHA-256 of a JSON value. Equal values have equal digests, whatever the order of their keys is."""
+    """The hash of a value does not depend on the order of its keys.
+
+    Rule: hash.value
+    """
     return hexadecimal(json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True))

@@ -27,10 +27,14 @@ def seconds(written: str) -> Decimal:
 
 
 def text(written: str) -> str:
-    """The duration in hours, minutes and seconds, or, below a second, in ms, µs or ns. Empty if it is zero or negative.
+    """Grove's termination delay is written in hours, minutes and seconds, as Go prints it.
+
+    The duration in hours, minutes and seconds, or, below a second, in ms, µs or ns. Empty if it is zero or negative.
 
     >>> text("15m"), text("4h"), text("90s"), text("0.5s"), text("0")
     ('15m0s', '4h0m0s', '1m30s', '500ms', '')
+
+    Rule: grove.termination-delay
     """
     left = seconds(written) // _UNITS["ns"] * _UNITS["ns"]
     if left <= 0:

@@ -9,6 +9,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import registry
 from krm_fn.kube import quantity
 from krm_fn.records import NamedTuple
 
@@ -18,14 +19,13 @@ if TYPE_CHECKING:
 Structs = dict[str, dict[str, str]]
 """For each struct the Go types of its fields in their order, with marks: `?` omitempty, `*` pointer, `[]` list, `{}` map."""
 
-_FILE = __file__.removesuffix("json.py") + "fields.json"
-_MARKS = ("*", "[]", "{}")
+_MARKS = {"*": "*", "[": "[]", "{": "{}"}
 _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "IntOrString": 0, "Quantity": "0"}
 _ESCAPES = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 
 
-class Field(NamedTuple):
-    """A field of a struct: its name, True if omitempty leaves it out, its mark (see `Structs`), and the type behind the mark."""
+class GoField(NamedTuple):
+    """A field of a struct: its name, true if omitempty leaves it out, its mark (see `Structs`), and the type behind the mark."""
 
     name: str
     omitted: bool
@@ -36,8 +36,7 @@ class Field(NamedTuple):
 @cache
 def pod_template() -> Structs:
     """Returns the structs of a pod template. The first call reads their file."""
-    with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs the function more than the reading
-        structs: Structs = json.load(file)
+    structs: Structs = json.loads(registry.data("kube/go_fields.json"))
     return structs
 
 
@@ -47,24 +46,28 @@ class Encoder:
     def __init__(self, structs: Structs) -> None:
         """Each struct that `structs` refers to must be in it."""
         self._structs = structs
-        self._fields: dict[str, tuple[Field, ...]] = {}
+        self._fields: dict[str, list[GoField]] = {}
 
     def text(self, value: Mapping[str, Any], struct: str) -> str:
-        """The JSON text of a value, without blanks. The value must be valid by its schema."""
+        """Writes the JSON text of a value, without blanks. The value must be valid by its schema."""
         return json.dumps(self._struct(value, struct), ensure_ascii=False, separators=(",", ":")).translate(_ESCAPES)
 
     def _struct(self, value: Mapping[str, Any], struct: str) -> dict[str, Any]:
         if struct not in self._fields:
-            self._fields[struct] = tuple(read(name, written) for name, written in self._structs[struct].items())
-        made = {}
+            self._fields[struct] = fields(self._structs[struct])
+        encoded = {}
         for field in self._fields[struct]:
-            written = self._field(field, value.get(field.name))
-            if not (field.omitted and _is_empty(field, written)):
-                made[field.name] = written
-        return made
+            field_value = value.get(field.name)
+            if field_value is None and field.omitted and (field.mark or field.kind not in self._structs):
+                continue
+            content = self._field(field, field_value)
+            empty = content is None if field.mark == "*" else not content  # behind a pointer only nil is empty
+            if not (field.omitted and empty):
+                encoded[field.name] = content
+        return encoded
 
-    def _field(self, field: Field, value: Any) -> Any:
-        """The value as Go holds it: None for a nil pointer, list or map; the zero of its type for a missing value."""
+    def _field(self, field: GoField, value: Any) -> Any:
+        """Returns the value as Go holds it: None for a nil pointer, list or map; the zero of its type for a missing value."""
         if value is None and (field.mark or field.kind == "Time"):
             return None
         if field.mark == "[]":
@@ -83,13 +86,11 @@ class Encoder:
         return int(value) if isinstance(value, float) else value
 
 
-def read(name: str, written: str) -> Field:
-    """Reads the type of one field of `Structs`."""
-    kind = written.removeprefix("?")
-    mark = next((mark for mark in _MARKS if kind.startswith(mark)), "")
-    return Field(name, kind != written, mark, kind.removeprefix(mark))
-
-
-def _is_empty(field: Field, value: Any) -> bool:
-    """True if omitempty leaves the value out: behind a pointer only nil is empty."""
-    return value is None if field.mark == "*" else not value
+def fields(struct: Mapping[str, str]) -> list[GoField]:
+    """Reads the types of the fields of one struct of `Structs`."""
+    parsed = []
+    for name, written in struct.items():
+        kind = written.removeprefix("?")
+        mark = _MARKS.get(kind[0], "")
+        parsed.append(GoField(name, kind != written, mark, kind.removeprefix(mark)))
+    return parsed

@@ -10,7 +10,7 @@ DYNAMO_GROUP = "nvidia.com"
 V1ALPHA1, V1BETA1 = "nvidia.com/v1alpha1", "nvidia.com/v1beta1"
 GRAPH, COMPONENT, ADAPTER = "DynamoGraphDeployment", "DynamoComponentDeployment", "DynamoGraphDeploymentScalingAdapter"
 REQUEST, MODEL = "DynamoGraphDeploymentRequest", "DynamoModel"
-"""The kinds of Dynamo's API that users write."""
+"""Kinds of Dynamo's API that users write."""
 
 
 class ObjectKey(NamedTuple):
@@ -22,12 +22,13 @@ class ObjectKey(NamedTuple):
     name: str
 
 
-def key(resource: Resource, home: str = "") -> ObjectKey:
-    """Returns the key of a resource. `home` is the namespace of resources without one."""
-    address = results.ref(resource)
-    return ObjectKey(address.api_version.rpartition("/")[0], address.kind, address.namespace or home, address.name)
+def key(resource: Resource, default_namespace: str = "") -> ObjectKey:
+    """Returns the key of a resource. `default_namespace` is the namespace of resources without one."""
+    ref = results.ref(resource)
+    return ObjectKey(ref.api_version.rpartition("/")[0], ref.kind, ref.namespace or default_namespace, ref.name)
 
 
 def is_dynamo(resource: Resource) -> bool:
-    """True for a resource of Dynamo's API group, in any version."""
-    return results.ref(resource).api_version.partition("/")[0] == DYNAMO_GROUP
+    """Returns true for a resource of Dynamo's API group, in any version."""
+    version = resource.get("apiVersion")
+    return isinstance(version, str) and version.partition("/")[0] == DYNAMO_GROUP

@@ -1,9 +1,7 @@
-"""Every label and annotation key that the function reads or writes. No other module holds key strings.
+"""Keys of all labels and annotations that the function reads or writes, and readers of both.
 
-Follows the reference's `internal/consts/consts.go`.
+No other module holds key strings. Follows the operator's `internal/consts/consts.go`.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -20,7 +18,7 @@ BASE_MODEL_HASH = "nvidia.com/dynamo-base-model-hash"
 DISCOVERY_ENABLED = "nvidia.com/dynamo-discovery-enabled"
 METRICS_ENABLED = "nvidia.com/metrics-enabled"
 MODEL_MANAGED_BY = "nvidia.com/managed-by"
-OPERATOR = "dynamo-operator"  # its value, whoever writes the object
+OPERATOR = "dynamo-operator"  # its value
 RESTART_AT = "nvidia.com/restartAt"
 WORKER_HASH = "nvidia.com/dynamo-worker-hash"
 COMPONENT_CLASS = "nvidia.com/dynamo-component-class"
@@ -45,19 +43,19 @@ PRESERVED = frozenset(
         *(PRESERVED_REQUEST, PRESERVED_REQUEST_STATUS),
     )
 )
-"""Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved`)."""
+"""Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved_annotations`)."""
 
-# bookkeeping of an operator and of kubectl on each object that they write; no part of what a user wrote
+# written by an operator and by kubectl on each object for themselves; a user writes none of them
 LAST_APPLIED_HASH = "nvidia.com/last-applied-hash"
 LAST_APPLIED_GENERATION = "nvidia.com/last-applied-generation"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
-# say where pods of workers take the labels of their place from, and begin the labels that a controller copies from nodes to pods
+# the topology of workers: annotations that name the node label to copy, and the prefix of the labels that a controller copies to pods
 TOPOLOGY_KEY = "nvidia.com/topology-label-key"
 TOPOLOGY_NAME = "nvidia.com/topology-cluster-topology-name"
 TOPOLOGY_PREFIX = "nvidia.com/dynamo-topology."
 
-# requests: the label of a profiling Job and its pods, and the labels of what comes out of a request
+# requests: the label of a profiling Job and its pods, and the labels of the graph that a request creates
 REQUEST = "dgdr"
 REQUEST_APP = "app"
 REQUEST_NAME = "dgdr.nvidia.com/name"
@@ -102,7 +100,7 @@ PART_OF = "app.kubernetes.io/part-of"
 JOB_NAME = "batch.kubernetes.io/job-name"
 OLD_JOB_NAME = "job-name"
 
-# written by Grove on the objects that it makes
+# written by Grove on the objects that it creates
 GROVE_GROUP = "grove.io/podcliquescalinggroup"
 GROVE_MANAGER = "grove-operator"
 
@@ -139,20 +137,32 @@ INTERNAL = (
     "internal.config.k8s.io/",
 )
 
+# annotations that kustomize and kpt write for themselves
+_TOOL_KEYS = (FUNCTION, LEGACY_PATH, LEGACY_INDEX)
+_TOOL_PREFIXES = ("internal.config.kubernetes.io/", "internal.config.k8s.io/", "config.k8s.io/", "kustomize.config.k8s.io/")
+
 # make Argo CD, Flux and kpt keep the data of a graph that is removed from Git
 RETAIN = {
     "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
     "kustomize.toolkit.fluxcd.io/prune": "disabled",
     "client.lifecycle.config.k8s.io/deletion": "detach",
 }
+"""A PersistentVolumeClaim has annotations with which Argo CD, Flux and kpt keep its data when the graph leaves Git.
+
+Rule: metadata.keep-data
+"""
 
 # make Argo CD and Flux leave a Job alone: Flux never applies it again, Argo CD replaces it only if its template changes, and its health
-# is that of the request
+# is that of its request
 RUN_ONCE = {
     "kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent",
     "argocd.argoproj.io/sync-options": "Force=true,ServerSideApply=false",
     "argocd.argoproj.io/ignore-healthcheck": "true",
 }
+"""A Job has annotations with which Flux leaves a Job alone that already ran, and Argo CD replaces a changed one.
+
+Rule: metadata.run-once
+"""
 
 
 def of(resource: dict[str, Any]) -> dict[str, Any]:
@@ -160,12 +170,27 @@ def of(resource: dict[str, Any]) -> dict[str, Any]:
     return _mapping(resource, "labels")
 
 
-def notes(resource: dict[str, Any]) -> dict[str, Any]:
+def annotations(resource: dict[str, Any]) -> dict[str, Any]:
     """Returns the annotations of a resource; empty if it has none."""
     return _mapping(resource, "annotations")
 
 
+def is_local(resource: dict[str, Any]) -> bool:
+    """Returns true for a resource that is marked as configuration of a tool, and never applied to a cluster."""
+    return annotations(resource).get(LOCAL_CONFIG) == "true"
+
+
+def without_tool_annotations(resource: dict[str, Any]) -> dict[str, Any]:
+    """Returns the resource without the annotations that kustomize and kpt write for themselves; the same object if it has none."""
+    present = annotations(resource)
+    applied = {key: value for key, value in present.items() if key not in _TOOL_KEYS and not key.startswith(_TOOL_PREFIXES)}
+    if len(applied) == len(present):
+        return resource
+    metadata = {key: value for key, value in resource["metadata"].items() if key != "annotations"}
+    return {**resource, "metadata": {**metadata, "annotations": applied} if applied else metadata}
+
+
 def _mapping(resource: dict[str, Any], key: str) -> dict[str, Any]:
     metadata = resource.get("metadata")
-    found = metadata.get(key) if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}
+    value = metadata.get(key) if isinstance(metadata, dict) else None
+    return value if isinstance(value, dict) else {}

@@ -1,6 +1,6 @@
 """Merges a user's values over defaults. The result is always a new object.
 
-The rules are those of mergo with override, the Go library with which the reference merges structs (`internal/dynamo/graph.go`
+The rules are those of mergo with override, the Go library with which the operator merges structs (`internal/dynamo/graph.go`
 GenerateBasePodSpec).
 """
 
@@ -19,17 +19,17 @@ PROBES: tuple[ProbeName, ...] = ("livenessProbe", "readinessProbe", "startupProb
 
 
 def present(**values: Any) -> dict[str, Any]:
-    """A dict of the values that are not None. Zero, the empty string and false stay."""
+    """Returns a dict of the values that are not None. Zero, the empty string and false stay."""
     return {key: value for key, value in values.items() if value is not None}
 
 
 def without(written: Fields, *names: str) -> Fields:
-    """A copy of an object without the fields of these names."""
+    """Copies an object without the fields of these names."""
     return cast("Fields", {key: value for key, value in written.items() if key not in names})
 
 
 def overlay(base: Fields, user: Fields) -> Fields:
-    """`user` merged over `base`, as mergo merges Go structs.
+    """Merges `user` over `base`, as mergo merges Go structs.
 
     An empty user value does not override a value of the base. A list replaces the whole list of the base. Structs merge field by field.
 
@@ -48,7 +48,7 @@ def overlay(base: Fields, user: Fields) -> Fields:
 
 
 def added(base: Fields, *uppers: Fields) -> Fields:
-    """`uppers` added to `base`: lists are appended, variables and resources merge by name, and any other value replaces the base's."""
+    """Adds `uppers` to `base`: lists are appended, variables and resources merge by name, and any other value replaces the base's."""
     merged: dict[str, Any] = {**base}
     for upper in uppers:
         for key, value in upper.items():
@@ -72,7 +72,7 @@ def _resources(base: Resources, over: Resources) -> Resources:
 
 
 def container(base: Container, user: Container) -> Container:
-    """The user's main container merged over the default one.
+    """Merges the user's main container over the default one.
 
     `env` merges by name. A `startupProbe` replaces the default's. All other fields merge as in `overlay`. A probe handler of another type
     replaces the default's handler, because the API server refuses a probe with two handlers.
@@ -88,9 +88,9 @@ def container(base: Container, user: Container) -> Container:
 
 
 def probe(default: Probe, user: Probe) -> Probe:
-    """The user's probe merged over the default one.
+    """Merges the user's probe over the default one.
 
-    A port number does not override a named port of the default, because the reference's int-or-string counts as empty then.
+    A port number does not override a named port of the default, because the operator's int-or-string counts as empty then.
     """
     replaced = [name for name in HANDLERS if user.get(name) is None] if has_handler(user) else []
     merged = overlay(without(default, *replaced), user)
@@ -100,17 +100,17 @@ def probe(default: Probe, user: Probe) -> Probe:
 
 
 def has_handler(probe: Probe) -> bool:
-    """True if a probe names a handler, even an empty one."""
+    """Returns true if a probe names a handler, even an empty one."""
     return any(probe.get(name) is not None for name in HANDLERS)
 
 
 def keeps_named_port(default: Probe, user: Probe) -> bool:
-    """True if the `httpGet` port is a number in the user's probe and a name in the default. The name stays then."""
-    mine, theirs = (user.get("httpGet") or {}).get("port"), (default.get("httpGet") or {}).get("port")
-    return isinstance(theirs, str) and isinstance(mine, int)
+    """Returns true if the `httpGet` port is a number in the user's probe and a name in the default. The name stays then."""
+    user_port, default_port = (user.get("httpGet") or {}).get("port"), (default.get("httpGet") or {}).get("port")
+    return isinstance(default_port, str) and isinstance(user_port, int)
 
 
 def envs(*layers: Iterable[EnvVar]) -> list[EnvVar]:
-    """Environment variables merged by name and sorted by name. Later layers win (reference: MergeEnvs)."""
+    """Merges environment variables by name and sorts them by name. Later layers win, as in the operator's `MergeEnvs`."""
     merged = {variable.get("name", ""): variable for layer in layers for variable in layer}
     return [merged[name] for name in sorted(merged)]

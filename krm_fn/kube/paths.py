@@ -1,4 +1,4 @@
-"""Finds the places in a resource that match a pattern of keys and indexes."""
+"""Patterns of field paths: finds the fields of a resource that a pattern matches."""
 
 from __future__ import annotations
 
@@ -10,30 +10,42 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
 
 EVERY = "*"
-"""Stands for every key of an object and every index of a list."""
+"""Matches every key of an object and every index of a list."""
 
 
-def each(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:
+def find(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:
     """Yields the path and the value of each field that one of the patterns matches. `value` may have any type.
 
-    >>> list(each({"a": [{"b": 1}, {"b": 2}, 3]}, [("a", EVERY, "b")]))
+    >>> list(find({"a": [{"b": 1}, {"b": 2}, 3]}, [("a", EVERY, "b")]))
     [(('a', 0, 'b'), 1), (('a', 1, 'b'), 2)]
     """
     for pattern in patterns:
-        yield from _reach(value, pattern, ())
+        yield from _find(value, pattern, ())
+
+
+def _find(value: Any, pattern: Path, path: Path) -> Iterator[tuple[Path, Any]]:
+    if not pattern:
+        yield path, value
+    elif pattern[0] != EVERY:
+        if isinstance(value, dict) and pattern[0] in value:
+            yield from _find(value[pattern[0]], pattern[1:], (*path, pattern[0]))
+    elif isinstance(value, dict | list):
+        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, inner in steps:
+            yield from _find(inner, pattern[1:], (*path, step))
 
 
 def matches(path: Path, pattern: Path) -> bool:
-    """True if a path is one of a pattern's.
+    """Returns true if the pattern matches the path.
 
     >>> matches(("a", 0, "b"), ("a", EVERY, "b")), matches(("a", 0), ("a", EVERY, "b"))
     (True, False)
     """
-    return len(path) == len(pattern) and all(wanted in (EVERY, step) for step, wanted in zip(path, pattern, strict=True))
+    return len(path) == len(pattern) and all(expected in (EVERY, step) for step, expected in zip(path, pattern, strict=True))
 
 
 def at(value: Any, path: Path) -> Any:
-    """The value at a path without patterns; None if there is none. `value` may have any type.
+    """Returns the value at a path without patterns; None if there is none. `value` may have any type.
 
     >>> at({"a": [{"b": 1}]}, ("a", 0, "b")), at({"a": 1}, ("a", "b"))
     (1, None)
@@ -44,15 +56,3 @@ def at(value: Any, path: Path) -> Any:
         except (KeyError, IndexError, TypeError):
             return None
     return value
-
-
-def _reach(value: Any, pattern: Path, at: Path) -> Iterator[tuple[Path, Any]]:
-    if not pattern:
-        yield at, value
-    elif pattern[0] != EVERY:
-        if isinstance(value, dict) and pattern[0] in value:
-            yield from _reach(value[pattern[0]], pattern[1:], (*at, pattern[0]))
-    elif isinstance(value, dict | list):
-        steps: Any = value.items() if isinstance(value, dict) else enumerate(value)
-        for step, inner in steps:
-            yield from _reach(inner, pattern[1:], (*at, step))

@@ -15,7 +15,7 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_NAMES = {exponent: name for name, exponent in _DECIMAL.items()}
 _BINARY_NAMES = {exponent: name for name, exponent in _BINARY.items()}
-_DIGITS = 18  # the limit of the reference's 64-bit fast path
+_DIGITS = 18  # the limit of Kubernetes' 64-bit fast path
 _LONGEST = 256  # characters; parsing longer numbers costs time
 _EXPONENT = re.compile(r"[eE][-+]?[0-9]{1,3}")
 _SHOWN = 40
@@ -32,12 +32,14 @@ class Quantity(NamedTuple):
 
 @lru_cache(maxsize=4096, typed=True)  # a graph writes few amounts, and many times
 def parse(written: str | float) -> Quantity:
-    """Parses a quantity as written in YAML, which may be a number.
+    """A quantity of a pod is parsed as written in YAML, where it may be a number.
 
     Raises ValueError if it is not a quantity.
 
     >>> parse("1000m").text, parse("0.5").text, parse("1024Mi").text, parse(2).text
     ('1', '500m', '1Gi', '2')
+
+    Rule: pod.quantities
     """
     source = f"{written}".strip()
     match = _SHAPE.fullmatch(source) if len(source) <= _LONGEST else None
@@ -52,7 +54,12 @@ def parse(written: str | float) -> Quantity:
 
 
 def canonical(written: str | float) -> str:
-    """The text that an API server prints for a quantity. A text that is not a quantity is returned unchanged; the API server refuses it."""
+    """Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`.
+
+    The text that an API server prints for a quantity. A text that is not a quantity is returned unchanged; the API server refuses it.
+
+    Rule: pod.quantities
+    """
     try:
         return parse(written).text
     except ValueError:
@@ -60,7 +67,12 @@ def canonical(written: str | float) -> str:
 
 
 def value(written: str | float | None) -> int:
-    """The amount in billionths. None and a text that is not a quantity count as zero."""
+    """The amount of devices in a quantity is a whole number.
+
+    The result is in billionths. None and a text that is not a quantity count as zero.
+
+    Rule: gpu-memory.amount
+    """
     try:
         return 0 if written is None else parse(written).value
     except ValueError:
@@ -68,7 +80,7 @@ def value(written: str | float | None) -> int:
 
 
 def _suffix(suffix: str, source: str) -> tuple[int, int, bool]:
-    """Returns base and exponent, and True for scientific notation."""
+    """Returns base and exponent, and true for scientific notation."""
     if suffix in _DECIMAL:
         return 10, _DECIMAL[suffix], False
     if suffix in _BINARY:
@@ -87,7 +99,7 @@ def _billionths(whole: str, fraction: str, base: int, exponent: int) -> int:
 
 
 def _is_canonical(whole: str, fraction: str, base: int, exponent: int) -> bool:
-    """True if the reference's fast path keeps the text unchanged (ParseQuantity)."""
+    """Returns true if Kubernetes' fast path keeps the text unchanged (ParseQuantity)."""
     digits = whole + fraction
     if base == 2:
         fits = not fraction and 15 - len(whole) - exponent * 3 // 10 - 1 >= 0

@@ -1,4 +1,4 @@
-"""Reads values of resources that can have a wrong type, because no schema was checked, or in spite of its findings."""
+"""Readers of values that can have any type, because no schema was checked, or in spite of its findings."""
 
 from __future__ import annotations
 
@@ -6,32 +6,52 @@ from typing import Any
 
 
 def mapping(value: Any, *path: str) -> dict[str, Any]:
-    """The object at a path below the value, else an empty one."""
+    """Returns the object at a path below the value, else an empty one."""
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def objects(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; other entries are left out."""
+    """Returns the objects of a list; other entries are left out."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def text(value: Any) -> str:
-    """The value if it is a text, else an empty one."""
+    """Returns the value if it is a string, else an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def name_of(entry: dict[str, Any]) -> str:
-    """The name of a list's entry; empty if it has none."""
+    """Returns the name of a list's entry; empty if it has none."""
     return text(entry.get("name"))
 
 
 def is_zero(value: Any) -> bool:
-    """True for a value that Go's JSON leaves out of a struct: null, an empty text, list or object, and false."""
+    """Returns true for a value that Go's JSON leaves out of a struct: null, false, and an empty string, list or object."""
     return value is None or value is False or (isinstance(value, (str, list, dict)) and not value)
 
 
 def renamed(fields: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """A copy in which some fields have other names."""
+    """Copies an object, with other names for some fields."""
     return {names.get(field, field): value for field, value in fields.items()}
+
+
+def json_size(value: Any, limit: int) -> int:
+    """Returns the approximate number of bytes of a value as compact JSON. Counting stops soon after `limit`, whatever YAML aliases repeat.
+
+    >>> json_size({"a": ["bc", 1, True]}, 100)
+    24
+    """
+    total, values = 0, [value]
+    while values and total <= limit:
+        value = values.pop()
+        if isinstance(value, dict):
+            total += 2 + sum(len(key) + 4 for key in value)
+            values.extend(value.values())
+        elif isinstance(value, list):
+            total += 2 + len(value)
+            values.extend(value)
+        else:
+            total += len(value.encode(errors="replace")) + 2 if isinstance(value, str) else 4
+    return total

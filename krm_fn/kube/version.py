@@ -1,6 +1,6 @@
 """Semantic versions: those of operators in annotations, and those of runtimes in image tags.
 
-Follows Semantic Versioning 2.0.0. The reference reads them with `Masterminds/semver` (`internal/features`).
+Follows Semantic Versioning 2.0.0. The operator reads them with `Masterminds/semver` (`internal/features`).
 """
 
 from __future__ import annotations
@@ -15,32 +15,42 @@ _VERSION = re.compile(rf"v?{_CORE}(-{_LABELS})?(\+{_LABELS})?")
 
 
 def core(text: str) -> Version | None:
-    """Major, minor and patch version of a text; None for a text that is no semantic version. A leading `v` is allowed.
+    """The worker hash reads the major, minor and patch version of a text.
+
+    Returns None for a text that is not a semantic version. A leading `v` is allowed.
 
     >>> core("v1.5.0-rc1+gpu"), core("latest")
     ((1, 5, 0), None)
+
+    Follows the operator's `internal/features`.
+    Rule: worker-hash.runtime-version
     """
-    found = _VERSION.fullmatch(text)
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+    match = _VERSION.fullmatch(text)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def at_least(text: str, least: Version) -> bool:
-    """True if a text is a semantic version of at least `least`. A pre-release is lower than its release.
+    """Returns true if a text is a semantic version of at least `least`. A pre-release is lower than its release.
 
     >>> at_least("1.0.0", (1, 0, 0)), at_least("1.0.0-rc1", (1, 0, 0)), at_least("main", (1, 0, 0))
     (True, False, False)
     """
-    found, number = _VERSION.fullmatch(text), core(text)
-    if found is None or number is None:
+    match, version = _VERSION.fullmatch(text), core(text)
+    if match is None or version is None:
         return False
-    return number > least or (number == least and not found[4])
+    return version > least or (version == least and not match[4])
 
 
 def of_image(image: str) -> Version | None:
-    """The version in the tag of an image; None if the tag is no version, or if there is none. A digest does not count.
+    """The worker hash reads the version in the tag of a worker's image; a digest does not count.
+
+    Returns None if there is no tag, or if the tag is not a version.
 
     >>> of_image("nvcr.io:5000/a/b:1.5.0@sha256:0a"), of_image("localhost:5000/b"), of_image("b:latest")
     ((1, 5, 0), None, None)
+
+    Follows the operator's `internal/features`.
+    Rule: worker-hash.runtime-version
     """
     name = image.partition("@")[0].rpartition("/")[2]
     return core(name.partition(":")[2])

@@ -1,6 +1,6 @@
-"""The arguments, the configuration and the InferencePool of an endpoint picker. `krm_fn.manifests.components.epp` makes its pod.
+"""The arguments, volumes, configuration and InferencePool of an endpoint picker. `krm_fn.kinds.types.epp` has the facts about its pod.
 
-Follows the reference's `internal/dynamo/epp/config.go` and `inference_pool.go`.
+Follows the operator's `internal/dynamo/epp/config.go` and `inference_pool.go`.
 """
 
 from __future__ import annotations
@@ -11,56 +11,147 @@ from krm_fn.kube import labels, names
 from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Labels, Resource, Volume
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Container, Labels, PodSpec, Resource, Volume
     from krm_fn.plan import ComponentPlan
 
 CONFIG_VOLUME = "epp-config"
+"""The volume with the configuration of an endpoint picker has the name `epp-config`.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: epp.config-volume-name
+"""
 CONFIG_DIR = "/etc/epp"
+"""The configuration of an endpoint picker is in the folder `/etc/epp`.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: epp.config-folder
+"""
 CONFIG_FILE = "epp-config-dynamo.yaml"
+"""The configuration of an endpoint picker is in the file `epp-config-dynamo.yaml`.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: epp.config-file
+"""
 POOL_GROUP = "inference.networking.k8s.io"
+"""InferencePools have the API group `inference.networking.k8s.io`.
+
+Follows the operator's `internal/dynamo/epp/inference_pool.go`.
+Rule: epp.pool-group
+"""
 _PICKED: dict[str, Labels] = {"frontends": {labels.COMPONENT_TYPE: "frontend"}, "workers": {labels.COMPONENT_CLASS: labels.WORKER_CLASS}}
+"""An InferencePool selects frontends in Dynamo 0.9 and workers in Dynamo 1.5.
+
+Follows the operator's `internal/dynamo/epp/inference_pool.go`.
+Rule: epp.pool-selector
+"""
 _CONFIG_TYPE = {"apiVersion": "inference.networking.x-k8s.io/v1alpha1", "kind": "EndpointPickerConfig"}
+"""The configuration of an endpoint picker has the kind EndpointPickerConfig.
+
+Follows the operator's `internal/dynamo/epp/config.go`.
+Rule: epp.config-type
+"""
 
 
-def args(plan: ComponentPlan) -> list[str]:
-    """The arguments of the endpoint picker."""
-    return [word.format(pool=names.pool(plan.who.graph), namespace=plan.who.namespace) for word in plan.behaviour.picker.args]
+def container(plan: ComponentPlan, standard: Container) -> Container:
+    """The image of an endpoint picker gets the flags of the release.
+
+    `standard` has the ports, variables and probes of the component type.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: epp.args
+    """
+    words = plan.release.picker.args
+    return {
+        "args": [word.format(pool=names.pool(plan.identity.graph), namespace=plan.identity.namespace) for word in words],
+        **standard,
+        "volumeMounts": [
+            {"name": CONFIG_VOLUME, "mountPath": CONFIG_DIR, "readOnly": True},
+            {"name": "hf-cache", "mountPath": "/home/nonroot/.cache"},
+        ],
+    }
 
 
-def volume(plan: ComponentPlan) -> Volume:
-    """The volume with the configuration. Its file name does not depend on the key in a user's ConfigMap."""
-    own = not plan.edge.picker.by_reference
-    name = names.epp_config(plan.who.graph) if own else plan.edge.picker.config_map
-    key = CONFIG_FILE if own else plan.edge.picker.key or CONFIG_FILE
+def pod(plan: ComponentPlan) -> PodSpec:
+    """The pod of an endpoint picker has a ServiceAccount and a volume for caches of its own.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: epp.pod
+    """
+    return {
+        "serviceAccountName": names.EPP_ACCOUNT,
+        "volumes": [_config_volume(plan), {"name": "hf-cache", "emptyDir": {}}],
+    }
+
+
+def objects(plan: ComponentPlan) -> Iterator[Resource]:
+    """Yields the ConfigMap with an inline configuration, the InferencePool, and the rule for a service mesh."""
+    if plan.exposure.picker.config is not None:
+        yield config_map(plan)
+    yield inference_pool(plan)
+    if plan.release.picker.in_mesh and plan.config.service_mesh.enabled:
+        yield destination_rule(plan)
+
+
+def _config_volume(plan: ComponentPlan) -> Volume:
+    """An endpoint picker mounts its configuration from a ConfigMap.
+
+    Returns the volume with the configuration. Its file name does not depend on the key in a user's ConfigMap.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: epp.config-volume
+    """
+    is_inline = not plan.exposure.picker.by_reference
+    name = names.epp_config(plan.identity.graph) if is_inline else plan.exposure.picker.config_map
+    key = CONFIG_FILE if is_inline else plan.exposure.picker.key or CONFIG_FILE
     return {"name": CONFIG_VOLUME, "configMap": {"name": name, "items": [{"key": key, "path": CONFIG_FILE}]}}
 
 
 def config_map(plan: ComponentPlan) -> Resource:
-    """The ConfigMap with the inline configuration, completed and printed with sorted keys."""
+    """An inline configuration of an endpoint picker becomes a ConfigMap.
+
+    Returns the ConfigMap with the inline configuration, completed and printed with sorted keys.
+
+    Follows the operator's `internal/dynamo/epp/config.go`.
+    Rule: epp.config
+    """
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": names.epp_config(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
-        "data": {CONFIG_FILE: emitter.text(emitter.ordered(_completed(plan.edge.picker.config or {})))},
+        "metadata": {"name": names.epp_config(plan.identity.graph), "namespace": plan.identity.namespace, "labels": _labels(plan)},
+        "data": {CONFIG_FILE: emitter.text(emitter.ordered(_completed(plan.exposure.picker.config or {})))},
     }
 
 
 def inference_pool(plan: ComponentPlan) -> Resource:
-    """The InferencePool, which selects the frontends or the workers in the picker's Dynamo namespace."""
+    """A graph with an endpoint picker has an InferencePool.
+
+    Returns the InferencePool, which selects the frontends or the workers in the picker's Dynamo namespace.
+
+    Follows the operator's `internal/dynamo/epp/inference_pool.go`.
+    Rule: epp.pool
+    """
     return {
         "apiVersion": f"{POOL_GROUP}/v1",
         "kind": "InferencePool",
-        "metadata": {"name": names.pool(plan.who.graph), "namespace": plan.who.namespace, "labels": _labels(plan)},
+        "metadata": {"name": names.pool(plan.identity.graph), "namespace": plan.identity.namespace, "labels": _labels(plan)},
         "spec": {
-            "targetPorts": [{"number": plan.behaviour.ports.http}],
-            "selector": {"matchLabels": {**_PICKED[plan.behaviour.picker.chooses], labels.NAMESPACE: plan.who.dynamo_namespace}},
-            "endpointPickerRef": {"kind": "Service", "name": plan.service_name, "port": {"number": plan.behaviour.ports.picker}},
+            "targetPorts": [{"number": plan.release.ports.http}],
+            "selector": {"matchLabels": {**_PICKED[plan.release.picker.chooses], labels.NAMESPACE: plan.identity.dynamo_namespace}},
+            "endpointPickerRef": {"kind": "Service", "name": plan.service_name, "port": {"number": plan.release.ports.picker}},
         },
     }
 
 
 def destination_rule(plan: ComponentPlan) -> Resource:
-    """How the proxies of an Istio mesh connect to the picker, which speaks TLS with a certificate of its own."""
+    """In a mesh of Istio, a DestinationRule lets the gateway connect to an endpoint picker with TLS.
+
+    How the proxies of an Istio mesh connect to the picker, which speaks TLS with a certificate of its own.
+
+    Follows the operator's `internal/dynamo/epp`.
+    Rule: epp.destination-rule
+    """
     wanted = plan.config.service_mesh.istio
     tls: dict[str, Any] = {"mode": wanted.tls_mode, "insecureSkipVerify": wanted.insecure_skip_verify}
     if wanted.tls_mode == "MUTUAL":
@@ -69,17 +160,26 @@ def destination_rule(plan: ComponentPlan) -> Resource:
     return {
         "apiVersion": "networking.istio.io/v1beta1",
         "kind": "DestinationRule",
-        "metadata": {"name": plan.service_name, "namespace": plan.who.namespace},
-        "spec": {"host": f"{plan.service_name}.{plan.who.namespace}.svc.cluster.local", "trafficPolicy": {"tls": tls}},
+        "metadata": {"name": plan.service_name, "namespace": plan.identity.namespace},
+        "spec": {"host": f"{plan.service_name}.{plan.identity.namespace}.svc.cluster.local", "trafficPolicy": {"tls": tls}},
     }
 
 
 def _labels(plan: ComponentPlan) -> Labels:
-    return {labels.GRAPH: plan.who.graph, labels.COMPONENT: plan.who.service, labels.COMPONENT_TYPE: plan.who.type}
+    """An InferencePool and the ConfigMap of its endpoint picker have labels with their graph, component and type.
+
+    Follows the operator's `internal/dynamo/epp/inference_pool.go`.
+    Rule: epp.labels
+    """
+    return {labels.GRAPH: plan.identity.graph, labels.COMPONENT: plan.identity.service, labels.COMPONENT_TYPE: plan.identity.type}
 
 
 def _completed(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration with its apiVersion and kind, and with the empty fields that its Go type prints."""
+    """The configuration of an endpoint picker has the empty fields that its Go type prints.
+
+    Follows the operator's `internal/dynamo/epp/config.go`.
+    Rule: epp.config-completed
+    """
     done = {**config, **_CONFIG_TYPE}
     done["plugins"] = [{"name": "", "parameters": None, **plugin} for plugin in config.get("plugins") or ()]
     done["schedulingProfiles"] = [

@@ -1,6 +1,6 @@
 """The external access to a component: an Ingress, an Istio VirtualService, or both.
 
-Follows the reference's `internal/dynamo/graph.go` GenerateComponentIngress, GenerateComponentVirtualService and getIngressHost.
+Follows the operator's `internal/dynamo/graph.go` GenerateComponentIngress, GenerateComponentVirtualService and getIngressHost.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan
 
 DEFAULT_SUFFIX = "local"
+"""A host without a configured suffix ends with `.local`.
+
+Follows the operator's `internal/consts/consts.go`.
+Rule: ingress.suffix
+"""
 
 
 def of(plan: ComponentPlan) -> Iterator[Resource]:
@@ -26,56 +31,76 @@ def of(plan: ComponentPlan) -> Iterator[Resource]:
 
 
 def makes_ingress(plan: ComponentPlan) -> bool:
-    """True if the component gets an Ingress, which needs a class."""
-    return plan.edge.ingress.enabled and bool(plan.edge.ingress.class_name)
+    """Returns true if the component gets an Ingress, which needs a class."""
+    return plan.exposure.ingress.enabled and bool(plan.exposure.ingress.class_name)
 
 
 def makes_virtual_service(plan: ComponentPlan) -> bool:
-    """True if the component gets a VirtualService, which needs a gateway, and `ingress.istioGateway` in the configuration."""
+    """Returns true if the component gets a VirtualService, which needs a gateway, and `ingress.istioGateway` in the configuration."""
     return (
         bool(plan.config.ingress.istio_gateway)
-        and plan.edge.ingress.virtual_service
-        and plan.edge.ingress.enabled
-        and bool(plan.edge.ingress.gateway)
+        and plan.exposure.ingress.virtual_service
+        and plan.exposure.ingress.enabled
+        and bool(plan.exposure.ingress.gateway)
     )
 
 
 def host(plan: ComponentPlan) -> str:
-    """The full host name."""
-    suffix = DEFAULT_SUFFIX if plan.edge.ingress.suffix is None else plan.edge.ingress.suffix
-    return f"{plan.edge.ingress.prefix}{plan.edge.ingress.host}.{suffix}"
+    """The host of an ingress is its prefix, its name and its suffix.
+
+    Follows the operator's `internal/dynamo/graph.go getIngressHost`.
+    Rule: ingress.host
+    """
+    suffix = DEFAULT_SUFFIX if plan.exposure.ingress.suffix is None else plan.exposure.ingress.suffix
+    return f"{plan.exposure.ingress.prefix}{plan.exposure.ingress.host}.{suffix}"
 
 
 def _metadata(plan: ComponentPlan) -> dict[str, Any]:
-    """The metadata with the user's labels and annotations, which the reference ignores."""
-    wanted = plan.edge.ingress
+    """An Ingress or VirtualService has the name of its component, and the labels and annotations that the user wrote for it.
+
+    The operator ignores these labels and annotations.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateComponentIngress`.
+    Rule: ingress.metadata
+    """
+    wanted = plan.exposure.ingress
     return merge.present(
         name=plan.service_name,
-        namespace=plan.who.namespace,
+        namespace=plan.identity.namespace,
         labels=wanted.labels or None,
         annotations=wanted.annotations or None,
     )
 
 
 def _ingress(plan: ComponentPlan) -> Resource:
-    backend = {"service": {"name": plan.service_name, "port": {"number": plan.behaviour.ports.http}}}
+    """A component with an ingress has an Ingress, unless the ingress is a VirtualService.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateComponentIngress`.
+    Rule: ingress.object
+    """
+    backend = {"service": {"name": plan.service_name, "port": {"number": plan.release.ports.http}}}
     spec: dict[str, Any] = {
-        "ingressClassName": plan.edge.ingress.class_name,
+        "ingressClassName": plan.exposure.ingress.class_name,
         "rules": [{"host": host(plan), "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": backend}]}}],
     }
-    if plan.edge.ingress.tls:
-        spec["tls"] = [{"hosts": [host(plan)], "secretName": plan.edge.ingress.tls_secret}]
+    if plan.exposure.ingress.tls:
+        spec["tls"] = [{"hosts": [host(plan)], "secretName": plan.exposure.ingress.tls_secret}]
     return {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": _metadata(plan), "spec": spec}
 
 
 def _virtual_service(plan: ComponentPlan) -> Resource:
-    destination = {"host": plan.service_name, "port": {"number": plan.behaviour.ports.http}}
+    """A component with a gateway of Istio has a VirtualService.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateComponentVirtualService`.
+    Rule: ingress.virtual-service
+    """
+    destination = {"host": plan.service_name, "port": {"number": plan.release.ports.http}}
     return {
         "apiVersion": "networking.istio.io/v1beta1",
         "kind": "VirtualService",
         "metadata": _metadata(plan),
         "spec": {
-            "gateways": [plan.edge.ingress.gateway],
+            "gateways": [plan.exposure.ingress.gateway],
             "hosts": [host(plan)],
             "http": [{"match": [{"uri": {"prefix": "/"}}], "route": [{"destination": destination}]}],
         },

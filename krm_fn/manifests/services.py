@@ -1,6 +1,7 @@
-"""The Services of components. `krm_fn.manifests.model_services` makes the headless Services of models.
+"""Services: those of components, and the headless Services that select the pods of one base model, for LoRA adapters.
 
-Follows the reference's `internal/controller/dynamocomponentdeployment_controller.go` generateService.
+Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go` generateService and
+`internal/dynamo/model_service.go` ReconcileModelServicesForComponents.
 """
 
 from __future__ import annotations
@@ -8,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kinds import orchestrators
 from krm_fn.kube import labels, merge, names
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
-    from krm_fn.plan import ComponentPlan
+    from krm_fn.plan import ComponentPlan, GraphPlan
 
 
-class Face(NamedTuple):
+class ServiceTemplate(NamedTuple):
     """The fields of a component's Services. The workload kind decides them.
 
     `services` holds the name of each Service, with the labels that this Service adds to `selector`. Each Service has the one `port`.
@@ -29,48 +31,103 @@ class Face(NamedTuple):
     annotations: Labels
 
 
-def for_component(plan: ComponentPlan, face: Face) -> Iterator[Resource]:
-    """The Services of a component."""
-    for name, extra in face.services.items():
+def for_component(plan: ComponentPlan, template: ServiceTemplate) -> Iterator[Resource]:
+    """A component that others call has a Service.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+    Rule: service.object
+    """
+    for name, extra in template.services.items():
         yield {
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": merge.present(
                 name=name,
-                namespace=plan.who.namespace,
-                labels=dict(face.labels) or None,
-                annotations=dict(face.annotations) or None,
+                namespace=plan.identity.namespace,
+                labels=dict(template.labels) or None,
+                annotations=dict(template.annotations) or None,
             ),
-            "spec": {"selector": {**face.selector, **extra}, "ports": [dict(face.port)]},
+            "spec": {"selector": {**template.selector, **extra}, "ports": [dict(template.port)]},
         }
 
 
 def debuggable(plan: ComponentPlan) -> dict[str, Labels]:
-    """The component's Service. In stealing-traffic debug mode, production pods and debug pods each get one more Service.
+    """A component has one Service; in stealing-traffic debug mode, it has one more each for production pods and debug pods.
 
-    The reference always makes all three Services.
+    The operator always makes all three Services.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go createOrUpdateOrDeleteServices`.
+    Rule: service.names
     """
     name = plan.service_name
-    sides = {names.production(name): {}, names.debug(name): {labels.TARGET_TYPE: "debug"}}
-    return {name: {}, **(sides if plan.debugs(labels.STEALING_DEBUG) else {})}
+    if not plan.debugs(labels.STEALING_DEBUG):
+        return {name: {}}
+    return {name: {}, names.production(name): {}, names.debug(name): {labels.TARGET_TYPE: "debug"}}
 
 
 def workload_labels(plan: ComponentPlan) -> Labels:
-    """The labels of a component's objects: the component's own labels, and the hash of the model that it serves."""
-    model = {labels.BASE_MODEL_HASH: names.model_hash(plan.edge.model)} if plan.edge.model else {}
-    return {**plan.who.labels, **model}
+    """The objects of a component with a model have a label with a hash of the model's name.
+
+    Returns the labels of a component's objects: the component's own labels, and the hash of the model that it serves.
+
+    Follows the operator's `internal/dynamo/model_service.go`.
+    Rule: metadata.model
+    """
+    model = {labels.BASE_MODEL_HASH: names.model_hash(plan.exposure.model)} if plan.exposure.model else {}
+    return {**plan.identity.labels, **model}
 
 
 def workload_annotations(plan: ComponentPlan) -> Labels:
-    """The annotations of a component's objects: those of the service, those of the pods, and the name of the model."""
-    if plan.behaviour.pod_metadata.inherited:
-        return plan.who.annotations
-    model = {labels.BASE_MODEL: plan.edge.model} if plan.edge.model else {}
-    return {**plan.who.annotations, **plan.pod.annotations, **model}
+    """The objects of a component with a model have an annotation with the model's name.
+
+    Returns the annotations of a component's objects: those of the service, those of the pods, and the name of the model.
+
+    Follows the operator's `internal/dynamo/model_service.go`.
+    Rule: metadata.model-name
+    """
+    if plan.release.pod_metadata.inherited:
+        return plan.identity.annotations
+    model = {labels.BASE_MODEL: plan.exposure.model} if plan.exposure.model else {}
+    return {**plan.identity.annotations, **plan.pod.annotations, **model}
 
 
 def discovery_labels(backend: str, *, discoverable: bool) -> Labels:
-    """The labels by which Kubernetes discovery finds a Service; empty for other discovery backends."""
+    """Kubernetes discovery finds Services, and in Dynamo 1.5 pods, by labels.
+
+    They are empty for other discovery backends.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+    Rule: service.discovery
+    """
     if backend != "kubernetes":
         return {}
     return {labels.DISCOVERY_BACKEND: "kubernetes", **({labels.DISCOVERY_ENABLED: "true"} if discoverable else {})}
+
+
+def of_models(plan: GraphPlan) -> Iterator[Resource]:
+    """A headless Service selects the pods that serve one base model.
+
+    Several services of the graph can serve the same model.
+
+    Follows the operator's `internal/dynamo/model_service.go ReconcileModelServicesForComponents`.
+    Rule: service.model
+    """
+    port = plan.release.ports.system
+    shared = plan.features.annotations if plan.orchestrator in orchestrators.WHOLE_GRAPH else {}
+    for model in dict.fromkeys(component.exposure.model for component in plan.components if component.exposure.model):
+        marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
+        yield {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {
+                "name": names.model_service(model),
+                "namespace": plan.namespace,
+                "labels": {**marks, labels.MODEL_MANAGED_BY: labels.OPERATOR},
+                "annotations": {**shared, labels.BASE_MODEL: model},
+            },
+            "spec": {
+                "clusterIP": "None",
+                "selector": marks,
+                "ports": [{"name": "system", "port": port, "targetPort": port, "protocol": "TCP"}],
+            },
+        }

@@ -1,7 +1,7 @@
 """PersistentVolumeClaims, the volumes that mount them, and shared memory.
 
-Follows the reference's `internal/controller/common.go` constructPVC and `internal/dynamo/graph.go` (GenerateBasePodSpec,
-applySharedMemory).
+Follows the operator's `internal/controller/common.go` constructPVC and `internal/dynamo/graph.go` (GenerateBasePodSpec,
+applyCompilationCache, ApplySharedMemoryVolumeAndMount, appendMissingPVCVolumesForMounts).
 """
 
 from __future__ import annotations
@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING
 from krm_fn.kube import labels, merge
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, PodSpec, Resource, Volume, VolumeMount
-    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.kube.types import Container, Resource, Volume, VolumeMount
+    from krm_fn.plan import ComponentPlan, GraphPlan, Mount
 
 SHARED_MEMORY = "shared-memory"
+"""The volume for shared memory has the name `shared-memory`.
+
+Follows the operator's `internal/dynamo/graph.go ApplySharedMemoryVolumeAndMount`.
+Rule: volumes.shared-memory-name
+"""
 
 
 def claims(plan: GraphPlan) -> Iterator[Resource]:
-    """The PersistentVolumeClaims that the graph creates. All others must exist in the cluster."""
+    """A claim of `spec.pvcs` with `create` becomes a PersistentVolumeClaim.
+
+    Yields the PersistentVolumeClaims that the graph creates. All others must exist in the cluster.
+
+    Follows the operator's `internal/controller/common.go constructPVC`.
+    Rule: volumes.claims
+    """
     for claim in plan.claims:
         if claim.create:
             yield {
@@ -39,21 +50,57 @@ def claims(plan: GraphPlan) -> Iterator[Resource]:
 
 
 def of_claims(plan: ComponentPlan) -> list[Volume]:
-    """One volume for each mounted claim."""
+    """Returns one volume for each mounted claim."""
     return [of_claim(mount.name) for mount in plan.pod.mounts]
 
 
 def of_claim(name: str) -> Volume:
-    """The volume with the name of the claim that it mounts."""
+    """A mounted claim becomes a volume with the name of the claim.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
+    Rule: volumes.of-claim
+    """
     return {"name": name, "persistentVolumeClaim": {"claimName": name}}
 
 
 def mounts(plan: ComponentPlan, cache_dir: str) -> list[VolumeMount]:
-    """The mounts of the claims in the main container. `cache_dir` is the folder in which the engine keeps compiled kernels."""
+    """A mount of a service becomes a mount of its main container.
+
+    Returns the mounts of the claims in the main container. `cache_dir` is the folder in which the engine keeps compiled kernels.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
+    Rule: volumes.mounts
+    """
     return [{"name": mount.name, "mountPath": mount.path or cache_dir} for mount in plan.pod.mounts]
 
 
-def shared_memory(size: str) -> tuple[PodSpec, Container]:
-    """The volume for shared memory, and its mount in the main container. `size` is a canonical quantity."""
+def shared_memory(size: str) -> tuple[Volume, VolumeMount]:
+    """The main container mounts the volume `shared-memory` at `/dev/shm`.
+
+    `size` is a canonical quantity.
+
+    Follows the operator's `internal/dynamo/graph.go ApplySharedMemoryVolumeAndMount`.
+    Rule: volumes.shared-memory
+    """
     volume: Volume = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
-    return {"volumes": [volume]}, {"volumeMounts": [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]}  # noqa: S108 - the kernel's name
+    return volume, {"name": SHARED_MEMORY, "mountPath": "/dev/shm"}  # noqa: S108 - the kernel's name
+
+
+def with_cache(container: Container, cache: Mount) -> Container:
+    """The compilation cache is mounted at its path or at the engine's cache folder, unless another volume is mounted there.
+
+    A mount of the same claim without a path gets the path: a conversion from v1alpha1 leaves it empty.
+
+    Follows the operator's `internal/dynamo/graph.go applyCompilationCache`.
+    Rule: volumes.compilation-cache
+    """
+    cache_mount: VolumeMount = {"name": cache.name, "mountPath": cache.path}
+    mounts: list[VolumeMount] = []
+    for mount in container.get("volumeMounts") or ():
+        unplaced = mount.get("name") == cache.name and not mount.get("mountPath")
+        placed: VolumeMount = {**mount, "mountPath": cache.path} if unplaced else mount
+        if placed != cache_mount or cache_mount not in mounts:
+            mounts.append(placed)
+    if all(mount.get("mountPath") != cache.path for mount in mounts):
+        mounts.append(cache_mount)
+    return {**container, "volumeMounts": mounts}

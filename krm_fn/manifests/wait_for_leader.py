@@ -1,6 +1,6 @@
 """The script by which a follower waits for the leader of its group, and the ConfigMap that holds it.
 
-The reference has a ConfigMap of the same name and key (`internal/dynamo/backend_vllm.go` GenerateWaitLeaderConfigMap). The script is our
+The operator has a ConfigMap of the same name and key (`internal/dynamo/backend_vllm.go` GenerateWaitLeaderConfigMap). The script is our
 own. It gets the leader's address from the same variables, and needs the right to list pods, which the account for discovery has.
 """
 
@@ -13,10 +13,6 @@ from krm_fn.kube import labels, names
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan
-
-VOLUME = "wait-leader-script"
-FOLDER = "/scripts"
-KEY = "wait-for-leader.py"
 
 SCRIPT = '''\
 """Waits until the pod at LEADER_HOST runs, is not being deleted, and accepts connections on LEADER_PORT.
@@ -137,14 +133,24 @@ def main():
 if __name__ == "__main__":
     main()
 '''
+"""The script waits until the pod of the leader runs and accepts connections; it is krm-fn's own.
+
+Rule: wait-for-leader.script
+"""
 
 
 def config_map(plan: ComponentPlan) -> Resource:
-    """The ConfigMap for the graph of a component. Pods refer to it by its name only, so a changed script restarts none."""
-    graph = plan.who.graph
+    """A graph with a component on several nodes has a ConfigMap with a script that waits for a leader.
+
+    Pods refer to it by its name only, so a changed script restarts none.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap`.
+    Rule: wait-for-leader.config-map
+    """
+    graph = plan.identity.graph
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": names.wait_for_leader(graph), "namespace": plan.who.namespace, "labels": {labels.GRAPH: graph}},
-        "data": {KEY: SCRIPT},
+        "metadata": {"name": names.wait_for_leader(graph), "namespace": plan.identity.namespace, "labels": {labels.GRAPH: graph}},
+        "data": {names.WAIT_FOR_LEADER: SCRIPT},
     }

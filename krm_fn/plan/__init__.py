@@ -5,32 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.behaviours import Behaviour
 from krm_fn.config import Config
 from krm_fn.kube import names
 from krm_fn.kube.types import Labels, Role
-from krm_fn.plan.address import Address, Book, filled
-from krm_fn.plan.facts import Addressing, Claim, Edge, EndpointPicker, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
+from krm_fn.plan.facts import Addressing, Claim, EndpointPicker, Exposure, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 from krm_fn.plan.request import BaseGraph, ModelCache, Overrides, RequestPlan
+from krm_fn.plan.source_paths import SourcePaths
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from krm_fn.plan.address import Field, GraphField, Remedy
+    from krm_fn.kinds.engines import Engine
+    from krm_fn.kinds.releases import Release, TypeDefaults
+    from krm_fn.kinds.types import ComponentType
+    from krm_fn.plan.source_paths import Fix
 
 __all__ = [
-    "Address",
     "Addressing",
     "BaseGraph",
-    "Book",
     "Checkpoint",
     "Claim",
     "ComponentPlan",
-    "Edge",
     "EndpointPicker",
+    "Exposure",
     "Failover",
     "Features",
     "GPUMemory",
@@ -48,6 +46,7 @@ __all__ = [
     "RequestPlan",
     "Restart",
     "RolePlan",
+    "SourcePaths",
     "Topology",
 ]
 
@@ -55,51 +54,50 @@ __all__ = [
 class ComponentPlan(NamedTuple):
     """One component.
 
-    `address` is where its author wrote it in the resource `ref`. `inventory` is the spec of its DynamoComponentDeployment in the API
+    `paths` are the paths of its fields in the resource `ref`. `inventory` is the spec of its DynamoComponentDeployment in the API
     version that its release reads; None if the configuration does not enable it.
     """
 
     ref: Ref
-    address: Address
+    paths: SourcePaths
     config: Config
-    behaviour: Behaviour
-    who: Identity
+    release: Release
+    type: ComponentType
+    defaults: TypeDefaults
+    engine: Engine
+    identity: Identity
     placement: Placement
     pod: PodFacts
-    edge: Edge
+    exposure: Exposure
     inventory: dict[str, Any] | None
     features: Features = Features()
 
-    def at(self, field: Field, *rest: str | int) -> Path:
-        """The path at which the user writes a field. The steps of `rest` replace the `*` of the path in order; further steps follow it."""
-        return self.address.at(field, *rest)
+    def at(self, *steps: str | int) -> Path:
+        """The path at which the user writes a field of the component. The steps are those of `SourcePaths.at`."""
+        return self.paths.at(*steps)
 
-    def word(self, field: Field, *rest: str | int) -> str:
+    def word(self, *steps: str | int) -> str:
         """The name of a field for messages: its path below the component, in the user's API version."""
-        return results.field(self.address.at(field, *rest)[len(self.address.path) :])
-
-    def sidecar(self, index: int, *rest: str | int) -> Path:
-        """The path of a field of a container beside the main one. `index` counts these containers."""
-        return (*self.address.path, *self.address.sidecars[index], *rest)
+        return results.field(self.paths.at(*steps)[len(self.paths.path) :])
 
     def annotation(self, key: str) -> Path:
         """The path of an annotation of the component's objects or pods: on its pods, on its graph, or on the component itself."""
         if key in self.pod.annotations:
-            return self.at("pod.annotations", key)
-        return self.address.inherited.get(key) or self.at("annotations", key)
+            return self.at("podTemplate", "metadata", "annotations", key)
+        return self.paths.inherited.get(key) or self.at("annotations", key)
 
-    def remedy(self, name: Remedy) -> str:
-        """What the user can do, for the end of a message: `set scalingAdapter.enabled: true`."""
-        return self.address.remedies[name]
+    def fix(self, name: Fix) -> str:
+        """The end of a message that says how to turn a feature on or off: `set scalingAdapter.enabled: true`."""
+        return self.paths.fixes[name]
 
     def debugs(self, annotation: str) -> bool:
         """True if an annotation of the service turns on a debug mode that its release has."""
-        return self.behaviour.debug_modes and self.who.annotations.get(annotation) == "true"
+        return self.release.debug_modes and self.identity.annotations.get(annotation) == "true"
 
     @property
     def service_name(self) -> str:
         """The name of the component's Service."""
-        return names.service(self.who.workload_name) if self.behaviour.services.dashes else self.who.workload_name
+        return names.service(self.identity.workload_name) if self.release.services.dashes else self.identity.workload_name
 
 
 class RolePlan(NamedTuple):
@@ -131,14 +129,14 @@ class GraphPlan(NamedTuple):
     claims: tuple[Claim, ...]
     restart: Restart | None
     standalone: bool
-    fields: Mapping[GraphField, Path]
-    behaviour: Behaviour
+    paths: SourcePaths
+    release: Release
     features: GraphFeatures = GraphFeatures()
 
-    def at(self, field: GraphField, *rest: str | int) -> Path:
-        """The path at which the user writes a field of the graph. `rest` is used as in `ComponentPlan.at`."""
-        return filled(self.fields[field], rest)
+    def at(self, *steps: str | int) -> Path:
+        """The path at which the user writes a field of the graph. The steps follow `spec`."""
+        return self.paths.at(*steps)
 
-    def word(self, field: GraphField) -> str:
+    def word(self, *steps: str | int) -> str:
         """The name of a field for messages: the last step of its path in the user's API version."""
-        return str(self.fields[field][-1])
+        return str(self.paths.at(*steps)[-1])

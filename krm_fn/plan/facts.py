@@ -32,6 +32,11 @@ class Ingress(NamedTuple):
     enabled: bool = False
     host: str = ""
     prefix: str = ""
+    """The `ingress` of a component decides its external access; a frontend without one has the configured ingress.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDefaultIngressSpec`.
+    Rule: ingress.own
+    """
     suffix: str | None = None
     class_name: str | None = None
     tls: bool = False
@@ -111,19 +116,24 @@ class Identity(NamedTuple):
 
     @property
     def workload_name(self) -> str:
-        """The name of the component's objects. The name of the scaling adapter has no suffix."""
+        """The name of a worker's objects ends with the worker hash if the configuration asks for new names.
+
+        The name of the scaling adapter has no suffix.
+
+        Follows the operator's `internal/controller/dgd_worker_rollout_reconciler.go`.
+        Rule: names.worker-generation
+        """
         return f"{self.name}-{self.suffix}" if self.suffix else self.name
 
 
 class Placement(NamedTuple):
-    """The workload kind, engine, nodes and replicas of a component.
+    """The workload kind, nodes and replicas of a component.
 
     `replicas` is None if the user wrote no number. `finds_containers` is true if Kubernetes discovery finds each container of a pod.
     `executor` is the program with which vLLM runs one model on several nodes.
     """
 
     workload: str
-    backend: str
     nodes: int
     replicas: int | None
     autoscaled: bool
@@ -134,7 +144,11 @@ class Placement(NamedTuple):
 
     @property
     def replicas_or_one(self) -> int:
-        """The number of replicas; absent means 1."""
+        """A component without `replicas` has one.
+
+        Follows the operator's `internal/dynamo/graph.go`.
+        Rule: replicas.default
+        """
         return 1 if self.replicas is None else self.replicas
 
 
@@ -172,7 +186,7 @@ class PodFacts(NamedTuple):
     cache: Mount | None = None
 
 
-class Edge(NamedTuple):
+class Exposure(NamedTuple):
     """The ingress of a component, the base model that it serves, and the configuration of an endpoint picker."""
 
     ingress: Ingress

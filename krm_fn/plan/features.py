@@ -38,7 +38,7 @@ class Topology(NamedTuple):
 
 
 class KVTransfer(NamedTuple):
-    """Which decode workers may receive the key-value cache of a prefill worker. `weight` is None if the user wrote none."""
+    """The decode workers that may receive the key-value cache of a prefill worker. `weight` is None if the user wrote none."""
 
     domain: str
     label_key: str
@@ -76,7 +76,11 @@ class Features(NamedTuple):
 
     @property
     def engine_pods(self) -> int:
-        """The number of pods with an engine on one node: more than one if a second engine in a pod of its own takes over."""
+        """With failover between pods, a node has one more pod with an engine.
+
+        Follows the operator's `internal/dynamo/failover.go`.
+        Rule: failover.pods
+        """
         return 1 + self.failover.shadows if self.failover and self.failover.between_pods else 1
 
     @property

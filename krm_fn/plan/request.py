@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.config import Config
 from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.kube.types import Labels, Resources, Toleration
-from krm_fn.plan.address import filled
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from krm_fn.plan.address import RequestField
+    from krm_fn.plan.source_paths import SourcePaths
 
 
 class BaseGraph(NamedTuple):
@@ -44,7 +41,7 @@ class RequestPlan(NamedTuple):
     """One request.
 
     `settings` is the configuration that the profiler gets. `simulated` is true if the profiler simulates GPUs (AI Configurator).
-    `output_claim` is the PersistentVolumeClaim for the profiler's files, or empty. `fields` holds the path of each fact.
+    `output_claim` is the PersistentVolumeClaim for the profiler's files, or empty. `paths` are the paths of its fields.
     """
 
     name: str
@@ -62,17 +59,13 @@ class RequestPlan(NamedTuple):
     cache: ModelCache | None
     pull_secrets: tuple[str, ...]
     overrides: Overrides
-    fields: Mapping[RequestField, Path]
+    paths: SourcePaths
 
     @property
     def kept_as(self) -> str:
         """The apiVersion in which the request is kept."""
         return self.ref.api_version if self.config.source_version == "keep" else f"{DYNAMO_GROUP}/{self.config.source_version}"
 
-    def at(self, field: RequestField, *rest: str | int) -> Path:
-        """The path at which the user writes a field. The steps of `rest` follow it."""
-        return filled(self.fields[field], rest)
-
-    def word(self, field: RequestField) -> str:
-        """The name of a field for messages: the last step of its path in the user's API version."""
-        return str(self.fields[field][-1])
+    def at(self, *steps: str | int) -> Path:
+        """The path at which the user writes a field of the request. The steps follow `spec`, as v1alpha1 names them."""
+        return self.paths.at(*steps)

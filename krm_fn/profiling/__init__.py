@@ -1,4 +1,4 @@
-"""What the profiler of a request wrote: the generated graph, the objects beside it, and their form in a cluster. Pure.
+"""Reads the output of a profiling Job: the generated graph, the objects beside it, and their form in a cluster. Pure.
 
-Follows the reference's `internal/controller/dynamographdeploymentrequest_controller.go`; `docs/requests.md` names the differences.
+Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`; `docs/requests.md` names the differences.
 """

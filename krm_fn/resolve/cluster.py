@@ -1,31 +1,44 @@
 """Pull secrets, service accounts, ConfigMaps and base models found among the input items, in place of the operator's cluster lookups.
 
-Follows the reference's `internal/secrets/docker.go` RefreshIndex and `controller/dynamocomponentdeployment_controller.go`.
+Follows the operator's `internal/secrets/docker.go` RefreshIndex and `controller/dynamocomponentdeployment_controller.go`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.config import Config
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, names
 from krm_fn.kube.types import Resource
-from krm_fn.manifests import generated
 from krm_fn.records import NamedTuple
-from krm_fn.resolve.v1alpha1 import base_models, output_claims
-from krm_fn.resolve.v1alpha1.base_models import BaseModels
 from krm_fn.results import Result
 
 if TYPE_CHECKING:
-    from krm_fn.resolve.devices import Devices
+    from krm_fn.resolve.device_claims import Devices
+
 
 _KINDS = ("ConfigMap", "ServiceAccount", "Secret")
+_MODEL_KINDS = (identity.MODEL, identity.GRAPH, identity.COMPONENT)
 _DEVICE_KINDS = ("ResourceClaimTemplate", "ResourceClaim", "DeviceClass")
 NAMESPACE = "default"
 _DOCKER_CONFIG = ".dockerconfigjson"
+
+
+class BaseModels(NamedTuple):
+    """Base models by namespace.
+
+    `served` has namespace and name of those that a service serves. `hashes` maps a namespace and a hash to the names with this hash.
+    """
+
+    served: frozenset[tuple[str, str]] = frozenset()
+    hashes: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def alike(self, namespace: str, name: str) -> str:
+        """Another base model of the namespace with the same hash; empty if every other one has another hash."""
+        return next((other for other in self.hashes.get((namespace, names.model_hash(name)), ()) if other != name), "")
 
 
 class ClusterFacts(NamedTuple):
@@ -63,62 +76,54 @@ def namespace(resource: Resource, config: Config) -> str:
 
 
 def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, list[Result]]:
-    """Reads the facts from the items, and reports the Secrets that cannot be read.
+    """Reads the facts from the items that a user wrote, and reports the Secrets that cannot be read.
 
-    An unreadable Secret is a warning, and the other Secrets are used; the reference discards all Secrets then. Objects that an earlier run
-    generated are not used, because this run may remove them.
+    An unreadable Secret is a warning, and the other Secrets are used; the operator discards all Secrets then. Objects that an earlier run
+    generated must not be among the items, because this run may remove them.
     """
-    found: list[Result] = []
+    findings: list[Result] = []
     secrets: dict[tuple[str, str], list[str]] = {}
     accounts: dict[str, list[str]] = {}
     fallback: dict[str, str] = {}
     config_maps: dict[tuple[str, str], frozenset[str]] = {}
-    facts = [resource for resource in resources if resource.get("kind") in _KINDS and not generated.is_generated(resource)]
-    for resource in sorted(facts, key=lambda item: results.ref(item).name):
-        address, place = results.ref(resource), namespace(resource, config)
+    cluster_objects = [resource for resource in resources if resource.get("kind") in _KINDS]
+    for resource in sorted(cluster_objects, key=lambda item: results.ref(item).name):
+        address, resource_namespace = results.ref(resource), namespace(resource, config)
         if (address.api_version, address.kind) == ("v1", "ServiceAccount"):
-            accounts.setdefault(place, []).append(address.name)
+            accounts.setdefault(resource_namespace, []).append(address.name)
             if labels.of(resource).get(labels.COMPONENT_POD) == "true":
-                fallback.setdefault(place, address.name)
+                fallback.setdefault(resource_namespace, address.name)
         elif (address.api_version, address.kind) == ("v1", "ConfigMap"):
             data = resource.get("data")
-            config_maps[place, address.name] = frozenset(data if isinstance(data, dict) else ())
+            config_maps[resource_namespace, address.name] = frozenset(data if isinstance(data, dict) else ())
         elif address.kind == "Secret" and resource.get("type") == "kubernetes.io/dockerconfigjson":
             try:
                 for host in _hosts(resource):
-                    secrets.setdefault((place, host), []).append(address.name)
+                    secrets.setdefault((resource_namespace, host), []).append(address.name)
             except ValueError as problem:
                 message = (
                     f"{problem}, so no image is pulled with this Secret; correct it, or name it under imagePullSecrets in the settings"
                 )
-                found.append(results.warning("DYN050", message, address, ("data", _DOCKER_CONFIG)))
+                findings.append(results.warning("DYN050", message, address, ("data", _DOCKER_CONFIG)))
     everywhere: dict[str, tuple[str, ...]] = {}
     for entry in config.image_pull_secrets:
         host = registry_host(entry.registry) or entry.registry
         everywhere[host] = (*everywhere.get(host, ()), entry.name)
-    models = base_models.read((namespace(resource, config), resource) for resource in resources if _names_models(resource))
-    outputs = output_claims.read((namespace(resource, config), resource) for resource in resources if _is_request(resource))
-    levels, devices = _topologies(resources), _devices(resources, config)
-    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels, devices), found
-
-
-def _topologies(resources: Sequence[Resource]) -> dict[str, tuple[str, ...]]:
+    models = _base_models((namespace(resource, config), resource) for resource in resources if _names_models(resource))
+    outputs = _outputs((namespace(resource, config), resource) for resource in resources if _is_request(resource))
     bindings = [resource for resource in resources if resource.get("kind") == "ClusterTopologyBinding"]
-    if not bindings:
-        return {}
-    from krm_fn.resolve import topologies  # noqa: PLC0415 - few inputs hold a topology
-
-    return topologies.read(bindings)
+    levels, devices = _domains(bindings), _devices(resources, config)
+    return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels, devices), findings
 
 
 def _devices(resources: Sequence[Resource], config: Config) -> Devices | None:
-    """The claims and device classes among the items, without those that an earlier run generated."""
-    found = [resource for resource in resources if resource.get("kind") in _DEVICE_KINDS and not generated.is_generated(resource)]
-    if not found:
+    """The claims and device classes among the items."""
+    devices = [resource for resource in resources if resource.get("kind") in _DEVICE_KINDS]
+    if not devices:
         return None
-    from krm_fn.resolve import devices  # noqa: PLC0415 - few inputs hold claims
+    from krm_fn.resolve import device_claims  # noqa: PLC0415 - few inputs hold claims
 
-    return devices.read((namespace(resource, config), resource) for resource in found)
+    return device_claims.read((namespace(resource, config), resource) for resource in devices)
 
 
 def _is_request(resource: Resource) -> bool:
@@ -127,7 +132,7 @@ def _is_request(resource: Resource) -> bool:
 
 def _names_models(resource: Resource) -> bool:
     """True for a Dynamo resource that a user wrote and that names base models."""
-    return resource.get("kind") in base_models.KINDS and identity.is_dynamo(resource) and not generated.is_generated(resource)
+    return resource.get("kind") in _MODEL_KINDS and identity.is_dynamo(resource)
 
 
 def registry_host(image: str) -> str:
@@ -165,3 +170,62 @@ def _hosts(secret: Resource) -> Iterator[str]:
 
 def _frozen(index: dict[Any, list[str]]) -> dict[Any, tuple[str, ...]]:
     return {key: tuple(dict.fromkeys(names)) for key, names in index.items()}
+
+
+def _base_models(placed: Iterable[tuple[str, Resource]]) -> BaseModels:
+    """Reads the base models of resources, each with its namespace. The resources may be malformed; what cannot be read is left out."""
+    served: set[tuple[str, str]] = set()
+    hashes: dict[tuple[str, str], dict[str, None]] = {}
+    for namespace, resource in placed:
+        for name in filter(None, _names(resource)):
+            hashes.setdefault((namespace, names.model_hash(name)), {})[name] = None
+            if resource["kind"] != identity.MODEL:
+                served.add((namespace, name))
+    return BaseModels(frozenset(served), {key: tuple(found) for key, found in hashes.items()})
+
+
+def _names(resource: Resource) -> Iterator[str]:
+    """The base models that a resource names; empty texts among them."""
+    spec = resource.get("spec")
+    if resource["kind"] == identity.MODEL:
+        yield _text(spec, "baseModelName")
+    elif resource["kind"] == identity.COMPONENT:
+        yield _text(_inner(spec, "modelRef"), "name")
+    else:
+        services = _inner(spec, "services")
+        for service in services.values() if isinstance(services, dict) else ():
+            yield _text(_inner(service, "modelRef"), "name")
+
+
+def _text(value: Any, key: str) -> str:
+    text = _inner(value, key)
+    return text if isinstance(text, str) else ""
+
+
+def _inner(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _outputs(placed: Iterable[tuple[str, Resource]]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Maps namespace and name of a claim to the requests that write into it. The requests may be malformed; those are left out."""
+    requests_by_claim: dict[tuple[str, str], tuple[str, ...]] = {}
+    for namespace, request in placed:
+        spec = request.get("spec")
+        profiling = spec.get("profilingConfig") if isinstance(spec, dict) else None
+        claim = profiling.get("outputPVC") if isinstance(profiling, dict) else None
+        if isinstance(claim, str) and claim:
+            requests_by_claim[namespace, claim] = (*requests_by_claim.get((namespace, claim), ()), results.ref(request).name)
+    return requests_by_claim
+
+
+def _domains(resources: Iterable[Resource]) -> dict[str, tuple[str, ...]]:
+    """The domains of each ClusterTopologyBinding by its name. Broken levels are left out."""
+    domains: dict[str, tuple[str, ...]] = {}
+    for resource in resources:
+        address = results.ref(resource)
+        if (address.api_version.partition("/")[0], address.kind) == ("grove.io", "ClusterTopologyBinding"):
+            spec = resource.get("spec")
+            levels = spec.get("levels") if isinstance(spec, dict) else None
+            named = (level.get("domain") for level in levels if isinstance(level, dict)) if isinstance(levels, list) else ()
+            domains[address.name] = tuple(domain for domain in named if isinstance(domain, str))
+    return domains

@@ -1,15 +1,27 @@
 """`DYN_DEPLOYMENT_CONFIG`: a variable with JSON, in which older graphs set replicas and resources of their services.
 
-Follows the reference's `internal/dynamo/graph.go` updateDynDeploymentConfig and overrideWithDynDeploymentConfig.
+In a v1beta1 graph it sets the resources of main containers, and the port of frontends in its own text. It sets no replicas there, because
+admission writes a number where the author wrote none, and a written number wins.
+
+Follows the operator's `internal/dynamo/graph.go` updateDynDeploymentConfig and overrideWithDynDeploymentConfig.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from math import isinf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from krm_fn import results
+from krm_fn.kinds import types
+from krm_fn.kube import quantity
 from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.plan import SourcePaths
+    from krm_fn.results import Result
+
 
 NAME = "DYN_DEPLOYMENT_CONFIG"
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -63,8 +75,8 @@ def with_port(content: dict[str, Any], service: str, port: int) -> str:
 
 
 def _member(holder: dict[str, Any], name: str, service: str) -> dict[str, Any]:
-    found = next((value for key, value in holder.items() if key.lower() == name), None)
-    return {key.lower(): value for key, value in _object(found, f"{name} of {service}").items()}
+    member = next((value for key, value in holder.items() if key.lower() == name), None)
+    return {key.lower(): value for key, value in _object(member, f"{name} of {service}").items()}
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:
@@ -122,3 +134,49 @@ def _number(value: float) -> str:
         return f"{sign}0.{'0' * -shift}{digits}".rstrip("0")
     whole, fraction = digits[:shift].ljust(shift, "0"), digits[shift:].rstrip("0")
     return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
+
+
+def variable(container: dict[str, Any]) -> dict[str, Any] | None:
+    """The variable of a container, or None."""
+    return next((entry for entry in container.get("env") or () if entry.get("name") == NAME), None)
+
+
+def applied(container: dict[str, Any], component: dict[str, Any], port: int) -> dict[str, Any]:
+    """The main container of a component with its settings from the variable. A text that cannot be read changes nothing."""
+    entry, name = variable(container), component.get("name") or ""
+    if entry is None:
+        return container
+    try:
+        content, amounts = _read(entry, name)
+    except (ValueError, RecursionError):
+        return container
+    if types.get(component.get("type") or "").is_frontend:
+        changed = {**entry, "value": with_port(content, name, port)}
+        container = {**container, "env": [changed if each is entry else each for each in container["env"]]}
+    if not amounts:
+        return container
+    from krm_fn.convert import pod_template_conversion  # noqa: PLC0415 - few graphs have the variable
+
+    over = pod_template_conversion.native_resources({"limits": amounts, "requests": amounts})
+    return {**container, "resources": pod_template_conversion.merged_resources(container.get("resources") or {}, over)}
+
+
+def check(component: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
+    """Reports a variable that cannot be read."""
+    pod = (component.get("podTemplate") or {}).get("spec") or {}
+    entry = next((value for container in pod.get("containers") or () if (value := variable(container))), None)
+    try:
+        if entry is not None:
+            _read(entry, component.get("name") or "")
+    except (ValueError, RecursionError) as problem:
+        message = f"{NAME} cannot be read: {problem}; write a JSON object"
+        yield results.error("DYN120", message, paths.ref, paths.at("envs"))
+
+
+def _read(entry: dict[str, Any], name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The content of the variable, and the amounts in it for one component. Raises ValueError or RecursionError if it cannot be read."""
+    content = parse(entry.get("value") or "")
+    amounts = override(content, name).resources or {}
+    for amount in (*(value for key, value in amounts.items() if key != "custom"), *(amounts.get("custom") or {}).values()):
+        quantity.parse(amount)
+    return content, amounts

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import config, expand, results
 from krm_fn.kube import identity
-from krm_fn.review import trace
-from krm_fn.review.trace import reading
-from krm_fn.review.trace.marks import NONE, ConfigMark, RuleMark, UserMark
+from krm_fn.provenance import docstring_rules, trace, tracing_loader
+from krm_fn.provenance.marked_values import NONE, ConfigMark, RuleMark, UserMark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
+    from krm_fn.provenance.docstring_rules import Rule
+    from krm_fn.provenance.marked_values import Mark, Marks
+    from krm_fn.provenance.trace import Leaf
     from krm_fn.results import Path, Result
-    from krm_fn.review.trace.marks import Mark, Marks
-    from krm_fn.review.trace.reading import Leaf
 
 
-class Rule(NamedTuple):
-    """A rule of krm-fn: its stable name, one sentence, and what it follows in the reference, or an empty text."""
-
-    name: str
-    says: str
-    follows: str = ""
-
-
-class Origin(NamedTuple):
+class LeafOrigin(NamedTuple):
     """One origin of a value: a field of the resource with index `resource`, a key of the configuration, or a rule.
 
     `path` is the path of the field or of the key. `value` is the value of a setting.
@@ -48,10 +38,10 @@ class Replaced(NamedTuple):
     """A value that the value of a field won over, and its origins."""
 
     value: Any
-    origins: tuple[Origin, ...]
+    origins: tuple[LeafOrigin, ...]
 
 
-class Field(NamedTuple):
+class ExplainedField(NamedTuple):
     """A leaf of an object with its origins; without any, the origin is unknown.
 
     `placed` are the rules that put the value there, if they are not among the origins.
@@ -59,8 +49,8 @@ class Field(NamedTuple):
 
     path: Path
     value: Any
-    origins: tuple[Origin, ...]
-    placed: tuple[Origin, ...]
+    origins: tuple[LeafOrigin, ...]
+    placed: tuple[LeafOrigin, ...]
     won: tuple[Replaced, ...]
     marks: Marks
 
@@ -69,7 +59,7 @@ class Explained(NamedTuple):
     """One generated object and its fields, in their order."""
 
     resource: Resource
-    fields: list[Field]
+    fields: list[ExplainedField]
 
     @property
     def key(self) -> ObjectKey:
@@ -84,8 +74,8 @@ class Explanation(NamedTuple):
     results: list[Result]
 
 
-def explain(resources: Sequence[Resource], settings: Config, rules: Mapping[str, Rule]) -> Explanation:
-    """Renders, and explains every field of every generated object. `rules` are the rules by `module:function`.
+def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
+    """Renders, and explains every field of every generated object.
 
     The objects are those of the ordinary render. A field with another value in the traced render has no origin. Objects of an earlier
     render must not be among the resources.
@@ -93,7 +83,7 @@ def explain(resources: Sequence[Resource], settings: Config, rules: Mapping[str,
     ordinary = expand.expand(resources, settings)
     if results.failed(ordinary.results):
         return Explanation([], ordinary.results)
-    traced, read = trace.render(resources, settings), _Reader(settings, rules)
+    traced, read = trace.render(resources, settings), _Reader(settings)
     new = generated(ordinary.resources, resources)
     return Explanation([read.explained(each, traced.leaves.get(identity.key(each), [])) for each in new], ordinary.results)
 
@@ -106,7 +96,7 @@ def generated(rendered: Iterable[Resource], given: Iterable[Resource]) -> list[R
 
 def fields_of(resource: Resource) -> Iterator[tuple[Path, Any]]:
     """The paths and values of all leaves of a resource."""
-    return ((leaf.path, leaf.value) for leaf in reading.leaves(resource))
+    return ((leaf.path, leaf.value) for leaf in trace.leaves(resource))
 
 
 def setting(settings: Config, path: Path) -> Any:
@@ -133,53 +123,38 @@ def _settings_of(value: Any, default: Any, path: Path) -> Iterator[Path]:
 class _Reader:
     """Turns marks into origins."""
 
-    def __init__(self, settings: Config, rules: Mapping[str, Rule]) -> None:
+    def __init__(self, settings: Config) -> None:
         self._settings = settings
-        self._rules = rules
 
     def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
         """An object with its fields."""
         traced = {leaf.path: leaf for leaf in leaves}
         return Explained(resource, [self._field(path, value, traced.get(path)) for path, value in fields_of(resource)])
 
-    def _field(self, path: Path, value: Any, leaf: Leaf | None) -> Field:
+    def _field(self, path: Path, value: Any, leaf: Leaf | None) -> ExplainedField:
         if leaf is None or leaf.value != value:
-            return Field(path, value, (), (), (), NONE)
-        won = tuple(Replaced(each.value, self._origins(each.marks)) for each in leaf.won)
+            return ExplainedField(path, value, (), (), (), NONE)
+        won = tuple(Replaced(each.value, self._origins(each.marks)) for each in leaf.overridden)
         origins = self._origins(leaf.marks)
         placed = tuple(each for each in self._origins(leaf.placed) if each not in origins)
-        return Field(path, value, origins, placed, won, leaf.marks)
+        return ExplainedField(path, value, origins, placed, won, leaf.marks)
 
-    def _origins(self, marks: Marks) -> tuple[Origin, ...]:
+    def _origins(self, marks: Marks) -> tuple[LeafOrigin, ...]:
         """The origins of marks, each once: the user's fields, settings, rules."""
         found = (self._origin(mark) for mark in sorted(marks, key=_order))
         return tuple({(each.kind, each.resource, each.path, each.rule): each for each in found}.values())
 
-    def _origin(self, mark: Mark) -> Origin:
+    def _origin(self, mark: Mark) -> LeafOrigin:
         if isinstance(mark, UserMark):
-            return Origin("user", mark.path, mark.resource)
+            return LeafOrigin("user", mark.path, mark.resource)
         if isinstance(mark, ConfigMark):
-            return Origin("config", mark.path, value=setting(self._settings, mark.path))
-        return Origin("rule", rule=self.rule(mark))
-
-    def rule(self, mark: RuleMark) -> Rule:
-        """The rule of a mark. Without an entry, its sentence is the first line of the docstring."""
-        address = f"{mark.module}:{mark.function}"
-        return self._rules.get(address) or Rule(address, _docstring(mark))
+            return LeafOrigin("config", mark.path, value=setting(self._settings, mark.path))
+        return LeafOrigin("rule", rule=docstring_rules.rule(mark.module, mark.function))
 
 
 def _order(mark: Mark) -> tuple[Any, ...]:
     """A sort key. Indexes sort before keys, and a rule that made the whole value, such as a hash, before other rules."""
     if isinstance(mark, RuleMark):
-        return 2, not trace.makes_whole_values(mark.module), mark.module, mark.function
+        return 2, mark.module not in tracing_loader.COMPUTING, mark.module, mark.function
     steps = tuple((isinstance(step, str), step if isinstance(step, int) else 0, str(step)) for step in mark.path)
     return (0, mark.resource, steps) if isinstance(mark, UserMark) else (1, steps)
-
-
-def _docstring(mark: RuleMark) -> str:
-    found: Any = import_module(f"krm_fn.{mark.module}")
-    said = inspect.getdoc(found) or ""
-    for step in mark.function.split("."):
-        found = getattr(found, step, None)
-    own = inspect.getdoc(found) if callable(found) else None
-    return (own or said).partition("\n")[0]

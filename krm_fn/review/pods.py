@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import labels, paths, templates
-from krm_fn.kube.templates import Place
+from krm_fn.kube import labels, paths, pod_templates
+from krm_fn.kube.pod_templates import TemplatePath
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.manifests.assemblies import Pod, Pods
+    from krm_fn.manifests.pod_builder import Pod, Pods
     from krm_fn.results import Path
 
-_POD = Place(("metadata",), ("spec",))
+_POD = TemplatePath(("metadata",), ("spec",))
 _PLACES = {
     "Pod": (_POD,),
-    "PodTemplate": (Place(("template", "metadata"), ("template", "spec")),),
-    "CronJob": (Place(("spec", "jobTemplate", "spec", "template", "metadata"), ("spec", "jobTemplate", "spec", "template", "spec")),),
+    "PodTemplate": (TemplatePath(("template", "metadata"), ("template", "spec")),),
+    "CronJob": (
+        TemplatePath(("spec", "jobTemplate", "spec", "template", "metadata"), ("spec", "jobTemplate", "spec", "template", "spec")),
+    ),
 }
 
 
@@ -41,14 +43,14 @@ class Template(NamedTuple):
 
 def of(resource: Resource) -> Iterator[Template]:
     """The pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
-    for place in _PLACES.get(results.ref(resource).kind, templates.ALL):
-        for path, spec in paths.each(resource, [place.spec]):
+    for place in _PLACES.get(results.ref(resource).kind, pod_templates.ALL):
+        for path, spec in paths.find(resource, [place.spec]):
             if isinstance(spec, dict):
                 holder = {"metadata": _metadata(resource, place, path)}
-                yield Template(path, spec, labels.of(holder), labels.notes(holder))
+                yield Template(path, spec, labels.of(holder), labels.annotations(holder))
 
 
-def _metadata(resource: Resource, place: Place, path: Path) -> Any:
+def _metadata(resource: Resource, place: TemplatePath, path: Path) -> Any:
     """The metadata of the pods. Its path has the same indexes as the path of their spec."""
     at = (*(step if wanted == paths.EVERY else wanted for wanted, step in zip(place.metadata, path, strict=False)),)
     metadata: Any = resource
@@ -61,7 +63,7 @@ def _metadata(resource: Resource, place: Place, path: Path) -> Any:
 def made(template: Template, pods: Sequence[Pods]) -> tuple[Pods, Pod] | None:
     """The component, and the pod of one of its roles, from which a rendered template was made. None if no pod has these containers."""
     containers = template.spec.get("containers") or []
-    named = [each for each in pods if each.plan.who.service == template.service]
+    named = [each for each in pods if each.plan.identity.service == template.service]
     for component in named or pods:
         for pod in component.roles:
             own: list[Any] = [*pod.spec["containers"]]

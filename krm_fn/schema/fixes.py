@@ -1,4 +1,4 @@
-"""Makes the fix for a value of the wrong type, and proposes the right value if it is certain."""
+"""The words of messages about wrong types: how a message shows a value, and the fix. Proposes the right value if it is certain."""
 
 from __future__ import annotations
 
@@ -6,44 +6,101 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.schema.words import expected, shown
-
 if TYPE_CHECKING:
     from krm_fn.results import Path
     from krm_fn.schema.table import Schema
 
+TYPES = {
+    "integer": "an integer",
+    "number": "a number",
+    "string": "a string",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "quantity": "a quantity",
+    "int-or-string": "an integer or a string",
+}
+_PRIVATE = frozenset(("args", "command", "env", "envs", "httpHeaders"))
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
 
-def fix(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
+def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
+    """Returns the message about a value of the wrong type, and the right value if it is certain, otherwise None.
+
+    `expected` is a key of `TYPES`. The message about a private field does not quote the value.
+    """
+    if is_private(path):
+        actual, fix, proposed = kind(value), _without_value(value, expected), None
+    else:
+        actual = described(value)
+        fix, proposed = _fix(value, expected, schema, path, definitions)
+    return f"the field takes {TYPES[expected]}, not {actual}; {fix}", proposed
+
+
+def is_private(path: Path) -> bool:
+    """True for a field whose value may be a secret: variables, command lines and headers, but not their names."""
+    return not _PRIVATE.isdisjoint(path) and path[-1] != "name"
+
+
+def quoted(value: Any, path: Path) -> str:
+    """Returns the value for a message, or `the value` if it is private."""
+    return "the value" if is_private(path) else shown(value)
+
+
+def shown(value: Any) -> str:
+    """Returns a scalar in YAML, shortened."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
+
+
+def described(value: Any) -> str:
+    """Describes a value in words.
+
+    >>> described("2"), described(True), described([1])
+    ('the string "2"', 'the boolean true', 'a list')
+    """
+    if value is None or isinstance(value, (dict, list)):
+        return kind(value)
+    return f"the {kind(value).partition(' ')[2]} {shown(value)}"
+
+
+def kind(value: Any) -> str:
+    """Names the JSON type of a value, with its article."""
+    if value is None:
+        return "null"
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    return "a string" if isinstance(value, str) else "a boolean" if isinstance(value, bool) else "a number"
+
+
+def _fix(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> tuple[str, Any]:
     """Returns the text of the fix, and the right value if it is certain, otherwise None."""
-    wanted = expected(schema)
     if value is None:
         return "remove the entry", None
-    if wanted == "array":
+    if expected == "array":
         item: Schema = schema["items"]
         return _as_list(value, definitions.get(item.get("$ref", ""), item))
-    if wanted == "object":
+    if expected == "object":
         return _as_object(value, schema), None
-    if wanted in ("string", "quantity") or (wanted == "int-or-string" and not isinstance(value, float)):
+    if expected in ("string", "quantity") or (expected == "int-or-string" and not isinstance(value, float)):
         return _as_text(value, path)
-    if wanted == "boolean":
+    if expected == "boolean":
         return _as_boolean(value)
-    return _as_number(value, wanted)
+    return _as_number(value, expected)
 
 
-def without_value(value: Any, wanted: str) -> str:
+def _without_value(value: Any, expected: str) -> str:
     """Returns the text of the fix for a value that may be a secret. The text does not quote the value."""
     if value is None:
         return "remove the entry"
-    if wanted == "array":
+    if expected == "array":
         return "write a list, with a dash before each entry"
-    if wanted == "object":
+    if expected == "object":
         return "write lines of name: value below it"
-    if wanted == "boolean":
+    if expected == "boolean":
         return "write true or false, without quotes"
-    if wanted in ("integer", "number"):
+    if expected in ("integer", "number"):
         return "write a number without quotes"
     return "put the whole entry in quotes" if isinstance(value, dict) else "put the value in quotes"
 
@@ -72,14 +129,14 @@ def _as_boolean(value: Any) -> tuple[str, Any]:
     return "write true or false, without quotes", None
 
 
-def _as_number(value: Any, wanted: str) -> tuple[str, Any]:
+def _as_number(value: Any, expected: str) -> tuple[str, Any]:
     text = str(value).strip() if isinstance(value, (str, float)) else ""
     if re.fullmatch(r"[+-]?[0-9]{1,19}(\.0*)?", text):
         number = int(text.partition(".")[0])
         return f"write {number} without {'quotes' if isinstance(value, str) else 'a decimal point'}", number
-    if wanted == "number" and re.fullmatch(r"[+-]?[0-9]{1,19}\.[0-9]{1,19}", text):
+    if expected == "number" and re.fullmatch(r"[+-]?[0-9]{1,19}\.[0-9]{1,19}", text):
         return f"write {text} without quotes", float(text)
-    return "write a number" if wanted == "number" else "write a whole number", None
+    return "write a number" if expected == "number" else "write a whole number", None
 
 
 def _as_list(value: Any, item: Schema) -> tuple[str, Any]:

@@ -1,4 +1,4 @@
-"""Conditions of a status, in the form of Kubernetes' `metav1.Condition`."""
+"""Conditions in the form of Kubernetes' `metav1.Condition`, and the patch from the stored to the desired status."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from krm_fn.kube import values
 from krm_fn.records import NamedTuple
-from krm_fn.status import fields
+from krm_fn.status import live_fields
 
 READY, AVAILABLE, VALID = "Ready", "Available", "Valid"
 RECONCILING, STALLED = "Reconciling", "Stalled"
@@ -14,8 +14,8 @@ RECONCILING, STALLED = "Reconciling", "Stalled"
 MESSAGE_LIMIT = 32768
 
 
-class Condition(NamedTuple):
-    """One condition that holds, or does not."""
+class StatusCondition(NamedTuple):
+    """A condition with the status True or False."""
 
     type: str
     status: bool
@@ -23,31 +23,57 @@ class Condition(NamedTuple):
     message: str
 
 
-def merge(live: Any, wanted: list[Condition], owned: tuple[str, ...], generation: int, now: str) -> list[dict[str, Any]]:
-    """The conditions to write: `wanted`, and those in `live` that somebody else owns, in the order of `live`.
+def merge(stored: Any, desired: list[StatusCondition], owned: tuple[str, ...], generation: int, now: str) -> list[dict[str, Any]]:
+    """Merges the desired conditions with those in `stored` that another program owns, in the order of `stored`.
 
-    `owned` are the types that the caller writes; those that are not wanted are removed. `lastTransitionTime` moves only if the status of a
+    `owned` are the types that the caller writes; those that are not desired are removed. `lastTransitionTime` moves only if the status of a
     condition changes (Kubernetes' SetStatusCondition). `now` is an RFC 3339 time.
     """
-    before = {each["type"]: each for each in reversed(values.objects(live)) if isinstance(each.get("type"), str)}
-    made = {each.type: _written(each, before.get(each.type, {}), generation, now) for each in wanted}
-    kept = [made.pop(name, before[name]) for name in reversed(before) if name in made or name not in owned]
-    return [*kept, *made.values()]
+    before = {entry["type"]: entry for entry in reversed(values.objects(stored)) if isinstance(entry.get("type"), str)}
+    new = {condition.type: _entry(condition, before.get(condition.type, {}), generation, now) for condition in desired}
+    entries = [new.pop(type_, before[type_]) for type_ in reversed(before) if type_ in new or type_ not in owned]
+    return [*entries, *new.values()]
 
 
-def _written(wanted: Condition, before: dict[str, Any], generation: int, now: str) -> dict[str, Any]:
-    status = "True" if wanted.status else "False"
-    since = fields.since(before) if before.get("status") == status else ""
+def patch(stored: dict[str, Any], desired: dict[str, Any]) -> dict[str, Any] | None:
+    """Computes the JSON merge patch (RFC 7386) from the stored to the desired status; None if they are equal.
+
+    A CRD without the field `status.observedGeneration` drops it from each write. If nothing else differs and the stored condition Ready has
+    the same generation, the two count as equal, so that the field is not written again and again.
+    """
+    changes = _difference(stored, desired)
+    if changes.keys() == {"observedGeneration"} and "observedGeneration" not in stored:
+        observed = live_fields.condition(stored, READY).get("observedGeneration")
+        if observed == desired["observedGeneration"]:
+            return None
+    return changes or None
+
+
+def _entry(condition: StatusCondition, before: dict[str, Any], generation: int, now: str) -> dict[str, Any]:
+    status = "True" if condition.status else "False"
+    since = live_fields.transition_time(before) if before.get("status") == status else ""
     return {
-        "type": wanted.type,
+        "type": condition.type,
         "status": status,
-        "reason": wanted.reason,
-        "message": _short(wanted.message),
+        "reason": condition.reason,
+        "message": _short(condition.message),
         "lastTransitionTime": since or now,
         **({"observedGeneration": generation} if generation else {}),
     }
 
 
 def _short(message: str) -> str:
-    """The message within the limit of Kubernetes."""
+    """Cuts a message at the limit of Kubernetes."""
     return message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 1]}…"
+
+
+def _difference(stored: dict[str, Any], desired: dict[str, Any]) -> dict[str, Any]:
+    changes: dict[str, Any] = {field: None for field in stored if field not in desired}
+    for field, value in desired.items():
+        before = stored.get(field)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := _difference(before, value):
+                changes[field] = inner
+        elif field not in stored or before != value:
+            changes[field] = value
+    return changes

@@ -6,6 +6,7 @@ cannot be read.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import re
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 
 import krm_fn
-from krm_fn.sync.versions import Versions
+from krm_fn.sync.served_versions import ServedVersions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Mapping
+    from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 
-    from krm_fn.sync.access.cluster import Access, Cluster
+    from krm_fn.sync.access.cluster_access import Access, Cluster
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
@@ -51,12 +52,11 @@ class ApiError(Exception):
     @classmethod
     def read(cls, body: Any, status: int = 0, header: str = "") -> ApiError:
         """The error in a Status object. `status` and `header` are the HTTP status and its Retry-After."""
-        found = body if isinstance(body, dict) else {}
-        details = found.get("details")
+        fields = body if isinstance(body, dict) else {}
+        details, code = fields.get("details"), fields.get("code")
         wait = header or (details.get("retryAfterSeconds") if isinstance(details, dict) else None)
-        code = found.get("code")
-        message = found.get("message") if found else str(body)
-        return cls(code if isinstance(code, int) else status, str(found.get("reason") or ""), str(message or "")[:1024], _seconds(wait))
+        message = str((fields.get("message") if fields else body) or "")[:1024]
+        return cls(code if isinstance(code, int) else status, str(fields.get("reason") or ""), message, _seconds(wait))
 
 
 class TransportError(ConnectionError):
@@ -84,7 +84,7 @@ class Client:
         self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=stall)
         self._requests: aiohttp.ClientSession | None = None
         self._streams: aiohttp.ClientSession | None = None
-        self.versions = Versions(self._discovered)
+        self.versions = ServedVersions(self.find)
 
     async def __aenter__(self) -> Self:
         self._requests, self._streams = _session(), _session()
@@ -147,8 +147,8 @@ class Client:
                 response.connection.transport.abort()  # a silent peer would not take part in the end of TLS
             response.close()
 
-    async def _discovered(self, path: str) -> dict[str, Any] | None:
-        """The answer to a GET; None if the server does not know the path."""
+    async def find(self, path: str) -> dict[str, Any] | None:
+        """The object at a path; None if the server does not know the path. Raises the errors of `request`."""
         try:
             return await self.request("GET", path)
         except ApiError as error:
@@ -166,10 +166,10 @@ class Client:
         access = await self.cluster.access()
         response = await self._once(session, access, method, path, **options)
         if response.status == 401:
-            newer = await self.cluster.access(refused=access)
-            if newer is not access:
+            refreshed = await self.cluster.access(refused=access)
+            if refreshed is not access:
                 response.release()
-                response = await self._once(session, newer, method, path, **options)
+                response = await self._once(session, refreshed, method, path, **options)
         if not 200 <= response.status < 300:
             async with response:
                 error = ApiError.read(_loaded(await response.read()), response.status, response.headers.get("Retry-After", ""))
@@ -230,17 +230,17 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
 
 
 @contextlib.contextmanager
-def _transport(what: str) -> Iterator[None]:
+def _transport(request: str) -> Iterator[None]:
     """Turns the errors of aiohttp and of the network into ours."""
     try:
         yield
     except TransportError:
         raise
     except TimeoutError as error:
-        raise StalledError(f"{what}: no answer in time") from error
+        raise StalledError(f"{request}: no answer in time") from error
     except (aiohttp.ClientError, OSError) as error:
-        said = _ADDRESS.sub("", str(error)) or type(error).__name__
-        raise TransportError(f"{what}: {said}") from error
+        message = _ADDRESS.sub("", str(error)) or type(error).__name__
+        raise TransportError(f"{request}: {message}") from error
 
 
 def _encoded(body: Any) -> bytes:
@@ -250,7 +250,7 @@ def _encoded(body: Any) -> bytes:
     because YAML refuses some of them.
     """
     text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
 def _decoded(text: bytes) -> dict[str, Any]:
@@ -274,3 +274,16 @@ def _seconds(value: object) -> float | None:
     """A delay in seconds; None for an HTTP date and other texts."""
     text = str(value if value is not None else "")
     return min(float(text), LONGEST_WAIT) if text.isascii() and text.isdigit() else None
+
+
+def read_objects(cluster: Cluster, paths: Sequence[str]) -> list[dict[str, Any]]:
+    """The objects at paths of the API, for commands that ask once and end. An object that does not exist is left out.
+
+    Raises ApiError, TransportError or ClusterError.
+    """
+    return [resource for resource in asyncio.run(_read_objects(cluster, paths)) if resource]
+
+
+async def _read_objects(cluster: Cluster, paths: Sequence[str]) -> list[dict[str, Any] | None]:
+    async with Client(cluster) as client:
+        return [await client.find(path) for path in paths]

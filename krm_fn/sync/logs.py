@@ -89,5 +89,5 @@ def _message(record: logging.LogRecord) -> str:
 
 def _quoted(value: Any) -> str:
     text = str(value)
-    plain = text and not any(each.isspace() or each in '"=' for each in text)
+    plain = text and not any(character.isspace() or character in '"=' for character in text)
     return text if plain else json.dumps(text, ensure_ascii=False)

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krm_fn.sync.access import kubeconfig
-from krm_fn.sync.access.cluster import ClusterError
+from krm_fn.sync.access.cluster_access import ClusterError
 from krm_fn.sync.client import Client
 from krm_fn.sync.syncer import Syncer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.sync.access.cluster import Cluster
+    from krm_fn.sync.access.cluster_access import Cluster
     from krm_fn.sync.options import Options
 
 _LOG = logging.getLogger(__name__)
@@ -25,8 +25,8 @@ _LOG = logging.getLogger(__name__)
 
 def start(chosen: Options, warnings: Iterable[str] = ()) -> int:
     """Runs the syncer until a signal ends it. Returns the exit code: 0 after a signal, 1 after a failure, 2 for wrong settings."""
-    for each in warnings:
-        _LOG.warning("%s", each)
+    for warning in warnings:
+        _LOG.warning("%s", warning)
     try:
         cluster = kubeconfig.find(Path(chosen.kubeconfig) if chosen.kubeconfig else None, chosen.context)
     except ClusterError as problem:
@@ -38,8 +38,8 @@ def start(chosen: Options, warnings: Iterable[str] = ()) -> int:
 async def _run(chosen: Options, cluster: Cluster) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, _signalled, stop, each)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _signalled, stop, number)
     async with Client(cluster) as client:
         return await Syncer(chosen, client).run(stop)
 

@@ -9,7 +9,7 @@ import socket
 from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn.config import Config
-from krm_fn.status.features import Features
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync.shards import Shard
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ _SERVICE_LINK = re.compile(r"(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_[0-9]+_.*)?)
 
 
 class Options(NamedTuple):
-    """All settings. `krm_fn.cli.sync` describes each one."""
+    """All settings. `krm_fn.cli.sync_command` describes each one."""
 
     kubeconfig: str | None = None
     """None: the pod's service account in a cluster, else the usual kubeconfig."""
     context: str | None = None
     namespaces: tuple[str, ...] = ()
     """Empty: all namespaces."""
-    features: Features = Features()
+    features: SyncFeatures = SyncFeatures()
     config: Config = Config()
     """The configuration with which graphs of requests are expanded."""
     events: bool = True
@@ -59,5 +59,5 @@ def unknown_variables(known: Iterable[str], environment: Mapping[str, str] = os.
 
 def _unknown(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {PREFIX}{near[0]}?" if near else f"; known: {', '.join(PREFIX + each for each in known)}"
+    hint = f"; did you mean {PREFIX}{near[0]}?" if near else f"; known: {', '.join(PREFIX + name_ for name_ in known)}"
     return f"The environment variable {PREFIX}{name} is unknown and sets nothing{hint}"

@@ -12,19 +12,19 @@ import random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from krm_fn.sync.access.cluster import ClusterError
+from krm_fn.sync.access.cluster_access import ClusterError
 from krm_fn.sync.backoff import Backoff
 from krm_fn.sync.client import ApiError, GarbledError, StalledError
-from krm_fn.sync.mirror import Mirror
+from krm_fn.sync.informer import Informer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
+    from krm_fn.sync.api_resources import ApiResource
     from krm_fn.sync.client import Client
-    from krm_fn.sync.kinds import Kind
-    from krm_fn.sync.store import Store
+    from krm_fn.sync.object_store import Store
 
 V = TypeVar("V")
 
@@ -68,7 +68,7 @@ class Reflector(Generic[V]):
     def __init__(  # noqa: PLR0913, PLR0917
         self,
         client: Client,
-        kind: Kind,
+        kind: ApiResource,
         namespace: str,
         store: Store[V],
         project: Callable[[Resource], V],
@@ -81,7 +81,7 @@ class Reflector(Generic[V]):
         self.problem = ""
         self.heard = self.turned = monotonic()
         self._client = client
-        self._mirror = Mirror(kind, store, project=project, changed=changed)
+        self._mirror = Informer(kind, store, project=project, changed=changed)
         self._listener = listener or Listener()
         self._path = kind.path(namespace)
         self._read = ""  # the path of the last request, with the version that the server serves

@@ -35,8 +35,8 @@ def parse(text: str) -> Shard:
     >>> parse("2/5")
     Shard(number=2, total=5)
     """
-    found = _FORM.fullmatch(text)
-    shard = Shard(*map(int, found.groups())) if found else None
+    match = _FORM.fullmatch(text)
+    shard = Shard(*map(int, match.groups())) if match else None
     if shard is None or shard.number > shard.total:
         raise ValueError(f"{text!r} is not a shard; write NUMBER/TOTAL, for example 2/5 for the second of five")
     return shard

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.sync.markers import MarkerError
+from krm_fn.sync.namespace_leases import NamespaceLeaseError
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterable
@@ -16,23 +16,23 @@ _LOG = logging.getLogger(__name__)
 
 def start(*coroutines: Coroutine[Any, Any, None]) -> list[asyncio.Task[None]]:
     """Starts tasks."""
-    return [asyncio.create_task(each) for each in coroutines]
+    return [asyncio.create_task(coroutine) for coroutine in coroutines]
 
 
 async def cancel(running: Iterable[asyncio.Task[Any]]) -> None:
     """Ends tasks, and waits until they have ended."""
     ending = list(running)
-    for each in ending:
-        each.cancel()
+    for task in ending:
+        task.cancel()
     await asyncio.gather(*ending, return_exceptions=True)
 
 
 async def either(one: asyncio.Event, other: asyncio.Event) -> None:
     """Waits until one of two events is set."""
-    waiting = [asyncio.create_task(each.wait()) for each in (one, other)]
+    waiting = [asyncio.create_task(event.wait()) for event in (one, other)]
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    for each in waiting:
-        each.cancel()
+    for event in waiting:
+        event.cancel()
 
 
 async def first_end(stop: asyncio.Event, running: Iterable[asyncio.Task[None]]) -> int:
@@ -40,13 +40,13 @@ async def first_end(stop: asyncio.Event, running: Iterable[asyncio.Task[None]]) 
     stopped = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([stopped, *running], return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
-    for problem in (each.exception() for each in done if each is not stopped):
+    for problem in (task.exception() for task in done if task is not stopped):
         _report(problem)
     return 0 if stopped in done else 1
 
 
 def _report(problem: BaseException | None) -> None:
-    if isinstance(problem, MarkerError):
+    if isinstance(problem, NamespaceLeaseError):
         _LOG.error("%s", problem)
     else:
         _LOG.error("a part of the syncer ended; please report it", exc_info=problem)

@@ -9,20 +9,20 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.sync import logs
-from krm_fn.sync.access.cluster import ClusterError
+from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.backoff import ForbiddenBackoff
 from krm_fn.sync.client import APPLY_PATCH, MERGE_PATCH, ApiError
-from krm_fn.sync.denials import Denials
-from krm_fn.sync.queue import LAST_RETRY
+from krm_fn.sync.work_queue import LAST_RETRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
+    from krm_fn.sync.api_resources import ApiResource
     from krm_fn.sync.client import Client
-    from krm_fn.sync.kinds import Kind
     from krm_fn.sync.metrics import Metrics
-    from krm_fn.sync.store import Entry
+    from krm_fn.sync.object_store import StoredObject
 
 FIELD_MANAGER = "dynamo-status-syncer"
 APPLIER = "krm-fn"
@@ -54,7 +54,7 @@ class Retry(Exception):  # noqa: N818 - the task is not wrong, it is early
         self.limit = limit
 
 
-class Outcome(NamedTuple):
+class WriteResult(NamedTuple):
     """What became of a request: `written`, `read`, `gone`, `forbidden` or `invalid`, and the seconds until the next attempt (None: none).
 
     `resource` is the object that the server returned, `message` is its reason for refusing.
@@ -66,11 +66,11 @@ class Outcome(NamedTuple):
     message: str = ""
 
 
-class _Request(NamedTuple):
+class _WriteRequest(NamedTuple):
     """One request to the server about one object."""
 
     method: str
-    kind: Kind
+    kind: ApiResource
     key: ObjectKey
     subresource: str = ""
     params: dict[str, str] | None = None
@@ -88,7 +88,7 @@ class _Request(NamedTuple):
         return self.verb, self.kind.resource, self.subresource
 
     @property
-    def place(self) -> tuple[str, str, str, str]:
+    def right(self) -> tuple[str, str, str, str]:
         """The right that the request needs, in one namespace."""
         return *self.topic, self.key.namespace
 
@@ -98,7 +98,7 @@ class _Request(NamedTuple):
         return "read" if self.method == "GET" else "written"
 
     @property
-    def what(self) -> str:
+    def name(self) -> str:
         """The name of the resource in the log."""
         return f"{self.kind.resource}/{self.subresource}" if self.subresource else self.kind.resource
 
@@ -112,9 +112,11 @@ class Writer:
         self._metrics = metrics
         self._slots = asyncio.Semaphore(IN_FLIGHT)
         self._once = logs.Once()
-        self._denials = Denials()
+        self._forbidden = ForbiddenBackoff()
 
-    async def status(self, kind: Kind, key: ObjectKey, entry: Entry[Any], patch: dict[str, Any], expendable: Sequence[str] = ()) -> Outcome:
+    async def status(
+        self, kind: ApiResource, key: ObjectKey, entry: StoredObject[Any], patch: dict[str, Any], expendable: Sequence[str] = ()
+    ) -> WriteResult:
         """Writes a status. The server refuses it unless the object is still the one that the patch was computed from.
 
         If the server does not accept it, it is written with shorter texts and without the `expendable` fields. Raises Retry.
@@ -128,39 +130,39 @@ class Writer:
             self._metrics.status_lag.observe(monotonic() - RECEIVED.get())
         return outcome
 
-    async def scale(self, kind: Kind, key: ObjectKey, replicas: int) -> Outcome:
+    async def scale(self, kind: ApiResource, key: ObjectKey, replicas: int) -> WriteResult:
         """Writes `spec.replicas` through the subresource `scale`. Raises Retry."""
         return await self.patch(kind, key, {"spec": {"replicas": replicas}}, subresource="scale")
 
     async def patch(
         self,
-        kind: Kind,
+        kind: ApiResource,
         key: ObjectKey,
         body: dict[str, Any] | list[dict[str, Any]],
         *,
         subresource: str = "",
         content_type: str = MERGE_PATCH,
-    ) -> Outcome:
+    ) -> WriteResult:
         """Sends one patch. Raises Retry if the write may succeed soon: a conflict, an error of the server or of the network."""
-        return await self._send(_Request("PATCH", kind, key, subresource, {"fieldManager": FIELD_MANAGER}, body, content_type))
+        return await self._send(_WriteRequest("PATCH", kind, key, subresource, {"fieldManager": FIELD_MANAGER}, body, content_type))
 
-    async def apply(self, kind: Kind, key: ObjectKey, body: Resource) -> Outcome:
+    async def apply(self, kind: ApiResource, key: ObjectKey, body: Resource) -> WriteResult:
         """Creates an object, or applies its fields to it, by server-side apply. It takes no field from another manager.
 
         Raises Retry.
         """
         params = {"fieldManager": APPLIER, "fieldValidation": "Strict"}
-        return await self._send(_Request("PATCH", kind, key, "", params, body, APPLY_PATCH))
+        return await self._send(_WriteRequest("PATCH", kind, key, "", params, body, APPLY_PATCH))
 
-    async def find(self, kind: Kind, key: ObjectKey) -> Outcome:
+    async def find(self, kind: ApiResource, key: ObjectKey) -> WriteResult:
         """Reads an object that must be known before a write, and that no cache holds. The result is `read` or `gone`. Raises Retry."""
-        return await self._send(_Request("GET", kind, key))
+        return await self._send(_WriteRequest("GET", kind, key))
 
-    async def _send(self, request: _Request) -> Outcome:
+    async def _send(self, request: _WriteRequest) -> WriteResult:
         """Sends one request, unless the server forbade it lately."""
-        kind, place = request.kind, request.place
-        if left := self._denials.left(place):
-            return Outcome("forbidden", left, message=self._denials.message(place))
+        kind, right = request.kind, request.right
+        if left := self._forbidden.remaining(right):
+            return WriteResult("forbidden", left, message=self._forbidden.message(right))
         try:
             async with self._slots:
                 if not self._leads():
@@ -172,40 +174,40 @@ class Writer:
         except (ConnectionError, ClusterError) as error:
             self._count(kind, "error")
             raise Retry(str(error), limit=AWAY) from error
-        self._denials.clear(place)
+        self._forbidden.clear(right)
         if self._once.forget(request.topic):
-            _LOG.info("%s can be %s again", request.what, request.verb)
+            _LOG.info("%s can be %s again", request.name, request.verb)
         if request.method == "GET":
-            return Outcome("read", None, resource)
+            return WriteResult("read", None, resource)
         self._count(kind, "written")
-        return Outcome("written", None, resource)
+        return WriteResult("written", None, resource)
 
-    def unchanged(self, kind: Kind) -> None:
+    def unchanged(self, kind: ApiResource) -> None:
         """Counts a write that was not necessary."""
         self._count(kind, "noop")
 
-    def _answered(self, request: _Request, error: ApiError) -> Outcome:
+    def _answered(self, request: _WriteRequest, error: ApiError) -> WriteResult:
         """What follows from an error of the server."""
         kind, key = request.kind, request.key
         fields = logs.about(kind=key.kind, namespace=key.namespace, name=key.name)
         if error.status == 404:
             if request.method != "GET":
                 self._count(kind, "gone")
-            return Outcome("gone", message=error.message)
+            return WriteResult("gone", message=error.message)
         if error.status in {401, 403}:
             self._count(kind, "forbidden")
             if self._once.first(request.topic):
-                _LOG.error("%s cannot be %s: %s", request.what, request.verb, error.message, extra=fields)
-            return Outcome("forbidden", self._denials.add(request.place, error.message), message=error.message)
+                _LOG.error("%s cannot be %s: %s", request.name, request.verb, error.message, extra=fields)
+            return WriteResult("forbidden", self._forbidden.add(request.right, error.message), message=error.message)
         if error.status in {400, 413, 415, 422} or error.message.startswith(_LASTING):
             self._count(kind, "invalid")
-            _LOG.error("the server refused the write of %s: %s", request.what, error.message, extra=fields)
-            return Outcome("invalid", INVALID, message=error.message)
+            _LOG.error("the server refused the write of %s: %s", request.name, error.message, extra=fields)
+            return WriteResult("invalid", INVALID, message=error.message)
         self._count(kind, "conflict" if error.status == 409 else "error")
         _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the request is tried again: %s", error, extra=fields)
         raise Retry(str(error), error.retry_after, AWAY if error.status == 429 or error.status >= 500 else LAST_RETRY) from error
 
-    def _count(self, kind: Kind, result: str) -> None:
+    def _count(self, kind: ApiResource, result: str) -> None:
         self._metrics.writes.labels(kind.kind, result).inc()
 
 
@@ -214,5 +216,5 @@ def _shortened(value: Any) -> Any:
     if isinstance(value, str):
         return value if len(value) <= _SHORT else f"{value[: _SHORT - 1]}…"
     if isinstance(value, dict):
-        return {key: _shortened(each) for key, each in value.items()}
-    return [_shortened(each) for each in value] if isinstance(value, list) else value
+        return {key: _shortened(item) for key, item in value.items()}
+    return [_shortened(item) for item in value] if isinstance(value, list) else value

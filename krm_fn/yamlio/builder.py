@@ -61,16 +61,16 @@ class Builder:
     """Builds values from one stream of events.
 
     `next` returns the next event. `value` builds the whole value that an event begins. Errors after which reading can continue are added
-    to `found`; other errors raise Broken or yaml.YAMLError. `reach` is the lowest offset that an alias has pointed to since `reach` was
+    to `findings`; other errors raise Broken or yaml.YAMLError. `reach` is the lowest offset that an alias has pointed to since `reach` was
     last set. `handles` is true if the document declares short forms of tags.
     """
 
-    def __init__(self, text: str, found: list[Result], file: str = "", lines: int = 0, literal: Collection[str] = ()) -> None:
+    def __init__(self, text: str, findings: list[Result], file: str = "", lines: int = 0, literal: Collection[str] = ()) -> None:
         """`lines` is the number of lines before the text in its file. Unquoted scalars in `literal` are strings."""
         self.next = stream.events(text)
         self.reach = len(text)
         self.handles = False
-        self._found = found
+        self._found = findings
         self._file = file
         self._lines = lines
         self._plain = _Plain({text: text for text in literal})

@@ -29,6 +29,9 @@ def text(value: Any, indent: int = 0) -> str:
     script: |
       a
       b
+
+    Follows the operator's `internal/dynamo/epp/config.go`.
+    Rule: epp.config-text
     """
     lines: list[str] = []
     pad = " " * indent

@@ -39,13 +39,13 @@ def positions(text: str, paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
     """
     asked = list(paths)
     wanted, count = _tree(asked)
-    found: dict[Path, tuple[int, int]] = {}
+    known: dict[Path, tuple[int, int]] = {}
     with suppress(YAMLError, UnicodeEncodeError):
         for path, mark in _marks(stream.events(text.removeprefix("\ufeff")), wanted):
-            found[path] = mark.line + 1, mark.column + 1
-            if len(found) == count:
+            known[path] = mark.line + 1, mark.column + 1
+            if len(known) == count:
                 break
-    return {path: _nearest(path, found) for path in asked}
+    return {path: _nearest(path, known) for path in asked}
 
 
 def _tree(paths: Iterable[Path]) -> tuple[_Wanted, int]:
@@ -60,11 +60,11 @@ def _tree(paths: Iterable[Path]) -> tuple[_Wanted, int]:
     return root, count
 
 
-def _nearest(path: Path, found: dict[Path, tuple[int, int]]) -> tuple[int, int]:
+def _nearest(path: Path, known: dict[Path, tuple[int, int]]) -> tuple[int, int]:
     """Returns the position of a field, or of its nearest ancestor that has one."""
-    while path and path not in found:
+    while path and path not in known:
         path = path[:-1]
-    return found.get(path, (1, 1))
+    return known.get(path, (1, 1))
 
 
 def _marks(following: Callable[[], Any], wanted: _Wanted) -> Iterator[tuple[Path, Any]]:

@@ -58,28 +58,28 @@ def read(text: str, file: str = "", literal: Collection[str] = ()) -> tuple[list
     if (value := json_value(text)) is not None:
         return [Document(value, file, 0, 1, 0, len(text))], []
     documents: list[Document] = []
-    found: list[Result] = []
+    findings: list[Result] = []
     start: int | None = 1 if text.startswith("\ufeff") else 0
-    while start is not None and len(found) < BROKEN_DOCUMENTS:
+    while start is not None and len(findings) < BROKEN_DOCUMENTS:
         rest, lines = text[start:], text.count("\n", 0, start)
         done, wrong = attempt(partial(_documents, documents, file, start, lines), rest, file, lines, literal)
-        found.extend(wrong)
+        findings.extend(wrong)
         start = None if done else _next_document(text, start, wrong[-1].line)
-    return documents, sorted(found, key=lambda result: (result.line, result.column))
+    return documents, sorted(findings, key=lambda result: (result.line, result.column))
 
 
 def attempt(
     take: Callable[[Builder], T], text: str, file: str = "", lines: int = 0, literal: Collection[str] = ()
 ) -> tuple[T | None, list[Result]]:
     """Returns the value that `take` builds from a text's events, and the findings. The value is None if the text cannot be parsed."""
-    found: list[Result] = []
+    findings: list[Result] = []
     try:
-        return take(builder.Builder(text, found, file, lines, literal)), found
+        return take(builder.Builder(text, findings, file, lines, literal)), findings
     except builder.Broken as broken:
-        found.append(broken.result)
+        findings.append(broken.result)
     except (YAMLError, UnicodeEncodeError) as problem:
-        found.append(syntax.finding(problem, text, file, lines))
-    return None, found
+        findings.append(syntax.finding(problem, text, file, lines))
+    return None, findings
 
 
 def json_value(text: str) -> Any:
@@ -111,8 +111,8 @@ def _documents(documents: list[Document], file: str, start: int, lines: int, eve
         mark = root.start_mark
         value, end = events.value(root), events.end()
         if value is not None:
-            place = lines + mark.line + 1, start + mark.index - mark.column, start + end
-            documents.append(Document(value, file, len(documents), *place))
+            location = lines + mark.line + 1, start + mark.index - mark.column, start + end
+            documents.append(Document(value, file, len(documents), *location))
     return True
 
 

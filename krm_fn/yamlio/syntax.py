@@ -40,13 +40,13 @@ def finding(problem: Exception, text: str, file: str, lines: int) -> Result:
     return results.error("DYN004", f"{problem}; correct the text", file=file)
 
 
-def place(text: str, offset: int) -> tuple[int, int]:
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
     """Returns line and column of an offset, both from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def _forbidden(text: str, offset: int, file: str, lines: int) -> Result:
-    line, column = place(text, offset)
+    line, column = line_and_column(text, offset)
     message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML; remove it, or write it as an escape in double quotes"
     return results.error("DYN003", message, file=file, line=lines + line, column=column)
 

@@ -14,7 +14,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from krm_fn import config, expand
-from krm_fn.convert import older_forms
+from krm_fn.convert import deprecated_fields
 from krm_fn.generate import crds
 from tests.platform import cel
 from tests.support import documents, golden, truth
@@ -26,7 +26,7 @@ RECORDED = documents.recorded()
 RULES = {f"nvidia.com/{version}": cel.rules(version) for version in crds.VERSIONS}
 STRICTER = {"DYN205"}
 EXAMPLES = [
-    older_forms.convert(document, older_forms.Images({}, "default"))[0]
+    deprecated_fields.convert(document, deprecated_fields.Images({}, "default"))[0]
     for file in sorted(golden.EXAMPLES.rglob("*.yaml"))
     for document in truth.read(file.read_text())
     if documents.address(document) in documents.KINDS and document.get("metadata", {}).get("name")

@@ -27,7 +27,7 @@ budget = settings(
 
 def native(resources: list[Resource]) -> list[Resource]:
     """The generated objects of native and third-party kinds."""
-    return [found for found in resources if labels.OWNER in labels.notes(found) and not found["apiVersion"].startswith("nvidia.com/")]
+    return [found for found in resources if labels.OWNER in labels.annotations(found) and not found["apiVersion"].startswith("nvidia.com/")]
 
 
 def refused(plane, resources):
@@ -83,13 +83,13 @@ def test_the_exceptions_are_cases():
 
 @pytest.mark.parametrize("case", BROKEN, ids=[case.reason for case in BROKEN])
 def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
-    kind, settings = expand._kind(case.items[0]["apiVersion"], case.items[0]["kind"]), config.Config(**case.settings)
-    assert kind is not None
-    plan = kind.resolve(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
-    assert refused(control_plane, [marked(found) for found in kind.render(plan, kind.make(plan))])
+    expander, settings = expand._expander(case.items[0]["apiVersion"], case.items[0]["kind"]), config.Config(**case.settings)
+    assert expander is not None
+    plan = expander.plan(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
+    assert refused(control_plane, [marked(found) for found in expander.render(plan, expander.pods(plan))])
 
 
 def marked(made):
     """A generated object with the owner annotation of the expansion."""
-    annotations = {**labels.notes(made), labels.OWNER: "DynamoGraphDeployment/chat"}
+    annotations = {**labels.annotations(made), labels.OWNER: "DynamoGraphDeployment/chat"}
     return {**made, "metadata": {**made["metadata"], "annotations": annotations}}

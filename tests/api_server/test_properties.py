@@ -13,7 +13,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from krm_fn import expand, results
-from krm_fn.kube.admission import pod
+from krm_fn.kube.admission import pod_rules
 from tests.support import carriers, oddities, strategies, truth
 
 budget = settings(
@@ -52,6 +52,6 @@ def test_what_leaves_without_an_error_is_accepted(plane, items, config):
 @budget
 @drawn(oddities.pods())
 def test_pods_are_refused_early_exactly_if_the_server_refuses_them(plane, spec):
-    found = list(pod.refusals(spec))
+    found = list(pod_rules.validate(spec))
     answer = oddities.sent(plane, spec)
     assert answer.ok == (not found), answer.message or found

@@ -11,8 +11,7 @@ import jsonschema
 import pytest
 
 from krm_fn import codes, results
-from krm_fn.cli import _formats
-from krm_fn.codes import pages
+from krm_fn.cli import finding_formats
 from krm_fn.results import Ref
 from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
@@ -134,17 +133,17 @@ FINDINGS = [
     ("a file of an earlier state", results.warning("DYN073", "changes", file="main:a.yaml", line=2, column=1)),
     ("a file of another repository", results.warning("DYN057", "is", REF, file="https://example.com/x//a b.yaml?ref=v1")),
 ]
-EVERY = _formats.Checked([], [finding for _, finding in FINDINGS])
+EVERY = finding_formats.Checked([], [finding for _, finding in FINDINGS])
 
 
 def write(style, *found):
-    return _formats.write(style, _formats.Checked([], found))
+    return finding_formats.write(style, finding_formats.Checked([], found))
 
 
 def test_every_format_can_be_asked_for():
-    assert set(_formats.names()) == {"text", "json", "sarif", "junit", "github"}
+    assert set(finding_formats.names()) == {"text", "json", "sarif", "junit", "github"}
     help_text = console.run("check", "--help").out
-    assert all(name in help_text for name in _formats.names())
+    assert all(name in help_text for name in finding_formats.names())
 
 
 @pytest.mark.parametrize("style", ["text", "json", "sarif", "junit", "github"])
@@ -162,7 +161,7 @@ def test_nothing_wrong_is_said_in_every_format(style):
 
 
 def test_sarif_has_the_shape_of_the_standard():
-    log = json.loads(_formats.write("sarif", EVERY))
+    log = json.loads(finding_formats.write("sarif", EVERY))
     jsonschema.Draft202012Validator(SARIF).validate(log)
     jsonschema.Draft202012Validator(SARIF).validate(json.loads(write("sarif")))
     (run,) = log["runs"]
@@ -170,18 +169,18 @@ def test_sarif_has_the_shape_of_the_standard():
 
 
 def test_sarif_names_its_rules():
-    (run,) = json.loads(_formats.write("sarif", EVERY))["runs"]
+    (run,) = json.loads(finding_formats.write("sarif", EVERY))["runs"]
     rules = run["tool"]["driver"]["rules"]
     assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == [finding.code for _, finding in FINDINGS]
     assert len({rule["id"] for rule in rules}) == len(rules)
     for rule in rules:
-        assert rule["shortDescription"]["text"] == codes.TITLES[rule["id"]]
-        assert rule["helpUri"] == pages.address(rule["id"])
-        assert rule["help"]["markdown"] == pages.markdown(rule["id"])
+        assert rule["shortDescription"]["text"] == codes.pages()[rule["id"]].title
+        assert rule["helpUri"] == codes.url(rule["id"])
+        assert rule["help"]["markdown"] == codes.markdown(rule["id"])
 
 
 def test_sarif_places_what_is_known():
-    (run,) = json.loads(_formats.write("sarif", EVERY))["runs"]
+    (run,) = json.loads(finding_formats.write("sarif", EVERY))["runs"]
     at = {reason: result.get("locations", [{}])[0] for (reason, _), result in zip(FINDINGS, run["results"], strict=True)}
     place = at["a field of a file"]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "a.yaml"}, "region": {"startLine": 3, "startColumn": 5}}
@@ -196,7 +195,7 @@ def test_sarif_places_what_is_known():
 
 
 def test_sarif_levels_are_those_of_the_standard():
-    (run,) = json.loads(_formats.write("sarif", EVERY))["runs"]
+    (run,) = json.loads(finding_formats.write("sarif", EVERY))["runs"]
     said = {(finding.severity, result["level"]) for (_, finding), result in zip(FINDINGS, run["results"], strict=True)}
     assert said == {("error", "error"), ("warning", "warning"), ("info", "note")}
 
@@ -231,13 +230,13 @@ COMMAND = re.compile(r"::(error|warning|notice) (?:file=([^,:\n]*),)?(?:line=(\d
 
 
 def test_github_commands_are_one_line_each_and_nothing_in_them_ends_them():
-    text = _formats.write("github", EVERY)
+    text = finding_formats.write("github", EVERY)
     read = COMMAND.findall(text)
     assert "".join(found.group() for found in COMMAND.finditer(text)) == text
     assert len(read) == len(FINDINGS)
     for (_, finding), (level, file, line, column, title, message) in zip(FINDINGS, read, strict=True):
         assert level == {"error": "error", "warning": "warning", "info": "notice"}[finding.severity]
-        assert unquote(title) == f"{finding.code} {codes.TITLES[finding.code]}"
+        assert unquote(title) == f"{finding.code} {codes.pages()[finding.code].title}"
         assert unquote(file) == ("" if finding.file == "<stdin>" else finding.file)
         assert (int(line or 0), int(column or 0)) == ((finding.line, finding.column) if file else (0, 0))
         assert unquote(message).startswith(finding.code)
@@ -294,7 +293,7 @@ def test_junit_tells_all_errors_of_a_resource_in_one_failure():
 
 
 def test_junit_holds_what_xml_can_hold():
-    root = ET.fromstring(_formats.write("junit", EVERY))  # noqa: S314 - our own
+    root = ET.fromstring(finding_formats.write("junit", EVERY))  # noqa: S314 - our own
     said = "".join(root.itertext())
     assert 'unknown "fields" & <tags>, 50%: ü' in said
     assert "\x1b" not in said

@@ -2,14 +2,14 @@
 
 import pytest
 
-from krm_fn.codes import pages
+from krm_fn import codes
 from tests.cli import console
 
 
 @pytest.mark.parametrize("asked", ["DYN021", "dyn021"])
 def test_the_page_of_a_code_is_printed(asked):
     done = console.run("explain", asked)
-    assert (done.code, done.out, done.err) == (0, pages.markdown("DYN021"), "")
+    assert (done.code, done.out, done.err) == (0, codes.markdown("DYN021"), "")
 
 
 @pytest.mark.parametrize("asked", ["DYN998", "21", ""])

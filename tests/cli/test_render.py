@@ -146,9 +146,9 @@ def test_notes_of_kustomize_and_kpt_do_not_leak(text):
     item["metadata"]["annotations"] = {**NOTES, **KEPT}
     stdin = yaml.safe_dump({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [item]})
     resources = render("-", stdin=stdin)
-    assert not [key for resource in resources for key in labels.notes(resource) if key in NOTES]
+    assert not [key for resource in resources for key in labels.annotations(resource) if key in NOTES]
     (same,) = [resource for resource in resources if resource["kind"] == item["kind"]]
-    assert KEPT.items() <= labels.notes(same).items()
+    assert KEPT.items() <= labels.annotations(same).items()
 
 
 def test_no_empty_annotations_stay_behind():

@@ -84,7 +84,7 @@ def test_the_resources_leave_with_their_status_and_nothing_else():
         {"apiVersion": "nvidia.com/v1alpha1", "kind": "DynamoModel", "metadata": {"name": "m", "namespace": "team"}, "status": {"a": 1}},
     )
     assert graph["spec"] == GRAPH["spec"]
-    assert labels.WORKLOADS not in labels.notes(graph)
+    assert labels.WORKLOADS not in labels.annotations(graph)
     assert graph["status"]["state"] == "successful"
     assert graph["status"]["observedGeneration"] == 4
     assert graph["status"]["services"]["Worker"] == {

@@ -10,9 +10,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from krm_fn.cli import sync
+from krm_fn.cli import sync_command
 from krm_fn.config import Config
-from krm_fn.status.features import Features
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import main
 from krm_fn.sync.options import Options
 from krm_fn.sync.shards import Shard
@@ -32,7 +32,9 @@ def run(monkeypatch):
 
     def run(*words, **environment):
         started.clear()
-        result = CliRunner().invoke(sync.COMMAND, list(words), env={f"KRM_FN_SYNC_{name}": value for name, value in environment.items()})
+        result = CliRunner().invoke(
+            sync_command.COMMAND, list(words), env={f"KRM_FN_SYNC_{name}": value for name, value in environment.items()}
+        )
         return result, *(started[0] if started else (None, None))
 
     return run
@@ -41,7 +43,7 @@ def run(monkeypatch):
 def test_without_options(run):
     result, chosen, warnings = run()
     assert (result.exit_code, chosen, warnings) == (0, Options(), [])
-    assert chosen.features == Features(pods=False, restarts=False, scaling=True, grove_counts=True)
+    assert chosen.features == SyncFeatures(pods=False, restarts=False, scaling=True, grove_counts=True)
 
 
 def settings(tmp_path, text="orchestrator: grove"):
@@ -64,7 +66,7 @@ def test_every_option(run, tmp_path):
         kubeconfig="k",
         context="c",
         namespaces=("a", "b"),
-        features=Features(
+        features=SyncFeatures(
             pods=True,
             pod_messages=True,
             restarts=True,
@@ -90,7 +92,7 @@ def test_every_option(run, tmp_path):
         log_level="debug",
     )
     assert all(value != default for value, default in zip(chosen, Options(), strict=True)), "no option is left out"
-    assert all(value != default for value, default in zip(chosen.features, Features(), strict=True))
+    assert all(value != default for value, default in zip(chosen.features, SyncFeatures(), strict=True))
 
 
 def test_every_option_is_also_a_variable(run):
@@ -102,7 +104,7 @@ def test_every_option_is_also_a_variable(run):
     assert chosen.namespaces == ("a", "b", "c")
     assert (chosen.features.pods, chosen.features.scaling, chosen.leader_election) == (True, False, True)
     assert (chosen.shard, chosen.log_level, chosen.workers) == (Shard(1, 2), "error", 2)
-    for parameter in sync.COMMAND.params:
+    for parameter in sync_command.COMMAND.params:
         assert run(**{parameter.name.upper(): ""})[2] == [], parameter.name
 
 

@@ -1,4 +1,4 @@
-"""Every code has a page, the pages are those of the texts, and their examples do what they say."""
+"""The pages in the docs are those of the texts, and their examples do what they say."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ import pytest
 import yaml
 
 from krm_fn import codes, expand
-from krm_fn.codes import pages
 from krm_fn.files import sources
-from krm_fn.validation import updates
+from krm_fn.rules import updates
 
 GRAPH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat, namespace: demo}\nspec:\n"
 NO_SERVICES = "  services: {Frontend: {componentType: frontend}}\n"
 EXAMPLES = [
-    (code, which, text) for code, page in pages.every().items() for which, text in (("wrong", page.wrong), ("right", page.right)) if text
+    (code, which, text) for code, page in codes.pages().items() for which, text in (("wrong", page.wrong), ("right", page.right)) if text
 ]
-
-
-def test_every_code_has_a_page_and_every_page_a_code():
-    assert codes.TITLES
-    assert pages.every().keys() == codes.TITLES.keys()
 
 
 def test_the_pages_are_those_of_the_texts():
@@ -30,18 +24,18 @@ def test_the_pages_are_those_of_the_texts():
     assert {path: path.read_text() for path in error_pages.FOLDER.iterdir()} == error_pages.made()
 
 
-@pytest.mark.parametrize("code", codes.TITLES)
+@pytest.mark.parametrize("code", codes.pages())
 def test_a_page_says_in_sentences_what_it_means_and_how_to_fix_it(code):
-    page = pages.every()[code]
+    page = codes.pages()[code]
     for text in (page.means, page.fix):
         assert text[0].isupper() or text[0] == "`"
         assert text.endswith(".")
-    assert pages.markdown(code).startswith(f"# {code}: {codes.TITLES[code]}\n\n")
+    assert codes.markdown(code).startswith(f"# {code}: {codes.pages()[code].title}\n\n")
     assert not page.wrong or page.wrong != page.right
 
 
 def test_many_pages_have_an_example():
-    assert len({code for code, which, _ in EXAMPLES if which == "wrong"}) > len(codes.TITLES) / 2
+    assert len({code for code, which, _ in EXAMPLES if which == "wrong"}) > len(codes.pages()) / 2
 
 
 @pytest.mark.parametrize(("code", "which", "text"), EXAMPLES, ids=[f"{code}-{which}" for code, which, _ in EXAMPLES])
@@ -65,7 +59,7 @@ def whole(text):
 def test_changes_have_no_examples_of_one_state():
     """A change needs two states, so the page has no example."""
     assert [code for code, _, _ in EXAMPLES if "DYN400" <= code < "DYN409"] == []
-    assert updates.SERVICES in pages.every()
+    assert updates.SERVICES in codes.pages()
 
 
 def test_examples_are_yaml_that_a_reader_can_take_over():

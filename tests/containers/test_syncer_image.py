@@ -10,7 +10,7 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 import krm_fn
-from krm_fn.sync import leases
+from krm_fn.sync import leader_election
 from krm_fn.sync.access import incluster
 from tests.containers import images
 from tests.platform import admission, installation
@@ -104,12 +104,12 @@ def test_it_works_as_in_its_pod(syncer, dynamo, kustomize, tmp_path):
         server.eventually(lambda: ready(port))
         place.deploy(given.graph())
         place.wait("chat", lambda status: status.get("state") == "pending")
-        held = dynamo.client.get(leases.LEASES.path(syncers.NAMESPACE, leases.NAME))
+        held = dynamo.client.get(leader_election.LEASES.path(syncers.NAMESPACE, leader_election.NAME))
         assert held["spec"]["holderIdentity"] == f"krm-fn {krm_fn.__version__} krm-fn-sync-0"
         syncer.engine.run("stop", "--time=20", started)
         (ended,) = json.loads(syncer.engine.run("inspect", started).stdout)
         assert ended["State"]["ExitCode"] == 0
-    assert dynamo.client.get(leases.LEASES.path(syncers.NAMESPACE, leases.NAME))["spec"]["holderIdentity"] == ""
+    assert dynamo.client.get(leader_election.LEASES.path(syncers.NAMESPACE, leader_election.NAME))["spec"]["holderIdentity"] == ""
 
 
 def test_it_says_what_it_is(syncer):

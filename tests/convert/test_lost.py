@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from krm_fn import results
-from krm_fn.convert import changes, findings, lost, versions
+from krm_fn.convert import conversion_findings, not_convertible, versions
 
 
 def resource(kind: str, version: str, text: str) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def resource(kind: str, version: str, text: str) -> dict[str, Any]:
 def fields(kind: str, version: str, text: str) -> list[str]:
     """The fields of this specification that the other version does not have."""
     other = "v1beta1" if version == "v1alpha1" else "v1alpha1"
-    return [results.field(path).removeprefix("spec.") for path, _ in lost.fields(resource(kind, version, text), other)]
+    return [results.field(path).removeprefix("spec.") for path, _ in not_convertible.fields(resource(kind, version, text), other)]
 
 
 def test_fields_of_services_that_no_component_has():
@@ -79,7 +79,7 @@ def test_fields_of_components_that_no_service_has():
 def test_a_sidecar_that_v1alpha1_has_is_not_lost():
     """The kept fields say that it was a `frontendSidecar` of v1alpha1."""
     graph = resource("DynamoGraphDeployment", "v1alpha1", "services: {w: {frontendSidecar: {image: i}}}")
-    assert lost.fields(versions.to("v1beta1", graph), "v1alpha1") == []
+    assert not_convertible.fields(versions.to("v1beta1", graph), "v1alpha1") == []
 
 
 def test_fields_of_requests():
@@ -132,45 +132,47 @@ def _graph(service: str, main: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("service", "main", "field"), CHANGED.values(), ids=CHANGED)
 def test_what_v1_5_makes_of_the_same_words(service, main, field):
     """Each is named, with the field that the author has to look at."""
-    (found,) = changes.findings(_graph(service, main))
+    (found,) = conversion_findings.of_release_change(_graph(service, main))
     assert (found.severity, found.code, results.field(found.path)) == ("warning", "DYN413", f"spec.services.w.{field}")
 
 
 @pytest.mark.parametrize(("service", "main"), SAME.values(), ids=SAME)
 def test_what_v1_5_makes_of_other_words_is_the_same(service, main):
     """No finding without a change."""
-    assert changes.findings(_graph(service, main)) == []
+    assert conversion_findings.of_release_change(_graph(service, main)) == []
 
 
 def test_findings_of_a_render_and_of_a_conversion():
     """A render under 0.9 cannot go on without the field; a conversion keeps it. A graph of a newer operator runs under v1.5 already."""
     newer = resource("DynamoGraphDeployment", "v1beta1", "components: [{name: w, experimental: {grove: {}}}]")
-    assert [(found.severity, found.code) for found in findings.of_render(newer, "v1alpha1", is_new=True)] == [("error", "DYN411")]
-    assert findings.of_render(newer, "v1beta1", is_new=True) == []
-    assert [(found.severity, found.code) for found in findings.of_conversion(newer, "v1alpha1", {})] == [("warning", "DYN410")]
+    assert [(found.severity, found.code) for found in conversion_findings.of_render(newer, "v1alpha1", is_new=True)] == [
+        ("error", "DYN411")
+    ]
+    assert conversion_findings.of_render(newer, "v1beta1", is_new=True) == []
+    assert [(found.severity, found.code) for found in conversion_findings.of_conversion(newer, "v1alpha1", {})] == [("warning", "DYN410")]
     older = _graph("envFromSecret: s, labels: {a: b}", "envFrom: [{}]")
-    assert [found.code for found in findings.of_render(older, "v1beta1", is_new=True)] == ["DYN413"]
-    assert findings.of_render(older, "v1beta1", is_new=False) == []
-    assert [found.code for found in findings.of_conversion(older, "v1beta1", {})] == ["DYN413", "DYN410"]
+    assert [found.code for found in conversion_findings.of_render(older, "v1beta1", is_new=True)] == ["DYN413"]
+    assert conversion_findings.of_render(older, "v1beta1", is_new=False) == []
+    assert [found.code for found in conversion_findings.of_conversion(older, "v1beta1", {})] == ["DYN413", "DYN410"]
 
 
 def test_what_the_other_version_refuses_is_said_at_the_component():
     """A free word as type, and a name with an underscore, are only allowed in v1alpha1."""
     older = resource("DynamoGraphDeployment", "v1alpha1", "services: {a_b: {}, w: {componentType: main}}")
-    found = findings.of_conversion(older, "v1beta1", versions.to("v1beta1", older))
+    found = conversion_findings.of_conversion(older, "v1beta1", versions.to("v1beta1", older))
     assert [(each.code, results.field(each.path)) for each in found] == [("DYN027", "spec.services.a_b"), ("DYN024", "spec.services.w")]
     newer = resource("DynamoGraphDeployment", "v1beta1", "components: [{name: a}, {name: w, globalDynamoNamespace: 5}]")
-    (wrong,) = findings.of_conversion(newer, "v1alpha1", versions.to("v1alpha1", newer))
+    (wrong,) = conversion_findings.of_conversion(newer, "v1alpha1", versions.to("v1alpha1", newer))
     assert results.field(wrong.path) == "spec.components[1]"
 
 
 def test_fields_that_the_other_version_requires_are_named():
     """v1alpha1 requires an engine and an image of a request. A patch that lacks required fields itself is a patch afterwards."""
     newer = resource("DynamoGraphDeploymentRequest", "v1beta1", "model: m")
-    found = findings.of_conversion(newer, "v1alpha1", versions.to("v1alpha1", newer))
+    found = conversion_findings.of_conversion(newer, "v1alpha1", versions.to("v1alpha1", newer))
     assert [each.code for each in found] == ["DYN022", "DYN022"]
     patch = resource("DynamoGraphDeploymentRequest", "v1beta1", "image: i")
-    assert findings.of_conversion(patch, "v1alpha1", versions.to("v1alpha1", patch)) == []
+    assert conversion_findings.of_conversion(patch, "v1alpha1", versions.to("v1alpha1", patch)) == []
 
 
 def test_a_claim_can_be_mounted_twice():
@@ -188,5 +190,5 @@ def test_a_claim_can_be_mounted_twice():
             }
         },
     }
-    assert findings.of_conversion(newer, "v1alpha1", older) == []
+    assert conversion_findings.of_conversion(newer, "v1alpha1", older) == []
     assert versions.to("v1beta1", older) == newer

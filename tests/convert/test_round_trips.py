@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from krm_fn import expand, results
 from krm_fn.config import Config
-from krm_fn.convert import findings, lost, native, preserved, versions
+from krm_fn.convert import conversion_findings, not_convertible, preserved_annotations, versions
 from krm_fn.files import reading
 from krm_fn.kube import identity, labels
-from krm_fn.schema import check
+from krm_fn.schema import schema_check
 from tests.support import by_schema, faults, golden, newer_faults, strategies
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_there_are_resources_of_both_versions():
     assert min(counted.count(version) for version in OTHER) > 10
 
 
-PLAIN = {name: each for name, each in WRITTEN.items() if labels.PRESERVED.isdisjoint(labels.notes(each))}
+PLAIN = {name: each for name, each in WRITTEN.items() if labels.PRESERVED.isdisjoint(labels.annotations(each))}
 
 
 @pytest.mark.parametrize("resource", PLAIN.values(), ids=PLAIN)
@@ -91,11 +91,11 @@ def test_every_shape_comes_back(kind, version):
     @given(by_schema.resources(kind, version))
     def comes_back(resource):
         other = there_and_back(resource)
-        said = [each for each in check.resource(resource, unknown="warning") if each.code in ("DYN021", "DYN023")]
-        wrong = [each for each in check.resource(other, unknown="warning") if each.code in ("DYN021", "DYN023")]
+        said = [each for each in schema_check.resource(resource, unknown="warning") if each.code in ("DYN021", "DYN023")]
+        wrong = [each for each in schema_check.resource(other, unknown="warning") if each.code in ("DYN021", "DYN023")]
         assert said or not wrong
-        assert preserved.findings(other) == []
-        assert isinstance(lost.fields(resource, OTHER[version]), list)
+        assert preserved_annotations.findings(other) == []
+        assert isinstance(not_convertible.fields(resource, OTHER[version]), list)
 
     comes_back()
 
@@ -107,7 +107,7 @@ def test_a_changed_graph_comes_back(version):
     @few
     @given(by_schema.resources(identity.GRAPH, version), by_schema.resources(identity.GRAPH, OTHER[version]))
     def comes_back(resource, earlier):
-        annotations = labels.notes(versions.to(version, earlier))
+        annotations = labels.annotations(versions.to(version, earlier))
         resource = {**resource, "metadata": {**resource["metadata"], "annotations": annotations}} if annotations else resource
         other = versions.to(OTHER[version], resource)
         back = versions.to(version, other)
@@ -124,9 +124,9 @@ def test_nothing_raises(kind, version, spec, status, kept):
     resource = {"apiVersion": f"nvidia.com/{version}", "kind": kind, "metadata": {"name": "g", "annotations": annotations}}
     resource |= {"spec": {"services": spec, "components": spec, "profilingConfig": spec, "x": spec}, "status": status}
     for wanted in OTHER:
-        findings.of_conversion(resource, wanted, versions.to(wanted, resource))
-        findings.of_native_conversion(resource, wanted, *native.to(wanted, resource))
-        findings.of_render(resource, wanted, is_new=True)
+        conversion_findings.of_conversion(resource, wanted, versions.to(wanted, resource))
+        conversion_findings.of_native_conversion(resource, wanted, *not_convertible.native(wanted, resource))
+        conversion_findings.of_render(resource, wanted, is_new=True)
 
 
 @VERSIONS
@@ -149,15 +149,15 @@ def test_no_wrong_value_raises(version):
             holder = holder[step]
         other = versions.to(OTHER[version], spoilt)
         versions.to(version, other)
-        findings.of_conversion(spoilt, OTHER[version], other)
-        findings.of_native_conversion(spoilt, OTHER[version], *native.to(OTHER[version], spoilt))
+        conversion_findings.of_conversion(spoilt, OTHER[version], other)
+        conversion_findings.of_native_conversion(spoilt, OTHER[version], *not_convertible.native(OTHER[version], spoilt))
 
     is_converted()
 
 
 def rendered(resource: Resource, behaviour: str) -> tuple[bool, list[Resource]]:
     """Whether a render fails, and the generated objects. Adapters and components have the version of their graph; here all have one."""
-    expansion = expand.expand([resource], Config(behaviour=behaviour, source="drop"))
+    expansion = expand.expand([resource], Config(behaviour=behaviour, source="drop"))  # type: ignore[arg-type]
     failed = results.failed(expansion.results)
     assert [each for each in expansion.results if each.code == "DYN019"] == []
     return failed, [] if failed else [versions.to("v1beta1", each) for each in expansion.resources]
@@ -181,4 +181,4 @@ def test_a_converted_graph_renders_the_same(resource, behaviour):
 
 def refused(resource: Resource) -> bool:
     """True if the schema refuses the resource."""
-    return any(each.severity == "error" for each in check.resource(resource))
+    return any(each.severity == "error" for each in schema_check.resource(resource))

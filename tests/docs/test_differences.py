@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from krm_fn import config, expand, results, workload_list
+from krm_fn import expand, function_config, results, workload_list
 from krm_fn.kube import labels
 from tests.support import golden, truth
 from tests.testbed import programs
@@ -33,7 +33,9 @@ def merge(target, changes):
 
 
 def render(*resources, **settings):
-    read, found = config.read({"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}, "spec": settings})
+    read, found = function_config.read(
+        {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": settings}
+    )
     assert found == []
     return expand.expand(resources, read)
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from krm_fn.convert import versions
-from krm_fn.schema import defaults
+from krm_fn.schema import table
 from tests.platform import installation, pages
 from tests.support import markdown
 from tests.testbed import programs, server
@@ -55,7 +55,7 @@ def test_every_block_leads_to_v1beta1_without_a_lost_field(tmp_path, cluster):
     assert "assistant" in pages.run("kubectl get dgd --namespace inference", folder, cluster)  # with the reader's cache
     restored = live(cluster, "dgd", "dgdsa", "dgdr")
     for name, each in graphs.items():
-        assert restored[name]["spec"] == defaults.applied(versions.to("v1beta1", each))["spec"]
+        assert restored[name]["spec"] == table.with_defaults(versions.to("v1beta1", each))["spec"]
     syncer = ("get", "deployment", "krm-fn-sync", "-n", "dynamo-system", "-o", "jsonpath={.spec.replicas}")
     assert cluster.kubectl(*syncer) == "0"
     pages.run(resume, folder, cluster)

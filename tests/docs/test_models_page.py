@@ -6,15 +6,14 @@ import re
 
 import pytest
 
-from krm_fn.status import conditions, models
-from krm_fn.status.models import serving
-from krm_fn.sync.loras import api, records
-from krm_fn.sync.loras.limits import LIMITS
+from krm_fn.loader import adapter_state, worker_api
+from krm_fn.loader.adapter_state import LIMITS
+from krm_fn.status import cached_model, conditions, model_status
 from tests.platform import pages
 from tests.testbed import programs, server, syncer, workers
 
 PAGE = (programs.ROOT / "docs" / "models.md").read_text()
-CODE = (programs.ROOT / "krm_fn" / "status" / "models" / "serving.py").read_text()
+CODE = (programs.ROOT / "krm_fn" / "status" / "model_status.py").read_text()
 
 
 def reasons() -> dict[str, set[str]]:
@@ -30,20 +29,27 @@ def reasons() -> dict[str, set[str]]:
 
 def test_the_page_has_every_reason_of_the_code():
     listed = reasons()
-    assert listed.keys() == {conditions.VALID, models.FOUND, models.SERVES}
-    named = {value for name, value in vars(serving).items() if name.isupper() and isinstance(value, str)}
-    named |= {models.LOADING, *re.findall(r'Condition\(\w+, \w+, "(\w+)"', CODE)}
-    types = {conditions.VALID, conditions.READY, conditions.RECONCILING, conditions.STALLED, models.FOUND, models.SERVES}
-    assert set().union(*listed.values()) | {serving.FAILED} == named - (types - {"ServicesFound"})
-    assert f"`{serving.FAILED}`, a reason of `Stalled`" in PAGE
+    assert listed.keys() == {conditions.VALID, cached_model.SERVICES_FOUND, cached_model.ENDPOINTS_READY}
+    named = {value for name, value in vars(model_status).items() if name.isupper() and isinstance(value, str)}
+    named |= {cached_model.LOADING, *re.findall(r'Condition\(\w+, \w+, "(\w+)"', CODE)}
+    types = {
+        conditions.VALID,
+        conditions.READY,
+        conditions.RECONCILING,
+        conditions.STALLED,
+        cached_model.SERVICES_FOUND,
+        cached_model.ENDPOINTS_READY,
+    }
+    assert set().union(*listed.values()) | {model_status.FAILED} == named - (types - {"ServicesFound"})
+    assert f"`{model_status.FAILED}`, a reason of `Stalled`" in PAGE
 
 
 def test_the_limits_are_those_of_the_code():
     assert f"{LIMITS.requests} requests, and {LIMITS.requests_of_model} of them for one model" in PAGE
-    assert f"{api.BODY_LIMIT // 1024} KiB of an answer, in {LIMITS.request:g} seconds" in PAGE
-    assert f"after {LIMITS.again:g} seconds, then after twice as long each time, at most {LIMITS.longest / 60:g} minutes" in PAGE
+    assert f"{worker_api.BODY_LIMIT // 1024} KiB of an answer, in {LIMITS.request:g} seconds" in PAGE
+    assert f"after {LIMITS.retry:g} seconds and doubles the wait each time, up to {LIMITS.longest_retry / 60:g} minutes" in PAGE
     assert f"After {LIMITS.removal:g} seconds the syncer gives up" in PAGE
-    assert records.LASTING == 3
+    assert adapter_state.LASTING == 3
     assert "refused an adapter three times in a row" in PAGE
 
 

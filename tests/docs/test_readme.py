@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from krm_fn import config
+from krm_fn import config, function_config
 from krm_fn.kube import labels
 from tests.support import golden, markdown
 from tests.testbed import programs
@@ -103,7 +103,7 @@ def reference():
 
 
 def test_the_reference_configuration_says_the_defaults():
-    assert config.read(reference()) == (config.Config(), [])
+    assert function_config.read(reference()) == (config.Config(), [])
 
 
 def test_the_reference_configuration_has_every_key():

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from krm_fn.kube import identity, labels
-from krm_fn.manifests.profiling import script
-from krm_fn.profiling import output
-from krm_fn.status import requests
-from krm_fn.status.requests import deployment, generation, profiling, validation
+from krm_fn.manifests.profiling import profiler_scripts
+from krm_fn.profiling import profiler_output
+from krm_fn.status import request_deployment, request_generation, request_profiling, version_adapter
 from tests.platform import pages
 from tests.testbed import programs, server, syncer
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 PAGE = (programs.ROOT / "docs" / "requests.md").read_text()
 CODE = "".join(file.read_text() for folder in ("status", "profiling") for file in (programs.ROOT / "krm_fn" / folder).rglob("*.py"))
+VALIDATION = {request_profiling.INVALID, request_profiling.CHANGE_REJECTED}
+NO_REASONS = ("TYPE", "VALIDATION", "GROUP", "KIND")
 PAGE_NAMESPACE, NAMESPACE, TRIALS = "inference", "page-requests", "page-trials"
 GRAPH = """\
 apiVersion: nvidia.com/v1alpha1
@@ -44,7 +45,14 @@ def quoted(cell: str) -> str:
 
 
 def test_the_page_has_every_state():
-    states = {requests.PENDING, requests.PROFILING, requests.DEPLOYING, requests.READY, requests.DELETED, requests.FAILED}
+    states = {
+        version_adapter.PENDING,
+        version_adapter.PROFILING,
+        version_adapter.DEPLOYING,
+        version_adapter.READY,
+        version_adapter.DELETED,
+        version_adapter.FAILED,
+    }
     assert {quoted(row[0]) for row in rows("States")} == {"empty", *states}
 
 
@@ -54,17 +62,22 @@ def test_the_page_has_every_reason_of_every_condition():
     for first, reason, *_ in rows("States", table=1):
         condition = quoted(first) or condition
         listed.setdefault(condition, set()).add(quoted(reason))
-    assert listed == {module.TYPE: reasons(module) for module in (validation, profiling, generation, deployment)}
+    assert listed == {
+        request_profiling.VALIDATION: VALIDATION,
+        request_profiling.TYPE: reasons(request_profiling) - VALIDATION,
+        request_generation.TYPE: reasons(request_generation),
+        request_deployment.TYPE: reasons(request_deployment),
+    }
 
 
 def reasons(module: ModuleType) -> set[str]:
     """The reasons that a module gives its condition. The states, which modules import, are no reasons."""
     constants = {name: value for name, value in vars(module).items() if name.isupper() and isinstance(value, str)}
-    return {value for name, value in constants.items() if name != "TYPE" and not hasattr(requests, name)}
+    return {value for name, value in constants.items() if name not in NO_REASONS and name[0] != "_" and not hasattr(version_adapter, name)}
 
 
 def test_the_page_has_every_exit_code_of_our_containers():
-    assert [int(row[0]) for row in rows("When profiling fails")] == sorted(script.CODES.values())
+    assert [int(row[0]) for row in rows("When profiling fails")] == sorted(profiler_scripts.CODES.values())
 
 
 def test_every_message_about_the_output_is_one_of_the_code():
@@ -75,7 +88,7 @@ def test_every_message_about_the_output_is_one_of_the_code():
 
 
 def test_the_limit_of_an_output_is_that_of_the_code():
-    assert output.LIMIT == 2**20
+    assert profiler_output.LIMIT == 2**20
     assert "larger than 1 MiB" in PAGE
 
 
@@ -141,9 +154,17 @@ class _Reader:
         metadata = {
             "name": f"dgdr-output-{name}",
             "labels": {labels.REQUEST_NAME: name},
-            "annotations": {labels.PROFILE_HASH: profiled, labels.OUTPUT_HASH: output.output_hash({output.CONFIG: GRAPH})},
+            "annotations": {
+                labels.PROFILE_HASH: profiled,
+                labels.OUTPUT_HASH: profiler_output.output_hash({profiler_output.CONFIG: GRAPH}),
+            },
         }
-        made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**metadata, "namespace": NAMESPACE}, "data": {output.CONFIG: GRAPH}}
+        made = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {**metadata, "namespace": NAMESPACE},
+            "data": {profiler_output.CONFIG: GRAPH},
+        }
         answer = self.plane.apply(made, dry_run=False)
         assert answer.ok, answer.message
 

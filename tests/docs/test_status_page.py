@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from krm_fn.status import verdicts
-from krm_fn.status.observe import deployment, pod
+from krm_fn.status import readiness
+from krm_fn.status.replica_status import deployment_status, pod_status
 from tests.testbed import programs
 
 PAGE = (programs.ROOT / "docs" / "status.md").read_text()
@@ -34,11 +34,11 @@ def test_every_message_on_the_page_is_one_of_the_code():
 
 def test_every_reason_of_stalled_is_on_the_page():
     listed = {word for cell in cells("When waiting does not help") for word in words(cell)}
-    assert listed == {*pod.LASTING.values(), deployment.DEADLINE, "InvalidWorkloads"}
+    assert listed == {*pod_status.LASTING.values(), deployment_status.DEADLINE, "InvalidWorkloads"}
 
 
 def test_the_time_of_a_pod_is_that_of_the_code():
-    assert verdicts.PATIENCE == 10 * 60
+    assert readiness.PATIENCE == 10 * 60
     assert "is not ready for ten minutes" in PAGE
-    assert pod.CRASHES == 3
+    assert pod_status.CRASHES == 3
     assert "A container with three restarts" in PAGE

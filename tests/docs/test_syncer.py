@@ -9,7 +9,7 @@ import click
 import pytest
 import yaml
 
-from krm_fn.cli import sync
+from krm_fn.cli import sync_command
 from krm_fn.sync import metrics
 from tests.support import markdown
 from tests.testbed import programs
@@ -30,7 +30,7 @@ def table(heading: str) -> list[list[str]]:
 
 def flags() -> Iterator[list[str]]:
     """The flags of the command as rows of the page: flag, default, help."""
-    for option in sync.COMMAND.params:
+    for option in sync_command.COMMAND.params:
         assert isinstance(option, click.Option)
         both = [*option.opts, *option.secondary_opts]
         if option.secondary_opts:

@@ -9,8 +9,8 @@ import re
 import pytest
 import yaml
 
-from krm_fn import config, expand
-from krm_fn.kube import order
+from krm_fn import config, expand, function_config
+from krm_fn.kube import apply_order
 from tests.support import carriers, golden, markdown, truth
 from tests.testbed import programs
 
@@ -39,7 +39,7 @@ def expected(folder):
 
 def settings(folder):
     file = folder / "config.yaml"
-    read, found = config.read(yaml.safe_load(file.read_text()) if file.exists() else None)
+    read, found = function_config.read(yaml.safe_load(file.read_text()) if file.exists() else None)
     assert found == []
     return read
 
@@ -111,7 +111,7 @@ def test_the_input_is_left_alone(folder):
 def test_the_core_agrees_with_the_command(folder):
     """The command adds only reading, writing and the apply order."""
     expanded = expand.expand(given(folder), settings(folder))
-    assert order.sort(leaving(expanded)) == expected(folder)
+    assert apply_order.sort(leaving(expanded)) == expected(folder)
 
 
 @EACH

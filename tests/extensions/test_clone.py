@@ -110,7 +110,7 @@ def test_nothing_changes_without_a_new_file(clone):
 
 
 def test_a_new_engine_is_one_file_and_an_example(clone):
-    (clone.root / "krm_fn/manifests/backends/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
+    (clone.root / "krm_fn/kinds/engines/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
     example = clone.root / "examples" / "abacus"
     example.mkdir()
     (example / "graph.yaml").write_text(yaml.safe_dump(GRAPH))
@@ -119,7 +119,7 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     (example / "README.md").write_text(README + "".join(f"| `{each['kind']} {each['metadata']['name']}` | |\n" for each in objects))
     clone.generate()
 
-    written = {"krm_fn/manifests/backends/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
+    written = {"krm_fn/kinds/engines/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
     made = {"krm_fn/schema/schema.json", "functions.yaml", "metadata.yaml", *definitions(*DEFINITIONS)}
     pages = {f"docs/reference/{name.removesuffix('s')}{version}.md" for name in DEFINITIONS for version in ("", "v1beta1")}
     assert clone.changed() == written | made | pages
@@ -134,16 +134,16 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     profiled = {"model": "m", "backend": "abacus", "profilingConfig": {"profilerImage": "i", "config": {}}}
     assert "backend: abacus" in clone.python("-m", "krm_fn", "render", "-", text=json.dumps(REQUEST | {"spec": profiled}))
 
-    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py", "tests/manifests/backends")
+    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py", "tests/kinds/engines")
     clone.test("tests/examples", "-k", "abacus and not command and not file and not hash and not again")  # those need bash
 
 
 def test_a_new_component_type_is_one_file(clone):
-    (clone.root / "krm_fn/manifests/components/ledger.py").write_text(toys.TYPE)
+    (clone.root / "krm_fn/kinds/types/ledger.py").write_text(toys.TYPE)
     clone.generate()
     made = {"krm_fn/schema/schema.json", *definitions("dynamographdeployments", "dynamocomponentdeployments")}
     pages = {f"docs/reference/{kind}{version}.md" for kind in COMPONENTS for version in ("", "v1beta1")}
-    assert clone.changed() == {"krm_fn/manifests/components/ledger.py"} | made | pages
+    assert clone.changed() == {"krm_fn/kinds/types/ledger.py"} | made | pages
     for page in pages:
         assert "`ledger`" in (clone.root / page).read_text()
     found = clone.render(given.graph({"Books": given.service("ledger")}, name="sums", namespace="demo"))
@@ -154,6 +154,7 @@ def test_a_new_component_type_is_one_file(clone):
 SAID = "{revision} is not the revision of a model; write main"
 PAGE = """
 DYN129:
+  title: A revision that no model has
   means: >-
     A model has one revision here.
   fix: >-
@@ -169,19 +170,19 @@ TWIN = """
 CHECK = """
 
 def check_revision(plan: ComponentPlan) -> Iterator[Result]:
-    yield sentences.error("DYN129", plan.ref, plan.at("component"), revision="v2")
+    yield rule_messages.error("DYN129", plan.ref, plan.at("component"), revision="v2")
 """
 
 
 def test_the_sentence_of_a_new_rule_is_written_once(clone):
-    """The rule, its twin in CEL, the code's title and its page: four places, and one of them has the sentence."""
-    clone.edit("schema/sentences.py", '"DYN130":', f'"DYN129": "{SAID}",\n    "DYN130":')
-    clone.edit("codes/__init__.py", '    "DYN120"', '    "DYN129": "A revision that no model has",\n    "DYN120"')
+    """The rule, its twin in CEL and the page of its code: three places, and one of them has the sentence."""
+    clone.edit("schema/rule_messages.py", '"DYN130":', f'"DYN129": "{SAID}",\n    "DYN130":')
     pages = clone.root / "krm_fn/codes/texts/graphs.yaml"
     pages.write_text(pages.read_text() + PAGE)
     clone.edit("api/v1alpha1/component.py", '\n    name: str\n    """The base model\'s name', TWIN)
-    clone.edit("validation/components.py", "\n\ndef check_names(", f"{CHECK}\n\ndef check_names(")
-    clone.edit("validation/__init__.py", "components.check_names,", "components.check_names,\n    components.check_revision,")
+    clone.edit("rules/component_rules.py", "\n\ndef _check_names(", f"{CHECK}\n\ndef _check_names(")
+    names = "    yield from _check_names(plan)\n"
+    clone.edit("rules/component_rules.py", names, names + "    yield from check_revision(plan)\n")
     clone.generate()
 
     twin = "DYN129 this is not the revision of a model; write main"
@@ -193,5 +194,5 @@ def test_the_sentence_of_a_new_rule_is_written_once(clone):
     named = clone.python("-c", f"import sys; from krm_fn import expand, config; print(expand.expand([{GRAPH!r}], config.Config()).results)")
     assert "v2 is not the revision of a model; write main" in named
     written = [path for path in clone.root.joinpath("krm_fn").rglob("*.py") if "is not the revision of a model" in path.read_text()]
-    assert [path.name for path in written] == ["sentences.py"]
+    assert [path.name for path in written] == ["rule_messages.py"]
     clone.test("tests/codes/test_pages.py", "-k", "DYN129 or have or every_page or texts")

@@ -7,18 +7,24 @@ import sys
 
 import pytest
 
-from krm_fn import builds, registry, status, workload_list
+from krm_fn import registry, status, workload_list
+from krm_fn.kinds import engines, types
 from krm_fn.kube import labels
-from krm_fn.manifests import backends, components, generated, workloads
-from krm_fn.review.adopt import inventory, prove
-from krm_fn.status import observe
-from krm_fn.status.children import Children
+from krm_fn.manifests import generated_objects, workloads
+from krm_fn.review.adopt import exported_objects, verification
+from krm_fn.rules import finished_builds
+from krm_fn.status import replica_status
+from krm_fn.status.workload_index import WorkloadIndex
 from tests.support import given, toys
 
 
 def forget():
     """Empties what is remembered of registries."""
     registry.entries.cache_clear()
+    engines.get.cache_clear()
+    types.get.cache_clear()
+    generated_objects._shared.cache_clear()
+    workloads.get.cache_clear()
     workloads.objects.cache_clear()
 
 
@@ -50,7 +56,7 @@ def test_a_new_engine_is_found_by_its_command_and_rewrites_its_pods(add):
     before = given.expanded(given.graph({"Worker": written}, pvcs=cache))
     assert given.findings(before.results) == [("DYN147", "spec.services.Worker.volumeMounts[0].mountPoint")]
 
-    add(backends, "abacus", toys.ENGINE)
+    add(engines, "abacus", toys.ENGINE)
     pod = given.pod(written, pvcs=cache)
     main = pod["containers"][-1]
     assert pod["hostIPC"] is True
@@ -60,7 +66,7 @@ def test_a_new_engine_is_found_by_its_command_and_rewrites_its_pods(add):
 
 
 def test_a_new_engine_learns_of_several_nodes_whatever_carries_them(add):
-    add(backends, "abacus", toys.ENGINE)
+    add(engines, "abacus", toys.ENGINE)
     written = given.service("worker", main=RUN, multinode={"nodeCount": 3}, replicas=1, resources={"limits": {"gpu": "1"}})
     group = given.rendered(given.graph({"Worker": written}))["LeaderWorkerSet/chat-worker-0"]["spec"]["leaderWorkerTemplate"]
     told = [given.variables(group[role]["spec"]["containers"][-1])["ABACUS"] for role in ("leaderTemplate", "workerTemplate")]
@@ -71,26 +77,29 @@ def test_a_new_engine_learns_of_several_nodes_whatever_carries_them(add):
 
 
 def test_what_a_new_engine_finds_is_said(add):
-    add(backends, "abacus", toys.ENGINE)
+    add(engines, "abacus", toys.ENGINE)
     slow = given.expanded(given.graph({"Worker": given.service("worker", main={**RUN, "args": ["--slow"]})}))
     fast = given.expanded(given.graph({"Worker": given.service("worker", main=RUN)}))
     assert given.findings(slow.results) == [("DYN399", "spec.services.Worker")]
     assert fast.results == []
 
 
-def test_a_new_component_type_brings_ports_probes_engine_and_objects(add):
+def test_a_new_component_type_brings_ports_probes_engine_and_account(add):
     written = given.service("ledger", main={"args": ["python3 -m dynamo.vllm"]})
     plain = given.rendered(given.graph({"Books": written}))
     assert plain["Deployment/chat-books"]["spec"]["template"]["spec"]["containers"][-1].get("ports") is None
 
-    add(components, "ledger", toys.TYPE)
+    add(types, "ledger", toys.TYPE)
     found = given.rendered(given.graph({"Books": written}))
     main = found["Deployment/chat-books"]["spec"]["template"]["spec"]["containers"][-1]
     assert main["command"] == ["ledger"]
     assert main["readinessProbe"]["httpGet"] == {"path": "/open", "port": "books"}
     assert found["Service/chat-books"]["spec"]["ports"] == [{"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}]
-    assert found["ConfigMap/chat-books-books"]["metadata"]["annotations"]["dynamo.krm-fn.io/owner"] == "DynamoGraphDeployment/chat"
-    assert set(found) - set(plain) == {"ConfigMap/chat-books-books"}
+    assert found["Deployment/chat-books"]["spec"]["template"]["spec"]["serviceAccountName"] == "ledger"
+    assert found["ServiceAccount/ledger"]["metadata"]["annotations"]["dynamo.krm-fn.io/owner"] == "DynamoGraphDeployment/chat"
+    assert found["RoleBinding/ledger-binding"]["roleRef"]["name"] == "dynamo-planner"
+    assert set(found) - set(plain) == {"ServiceAccount/ledger", "RoleBinding/ledger-binding"}
+    assert generated_objects.is_shared(found["ServiceAccount/ledger"])
 
 
 def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, control_plane):
@@ -102,9 +111,9 @@ def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, co
     assert not [name for name in found if name.startswith("Deployment/")]
     carrier, graph = found["StatefulSet/chat-worker"], found["DynamoGraphDeployment/chat"]
     assert carrier["spec"]["replicas"] == 3
-    assert workload_list.read(labels.notes(graph)[labels.WORKLOADS]) == [
-        workload_list.Entry("Frontend", "apps/v1", "StatefulSet", "chat-frontend", 1),
-        workload_list.Entry("Worker", "apps/v1", "StatefulSet", "chat-worker", 3),
+    assert workload_list.read(labels.annotations(graph)[labels.WORKLOADS]) == [
+        workload_list.WorkloadEntry("Frontend", "apps/v1", "StatefulSet", "chat-frontend", 1),
+        workload_list.WorkloadEntry("Worker", "apps/v1", "StatefulSet", "chat-worker", 3),
     ]
     selector = found["Service/chat-worker"]["spec"]["selector"]
     assert selector.items() <= carrier["spec"]["template"]["metadata"]["labels"].items()
@@ -113,9 +122,9 @@ def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, co
         answer = control_plane.apply(each)
         assert answer.ok, answer.message
 
-    assert list(builds.check(list(found.values()))) == []
+    assert list(finished_builds.check(list(found.values()))) == []
     shifted = [{**each, "metadata": {**each["metadata"], "namespace": "prod"}} for each in found.values()]
-    mismatches = {f"{each.ref.kind}/{each.ref.name}": each.code for each in builds.check(shifted) if each.ref}
+    mismatches = {f"{each.ref.kind}/{each.ref.name}": each.code for each in finished_builds.check(shifted) if each.ref}
     assert mismatches["StatefulSet/chat-worker"] == "DYN060"
 
 
@@ -124,10 +133,10 @@ def test_objects_of_a_new_workload_kind_are_ours_and_compared_at_an_adoption(add
     add(workloads, "statefulset", toys.WORKLOAD)
     found = given.rendered(given.graph({"Worker": given.service("worker", replicas=3)}), orchestrator="statefulset")
     carrier = found["StatefulSet/chat-worker"]
-    assert generated.is_prunable(carrier)
+    assert generated_objects.is_prunable(carrier)
     fewer = {**carrier, "spec": {**carrier["spec"], "replicas": 2}}
-    exported = inventory.read([found["DynamoGraphDeployment/chat"], fewer])
-    proof = prove.compare([carrier], exported)
+    exported = exported_objects.read([found["DynamoGraphDeployment/chat"], fewer])
+    proof = verification.compare([carrier], exported)
     assert (proof.total, proof.same) == (1, 1)
     assert [(each.workload.kind, each.live, each.rendered) for each in proof.counts] == [("StatefulSet", 2, 3)]
 
@@ -140,10 +149,10 @@ def test_the_status_of_a_new_workload_kind_is_one_file(add):
     carrier = {**found["StatefulSet/chat-worker"], "status": running}
 
     def judged():
-        return status.status(graph, Children.of([carrier]), "2026-03-01T12:00:00Z")
+        return status.status(graph, WorkloadIndex.of([carrier]), "2026-03-01T12:00:00Z")
 
     assert "this version does not know the kind StatefulSet of apps/v1" in judged()["conditions"][0]["message"]
-    add(observe, "statefulset", toys.OBSERVER)
+    add(replica_status, "statefulset_status", toys.OBSERVER)
     assert judged()["state"] == "successful"
     assert judged()["services"]["Worker"] == {"componentKind": "StatefulSet", "componentName": "chat-worker", **running}
     running["readyReplicas"] = 2
@@ -151,7 +160,7 @@ def test_the_status_of_a_new_workload_kind_is_one_file(add):
 
 
 def test_nothing_of_it_stays(add):
-    assert "statefulset" not in observe.names()
-    assert "abacus" not in backends.names()
+    assert "statefulset" not in replica_status.kinds()
+    assert "abacus" not in engines.names()
     assert "statefulset" not in workloads.names()
-    assert "ledger" not in registry.entries(components)
+    assert "ledger" not in types.names()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from krm_fn.files import checkouts
-from krm_fn.files.repository import UnreadableError
+from krm_fn.files.repository import RepositoryError
 from tests.testbed import programs, server
 
 GIT = ("git", "-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main", "-c", "commit.gpgsign=false")
@@ -180,12 +180,12 @@ def test_an_old_state_that_cannot_be_copied(reason, old, damage, message, reposi
     damage(repository)
     (repository / "new").mkdir()
     place = repository / ("new" if "new" in reason else "overlay")
-    with checkouts.opened(old, place) as made, pytest.raises(UnreadableError, match=message), made.before():
+    with checkouts.opened(old, place) as made, pytest.raises(RepositoryError, match=message), made.before():
         pass
 
 
 def test_a_folder_without_a_repository(tmp_path):
-    with checkouts.opened("HEAD", tmp_path) as made, pytest.raises(UnreadableError, match="not a git repository"), made.after():
+    with checkouts.opened("HEAD", tmp_path) as made, pytest.raises(RepositoryError, match="not a git repository"), made.after():
         pass
 
 

@@ -18,7 +18,7 @@ def python(script):
 
 def test_the_output_and_the_messages(tmp_path):
     ended = commands.run(python("import os, sys; print(os.getcwd()); print('hint', file=sys.stderr)"), tmp_path, 60)
-    assert ended == commands.Ended(f"{tmp_path}\n".encode(), "hint\n")
+    assert ended == commands.CommandResult(f"{tmp_path}\n".encode(), "hint\n")
 
 
 FAILED = [

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import krm_fn
-from krm_fn import config, results
+from krm_fn import function_config, results
 from krm_fn.generate import catalog
-from krm_fn.schema import check
+from krm_fn.schema import schema_check
 from tests.support import golden, markdown
 from tests.testbed import programs
 
@@ -62,8 +62,8 @@ def test_the_definition_has_the_shape_of_the_specification():
 
 def test_it_defines_the_configuration_that_the_function_reads():
     spec = FUNCTION["spec"]
-    assert f"{spec['group']}/{VERSION['name']}" == config.API_VERSION
-    assert spec["names"]["kind"] == config.KIND
+    assert f"{spec['group']}/{VERSION['name']}" == function_config.API_VERSION
+    assert spec["names"]["kind"] == function_config.KIND
 
 
 def test_the_image_is_of_this_version_and_needs_nothing():
@@ -101,7 +101,7 @@ def test_the_package_says_what_the_definition_says():
 
 
 def render(**spec):
-    return {"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}, "spec": spec}
+    return {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": spec}
 
 
 JUDGED = [
@@ -123,15 +123,15 @@ JUDGED = [
 @pytest.mark.parametrize(("spec", "good"), [row[1:] for row in JUDGED], ids=[row[0] for row in JUDGED])
 def test_the_schema_judges_as_the_function_does(spec, good):
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(render(**spec)) is good
-    assert results.failed(list(check.config(render(**spec)))) is not good
+    assert results.failed(list(schema_check.config(render(**spec)))) is not good
 
 
 def configurations():
     """Every DynamoRender in the examples and in docs/configuration.md."""
-    texts = [path.read_text() for path in golden.EXAMPLES.rglob("*.yaml") if f"kind: {config.KIND}" in path.read_text()]
+    texts = [path.read_text() for path in golden.EXAMPLES.rglob("*.yaml") if f"kind: {function_config.KIND}" in path.read_text()]
     texts += [block for _, block in markdown.fenced(local(VERSION["usage"]).read_text(), "yaml")]
     documents = [document for text in texts for document in yaml.safe_load_all(text)]
-    return [document for document in documents if document and document.get("kind") == config.KIND]
+    return [document for document in documents if document and document.get("kind") == function_config.KIND]
 
 
 def test_every_configuration_in_the_examples_fits_the_schema():

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn.generate import __main__ as generate
 from krm_fn.generate import field_reference, structural
-from krm_fn.schema import sentences
+from krm_fn.schema import rule_messages
 
 PAGES = field_reference.pages()
 KINDS = {kind.__name__: kind for kind in structural.kinds()}
@@ -61,7 +61,7 @@ def test_a_row_says_type_default_and_limits():
 
 
 def test_rules_stand_with_their_codes():
-    said = sentences.of("DYN149")
+    said = rule_messages.of("DYN149")
     assert f"* `host`: {said} ([DYN149](../errors/DYN149.md))\n" in PAGES["dynamographdeployment.md"]
 
 

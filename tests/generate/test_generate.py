@@ -7,11 +7,12 @@ import json
 import pytest
 
 from krm_fn import generate as forms
+from krm_fn import registry
 from krm_fn.generate import __main__ as generate
 from krm_fn.generate import kustomize_merge, native, structural
 from krm_fn.schema import table
 
-MADE = {**generate.checked(), **generate.made()}
+MADE = {**generate.checked(), **generate.generated()}
 
 
 @pytest.mark.parametrize("path", MADE, ids=lambda path: str(path.relative_to(generate.ROOT)))
@@ -40,7 +41,7 @@ def test_each_document_is_needed(documents):
     """Without any one of them, a kind whose patches merge would be missing, or a kind without a namespace."""
     for left_out in range(len(documents)):
         rest = [document for place, document in enumerate(documents) if place != left_out]
-        assert kustomize_merge.natively(rest) != json.loads(kustomize_merge.FILE.read_text("utf-8")), native.DOCUMENTS[left_out]
+        assert kustomize_merge.natively(rest) != json.loads(registry.data(kustomize_merge.FILE)), native.DOCUMENTS[left_out]
 
 
 def test_a_render_reads_no_native_definition_that_our_kinds_do_not_use():

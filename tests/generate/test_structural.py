@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from krm_fn.api import base, render
+from krm_fn import config, registry
+from krm_fn.api import base, dynamo_render
 from krm_fn.generate import native, structural
 from krm_fn.schema import table
 
-WRITTEN = json.loads(Path(table.FILE).read_text("utf-8"))
+WRITTEN = json.loads(registry.data(table.FILE))
 NATIVE = native.load().definitions
 MODELS = structural.models(structural.kinds())
 
@@ -64,6 +64,6 @@ def test_unknown_native_definitions_are_an_error():
 def test_models_are_strict():
     """The models refuse what the check refuses, so that they can stand in for it where pydantic is at hand."""
     with pytest.raises(ValueError, match="int"):
-        render.KaiSchedulerSettings.model_validate({"enabled": 1})
+        dynamo_render.model(config.KaiSchedulerSettings).model_validate({"enabled": 1})
     with pytest.raises(ValueError, match="natsAdress"):
-        render.RenderSpec.model_validate({"natsAdress": "x"})
+        dynamo_render.RenderSpec.model_validate({"natsAdress": "x"})

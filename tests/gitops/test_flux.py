@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from krm_fn import config
+from krm_fn import function_config
 from tests.gitops import cluster, flux, kustomization
 from tests.platform import reference
 from tests.testbed import programs, server
@@ -108,7 +108,7 @@ def test_a_graph_taken_over_from_the_operator(app):
     graph = {**cluster.read(app.folder / "graph.yaml")[0], "apiVersion": cluster.DYNAMO}
     graph["metadata"]["namespace"] = app.namespace
     cluster.put(plane, graph)
-    settings, _ = config.read(None)
+    settings, _ = function_config.read(None)
     reference.reconcile(plane.client, graph, settings)
     cluster.patch(plane, app.objects()[ADAPTER], {"spec": {"replicas": 3}})
     cluster.patch(plane, app.objects()[WORKER], {"spec": {"replicas": 3}})

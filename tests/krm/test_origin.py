@@ -44,13 +44,13 @@ def test_file(annotations, file):
 @pytest.mark.parametrize("resource", [{}, {"metadata": None}, {"metadata": {"annotations": "x"}}, {"metadata": []}], ids=str)
 def test_a_resource_of_any_shape_has_no_file(resource):
     assert origin.file(resource) == ("", 0)
-    assert origin.place(resource, 7) == {"line": 7}
+    assert origin.location(resource, 7) == {"line": 7}
 
 
 def test_a_place_has_lines_only_for_input_that_the_user_wrote():
-    assert origin.place({"metadata": {"annotations": {"a": "b"}}}, 7) == {"line": 7}
-    assert origin.place({"metadata": {"annotations": {INDEX: "0"}}}, 7) == {}
-    assert origin.place({"metadata": {"annotations": {INDEX: "3", PATH: "a.yaml"}}}, 7) == {"file": "a.yaml", "document": 3}
+    assert origin.location({"metadata": {"annotations": {"a": "b"}}}, 7) == {"line": 7}
+    assert origin.location({"metadata": {"annotations": {INDEX: "0"}}}, 7) == {}
+    assert origin.location({"metadata": {"annotations": {INDEX: "3", PATH: "a.yaml"}}}, 7) == {"file": "a.yaml", "document": 3}
 
 
 def test_kpt_is_recognized_by_its_own_annotations():

@@ -277,12 +277,12 @@ PLACES = [
 @pytest.mark.parametrize(("text", "path", "place"), [row[1:] for row in PLACES], ids=[row[0] for row in PLACES])
 def test_place(text, path, place):
     received = parse(text)
-    assert resourcelist.places(received, received.resources[0], [path]) == {path: place}
+    assert resourcelist.locations(received, received.resources[0], [path]) == {path: place}
 
 
 def test_place_in_the_function_config():
     received = parse(HEAD + "items: []\n\n# mine\nfunctionConfig:\n  spec:\n    a: 1\n")
-    assert resourcelist.places(received, received.function_config, [("spec", "a")]) == {("spec", "a"): {"line": 8, "column": 5}}
+    assert resourcelist.locations(received, received.function_config, [("spec", "a")]) == {("spec", "a"): {"line": 8, "column": 5}}
 
 
 TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -19,7 +19,7 @@ READ = [
 @pytest.mark.parametrize(("resource", "found", "notes"), [row[1:] for row in READ], ids=[row[0] for row in READ])
 def test_reading(resource, found, notes):
     assert labels.of(resource) == found
-    assert labels.notes(resource) == notes
+    assert labels.annotations(resource) == notes
 
 
 def test_keys_are_valid_and_none_stands_for_two_things():

@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn import config
 from krm_fn.kube import labels
-from krm_fn.schema import check
+from krm_fn.schema import schema_check
 from tests.support import given, nodes
 
 KIND = "DynamoComponentDeployment"
@@ -98,10 +98,10 @@ def test_a_planner_has_the_planners_account():
     assert spec_of(worker)["extraPodSpec"]["serviceAccountName"] == "mine"
 
 
-OPEN = config.Ingress(class_name="nginx", tls_secret_name="tls", host_suffix="example.org", istio_gateway="a/b")  # noqa: S106 - a name
+OPEN = config.IngressSettings(class_name="nginx", tls_secret_name="tls", host_suffix="example.org", istio_gateway="a/b")  # noqa: S106 - a name
 INGRESSES = [
     ("the installation's", given.service("frontend"), OPEN, {"enabled": True, "useVirtualService": True, "hostSuffix": "example.org"}),
-    ("a host only, where nothing is configured", given.service("frontend"), config.Ingress(), {"host": "chat"}),
+    ("a host only, where nothing is configured", given.service("frontend"), config.IngressSettings(), {"host": "chat"}),
     ("its own, where it has one", given.service("frontend", ingress={"enabled": False}), OPEN, {"enabled": False}),
     ("none for a worker", given.service("worker"), OPEN, None),
 ]
@@ -138,7 +138,7 @@ def test_it_is_a_sound_resource_that_is_never_expanded():
         given.graph({"Frontend": given.service("frontend"), "Worker": given.service("worker")}, envs=[]), components=True
     )
     listed = [each for each in found.values() if each["kind"] == KIND]
-    assert [result for each in listed for result in check.resource(each)] == []
+    assert [result for each in listed for result in schema_check.resource(each)] == []
     alone = given.expanded(*listed)
     assert alone.resources == listed
     assert {result.code for result in alone.results} == {"DYN053"}

@@ -79,7 +79,7 @@ PLANNERS = [("no planner", [], False), ("a planner", ["planner"], True)]
 @pytest.mark.parametrize(("kinds", "made"), [row[1:] for row in PLANNERS], ids=[row[0] for row in PLANNERS])
 def test_accounts_are_made_only_for_components_that_are_there(kinds, made):
     services = {kind: given.service(kind) for kind in ["worker", *kinds]}
-    found = given.rendered(given.graph(services), rbac=config.Rbac(planner_role="my-planner"))
+    found = given.rendered(given.graph(services), rbac=config.RbacSettings(planner_role="my-planner"))
     assert ("ServiceAccount/planner-serviceaccount" in found) is made
     assert ("RoleBinding/planner-serviceaccount-binding" in found) is made
     if made:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from krm_fn.config import Istio, ServiceMesh
+from krm_fn.config import IstioSettings, ServiceMeshSettings
 from krm_fn.kube import labels
 from tests.support import beta, given
 
@@ -170,20 +170,24 @@ def test_a_mesh_leaves_the_picker_alone(reason, of_graph, of_component, wanted):
 
 
 RULES = [
-    ("by default", Istio(), {"mode": "SIMPLE", "insecureSkipVerify": True}),
-    ("verified", Istio(insecure_skip_verify=False), {"mode": "SIMPLE", "insecureSkipVerify": False}),
+    ("by default", IstioSettings(), {"mode": "SIMPLE", "insecureSkipVerify": True}),
+    ("verified", IstioSettings(insecure_skip_verify=False), {"mode": "SIMPLE", "insecureSkipVerify": False}),
     (
         "with certificates of its own",
-        Istio("MUTUAL", client_certificate="/c", private_key="/k"),
+        IstioSettings("MUTUAL", client_certificate="/c", private_key="/k"),
         {"mode": "MUTUAL", "insecureSkipVerify": True, "clientCertificate": "/c", "privateKey": "/k"},
     ),
-    ("certificates of another mode", Istio("ISTIO_MUTUAL", client_certificate="/c"), {"mode": "ISTIO_MUTUAL", "insecureSkipVerify": True}),
+    (
+        "certificates of another mode",
+        IstioSettings("ISTIO_MUTUAL", client_certificate="/c"),
+        {"mode": "ISTIO_MUTUAL", "insecureSkipVerify": True},
+    ),
 ]
 
 
 @pytest.mark.parametrize(("settings", "wanted"), [row[1:] for row in RULES], ids=[row[0] for row in RULES])
 def test_a_mesh_gets_a_rule_for_the_picker(settings, wanted, control_plane, crds):
-    rule = newer(settings={"service_mesh": ServiceMesh(enabled=True, istio=settings)})["DestinationRule/chat-picker"]
+    rule = newer(settings={"service_mesh": ServiceMeshSettings(enabled=True, istio=settings)})["DestinationRule/chat-picker"]
     assert rule["spec"] == {"host": "chat-picker.team.svc.cluster.local", "trafficPolicy": {"tls": wanted}}
     assert "Service/chat-picker" in newer()
     control_plane.namespace("team")
@@ -192,5 +196,5 @@ def test_a_mesh_gets_a_rule_for_the_picker(settings, wanted, control_plane, crds
 
 def test_without_a_mesh_there_is_no_rule():
     assert "DestinationRule/chat-picker" not in newer()
-    older = given.rendered(given.graph({"Picker": given.picker()}), service_mesh=ServiceMesh(enabled=True))
+    older = given.rendered(given.graph({"Picker": given.picker()}), service_mesh=ServiceMeshSettings(enabled=True))
     assert "DestinationRule/chat-picker" not in older

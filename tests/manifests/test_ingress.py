@@ -9,8 +9,8 @@ from tests.support import given
 
 NGINX = {"ingressControllerClassName": "nginx"}
 GATEWAY = {"useVirtualService": True, "virtualServiceGateway": "istio/own"}
-ISTIO = config.Ingress(istio_gateway="istio/shared")
-NONE = config.Ingress()
+ISTIO = config.IngressSettings(istio_gateway="istio/shared")
+NONE = config.IngressSettings()
 WAYS = [
     ("nothing said", None, NONE, set()),
     ("off", {"host": "a", **NGINX}, NONE, set()),
@@ -20,9 +20,9 @@ WAYS = [
     ("a gateway that is not used", {"enabled": True, "host": "a", **GATEWAY, "useVirtualService": False, **NGINX}, ISTIO, {"Ingress"}),
     ("use of a gateway without one", {"enabled": True, "host": "a", "useVirtualService": True, **NGINX}, ISTIO, {"Ingress"}),
     ("both", {"enabled": True, "host": "a", **NGINX, **GATEWAY}, ISTIO, {"Ingress", "VirtualService"}),
-    ("the installation's class", None, config.Ingress(class_name="nginx"), {"Ingress"}),
+    ("the installation's class", None, config.IngressSettings(class_name="nginx"), {"Ingress"}),
     ("the installation's gateway", None, ISTIO, {"VirtualService"}),
-    ("the installation's class, but one's own ingress", {}, config.Ingress(class_name="nginx"), set()),
+    ("the installation's class, but one's own ingress", {}, config.IngressSettings(class_name="nginx"), set()),
 ]
 
 
@@ -39,7 +39,7 @@ def test_which_way_in(written, settings, kinds):
 
 def test_any_type_can_have_an_ingress_of_its_own_but_no_default():
     assert set(opened({"enabled": True, "host": "a", **NGINX}, NONE, kind="worker")) == {"Ingress"}
-    assert opened(None, config.Ingress(class_name="nginx"), kind="worker") == {}
+    assert opened(None, config.IngressSettings(class_name="nginx"), kind="worker") == {}
 
 
 HOSTS = [
@@ -73,7 +73,8 @@ def test_an_ingress():
 
 def test_without_a_certificate_there_is_no_tls():
     assert "tls" not in opened({"enabled": True, "host": "a", **NGINX}, NONE)["Ingress"]["spec"]
-    assert opened(None, config.Ingress(class_name="nginx", tls_secret_name="cert"))["Ingress"]["spec"]["tls"][0]["secretName"] == "cert"  # noqa: S106
+    secured = config.IngressSettings(class_name="nginx", tls_secret_name="cert")  # noqa: S106
+    assert opened(None, secured)["Ingress"]["spec"]["tls"][0]["secretName"] == "cert"
 
 
 def test_a_virtual_service():

@@ -7,7 +7,7 @@ import pytest
 from krm_fn import config
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from krm_fn.manifests import graph
+from krm_fn.manifests import graph_objects
 from tests.support import faults, given
 
 TYPES = ["", "frontend", "worker", "prefill", "decode", "planner", "epp"]
@@ -552,7 +552,7 @@ def test_debug_mode_adds_a_container_that_sees_the_main_ones_processes():
 def test_the_main_container_is_the_last_beside_sidecars():
     written = given.service("worker", pod={"containers": [{"name": "side", "image": "s"}]}, annotations={labels.DEBUG: "true"})
     plan, _ = given.plan(given.graph({"Worker": written}))
-    (made,) = graph.pods(plan)
+    (made,) = graph_objects.pods(plan)
     assert [each.main["name"] for each in made.roles] == ["main"]
 
 

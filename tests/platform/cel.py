@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import config, expand
 from krm_fn.generate import structural
-from krm_fn.schema import sentences
+from krm_fn.schema import rule_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,4 +54,4 @@ def _listed(found: Any) -> list[dict[str, Any]]:
 
 def _sentence(code: str) -> str:
     """The sentence of a rule as a pattern, with any words in its slots."""
-    return re.sub(r"\\{\w+\\}", ".+", re.escape(sentences.SENTENCES[code]))
+    return re.sub(r"\\{\w+\\}", ".+", re.escape(rule_messages.MESSAGES[code]))

@@ -52,7 +52,9 @@ def written(resource: Resource, graph: Resource) -> Resource:
     """A rendered object without our additions, and with the fields that only the operator writes."""
     bare: Resource = _with_resources(resource)
     metadata = bare["metadata"]
-    metadata["annotations"] = {key: value for key, value in labels.notes(resource).items() if key not in {labels.OWNER, *labels.RETAIN}}
+    metadata["annotations"] = {
+        key: value for key, value in labels.annotations(resource).items() if key not in {labels.OWNER, *labels.RETAIN}
+    }
     metadata["labels"] = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
     if resource["kind"] in {"ServiceAccount", "Role", "RoleBinding"}:
         metadata["labels"] |= _BY_THE_OPERATOR

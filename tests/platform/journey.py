@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from krm_fn import config
+from krm_fn import config, function_config
 from tests.platform import admission, pages, reference
 from tests.support import markdown
 from tests.testbed import programs, server
@@ -131,7 +131,7 @@ def depart(cluster: ControlPlane, folder: Path, namespace: str, services: dict[s
     admission.namespace(cluster, namespace, {})
     graph = admission.resource("DynamoGraphDeployment", "chat", namespace, {"services": services, **spec})
     cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump(graph))
-    read, found = config.read(settings)
+    read, found = function_config.read(settings)
     assert found == []
     role = read.rbac._replace(planner_role="dynamo-platform-dynamo-operator-planner")
     journey = Journey(cluster, pages.clone(folder, PAGE), namespace, graph, read._replace(rbac=role))

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import expand
-from krm_fn.config import Config, Rbac
+from krm_fn.config import Config, RbacSettings
 from krm_fn.convert import versions
 from krm_fn.generate import crds
 from krm_fn.kube import labels
@@ -29,7 +29,7 @@ orchestrators: {{grove: {{enabled: false}}, lws: {{enabled: true}}, kaiScheduler
 dra: {{enabled: false}}
 rbac: {{plannerClusterRoleName: {ROLE}}}
 """
-OPERATOR = Config(behaviour="v1.5", worker_hash="names", rbac=Rbac(planner_role=ROLE))
+OPERATOR = Config(behaviour="v1.5", worker_hash="names", rbac=RbacSettings(planner_role=ROLE))
 MARKS = {labels.ORIGIN_VERSION: "1.5.0", labels.WORKLOAD_PROVIDER: "component"}
 _FILE = "dynamo-platform-dynamo-operator-config"
 

@@ -134,7 +134,7 @@ def _reference(owner: Resource) -> Resource:
 
 def _named(resource: Resource) -> Resource:
     found = {key: resource["metadata"][key] for key in ("name", "namespace")}
-    notes = {key: value for key, value in labels.notes(resource).items() if key.startswith("nvidia.com/")}
+    notes = {key: value for key, value in labels.annotations(resource).items() if key.startswith("nvidia.com/")}
     return found | ({"annotations": notes} if notes else {})
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from krm_fn.generate import __main__ as generate
 from krm_fn.generate import crds
-from krm_fn.manifests import backends
+from krm_fn.kinds import engines
 from tests.support import given, slips
 from tests.testbed import api
 
@@ -109,7 +109,7 @@ EXPLAINED = [
     ("dgd.spec.services.sharedMemory.size", "The size limit"),
     ("dgd.spec.services.extraPodSpec.mainContainer.livenessProbe.httpGet", "port <Object> -required-"),
     ("dgd.spec.pvcs", "A PersistentVolumeClaim that services of the graph mount."),
-    ("dgd.spec.backendFramework", f"ENUM: {' '.join(backends.names())}"),
+    ("dgd.spec.backendFramework", f"ENUM: {' '.join(engines.names())}"),
     ("dgdsa", "kubectl scale dgdsa"),
     ("dgdr.spec.profilingConfig.resources.limits", "<map[string]Object>"),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import identity
-from krm_fn.schema import sentences
+from krm_fn.schema import rule_messages
 from tests.platform import cel
 from tests.platform.cel import Case
 from tests.support import beta, given, newer_faults
@@ -100,7 +100,7 @@ def test_rules(case, dynamo_v1beta1):
 
 def test_every_rule_has_its_case():
     assert cel.rules("v1beta1") == {case.code for case in RULES if case.code}
-    assert cel.rules("v1alpha1") | cel.rules("v1beta1") == {*sentences.SENTENCES} - {"DYN480"}
+    assert cel.rules("v1alpha1") | cel.rules("v1beta1") == {*rule_messages.MESSAGES} - {"DYN480"}
 
 
 @pytest.mark.parametrize(("before", "after", "refused"), [(None, 1, False), (2, 2, False), (2, 1, True), (1, 2, True), (2, None, True)])

@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.generate import crds
 from krm_fn.kube import identity
-from krm_fn.schema import defaults
+from krm_fn.schema import table
 from tests.platform import test_crds
 from tests.support import beta, documents, given
 from tests.testbed import api
@@ -96,8 +96,8 @@ def test_the_defaults_of_the_table_are_those_that_an_api_server_writes(dynamo_v1
     for written in mine:
         answer = dynamo_v1beta1.apply(written)
         assert answer.ok, answer.message
-        assert defaults.applied(written).get("spec") == answer.body.get("spec")
-    assert [written for written in mine if defaults.applied(written) is not written]
+        assert table.with_defaults(written).get("spec") == answer.body.get("spec")
+    assert [written for written in mine if table.with_defaults(written) is not written]
 
 
 PORTS = {"ports": [{"containerPort": 1}, {"containerPort": 2, "protocol": "UDP"}], "livenessProbe": {"grpc": {"port": 3}}}

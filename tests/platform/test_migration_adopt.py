@@ -82,7 +82,7 @@ def check_comparable(reader):
     build = "kustomize build --enable-alpha-plugins --enable-exec adopted"
     files = {f"{each.value['kind']}/{each.value['metadata']['name']}": each.value for each in yaml_reader.read(reader.run(build))[0]}
     live = reader.everything()
-    owned = [name for name, each in files.items() if labels.OWNER in labels.notes(each)]
+    owned = [name for name, each in files.items() if labels.OWNER in labels.annotations(each)]
     assert len(owned) > 15
     for name in owned:
         assert comparable(live[name], files[name]) == files[name], name

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn import config
+from krm_fn import config, function_config
 from krm_fn.generate import crds
 from krm_fn.kube import labels
 from tests.platform import admission, installation, journey, newer, pages, reference
@@ -71,9 +71,9 @@ def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader, webhook):
     assert written["apiVersion"] == BETA
     assert adopted == written
     assert written["metadata"]["annotations"] == {**newer.MARKS, labels.WORKER_HASH_V2: digest}
-    read, found = config.read(yaml.safe_load((reader.folder / "config.yaml").read_text()))
+    read, found = function_config.read(yaml.safe_load((reader.folder / "config.yaml").read_text()))
     assert [result for result in found if result.severity != "info"] == []
-    assert (read.nats_address, read.image_pull_secrets, read.rbac) == (NATS, OPERATOR.image_pull_secrets, config.Rbac())
+    assert (read.nats_address, read.image_pull_secrets, read.rbac) == (NATS, OPERATOR.image_pull_secrets, config.RbacSettings())
     assert "2 workloads keep their pods" in reader.take(COMPARE)
 
     reader.take(OFF)
@@ -95,5 +95,5 @@ def check_taken_over(objects):
     assert journey.owned(objects) == []
     ours = {name: each for name, each in objects.items() if labels.of(each).get(labels.MANAGED_BY) == "krm-fn"}
     assert "DynamoGraphDeploymentScalingAdapter/chat-worker" in ours
-    assert [name for name, each in ours.items() if reference.HASH in labels.notes(each)] == []
+    assert [name for name, each in ours.items() if reference.HASH in labels.annotations(each)] == []
     assert [name for name, each in ours.items() if reference.MANAGER in journey.managers(each)] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from krm_fn import config, operator_config
-from krm_fn.cli import sync
+from krm_fn.cli import sync_command
 from tests.platform import pages
 
 PAGE = (pages.DOCS / "operator-map.md").read_text()
@@ -48,7 +48,7 @@ def test_what_is_installed_is_a_part_or_is_explained():
 
 def test_what_the_syncer_has_is_a_flag_or_a_patch():
     """Every flag in the section exists."""
-    flags = {flag for option in sync.COMMAND.params for flag in option.opts}
+    flags = {flag for option in sync_command.COMMAND.params for flag in option.opts}
     cells = [row[-1] for row in rows(SECTIONS["What the syncer has"])]
     assert len(cells) >= 5
     assert [cell for cell in cells if "platform/syncer" not in cell and not {*named(cell)} <= flags] == []

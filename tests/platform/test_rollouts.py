@@ -91,6 +91,6 @@ def test_no_pod_restarts_by_surprise(now):
 
 def test_the_page_lists_all_that_is_deprecated():
     page = (pages.DOCS / "upgrades.md").read_text()
-    deprecated = [code for code, title in codes.TITLES.items() if "deprecated" in title]
+    deprecated = [code for code, page in codes.pages().items() if "deprecated" in page.title]
     assert deprecated
     assert [code for code in deprecated if f"| {code} |" not in page] == []

@@ -8,13 +8,12 @@ import pytest
 import yaml
 
 import krm_fn
-from krm_fn import config
+from krm_fn import function_config
 from krm_fn.config import Config
 from krm_fn.kube import labels
-from krm_fn.manifests import generated
-from krm_fn.status import endpoints
-from krm_fn.sync import leases, markers, shards
-from krm_fn.sync.requests import apply
+from krm_fn.manifests import generated_objects
+from krm_fn.status import model_endpoints
+from krm_fn.sync import graph_applier, leader_election, namespace_leases, shards
 from tests.platform import admission, installation, pages, runs
 from tests.support import given
 from tests.testbed import programs
@@ -22,7 +21,7 @@ from tests.testbed import programs
 SYNCER = admission.PLATFORM / "syncer"
 COMPONENTS = sorted(file.parent.name for file in SYNCER.glob("*/kustomization.yaml") if "kind: Component" in file.read_text())
 GRAPHS = ("dynamocomponentdeployments", "dynamographdeployments", "dynamographdeploymentscalingadapters")
-LEASES, MARKER = "coordination.k8s.io", markers.NAME
+LEASES, MARKER = "coordination.k8s.io", namespace_leases.NAME
 TEAM = "syncer-team"
 PAGE = (programs.ROOT / "docs" / "syncer.md").read_text()
 DEFAULT = Config()
@@ -113,7 +112,9 @@ def test_a_shard_has_its_number_and_may_hold_its_lease(tmp_path):
     assert (found["kind"], found["spec"]["ordinals"]) == ("StatefulSet", {"start": 1})
     assert container(objects)["args"][-1] == f"--shard=$(POD_INDEX)/{count}"
     (role,) = [each for each in objects if each["metadata"]["name"] == "krm-fn-sync-leases" and each["kind"] == "Role"]
-    assert role["rules"][0]["resourceNames"] == [leases.NAME + shards.Shard(number, count).suffix for number in range(1, count + 1)]
+    assert role["rules"][0]["resourceNames"] == [
+        leader_election.NAME + shards.Shard(number, count).suffix for number in range(1, count + 1)
+    ]
 
 
 def test_the_image_is_that_of_this_version(tmp_path):
@@ -149,7 +150,7 @@ def test_with_adapters_the_pods_also_reach_the_pods_of_base_models(tmp_path):
         assert policy["podSelector"]["matchLabels"] == workload(objects)["spec"]["template"]["metadata"]["labels"]
         (rule,) = policy["egress"]
         (peer,) = rule["to"]
-        assert rule["ports"] == [{"port": endpoints.PORT}]
+        assert rule["ports"] == [{"port": model_endpoints.PORT}]
         assert peer["podSelector"] == {"matchExpressions": [{"key": labels.BASE_MODEL_HASH, "operator": "Exists"}]}
         assert ("namespaceSelector" in peer) == everywhere
 
@@ -174,8 +175,8 @@ def test_the_admission_policy_names_the_account():
 
 def made_by_a_graph():
     """Group and resource of all objects that a graph expands to, and of the graph itself."""
-    kinds = {*generated.kinds(), ("nvidia.com", "DynamoGraphDeployment")} - {("batch", "Job")}
-    return {(group, apply.kind_of({"apiVersion": f"{group}/v1", "kind": kind}).resource) for group, kind in kinds}
+    kinds = {*generated_objects.kinds(), ("nvidia.com", "DynamoGraphDeployment")} - {("batch", "Job")}
+    return {(group, graph_applier.kind_of({"apiVersion": f"{group}/v1", "kind": kind}).resource) for group, kind in kinds}
 
 
 NEWER = {labels.ORIGIN_VERSION: "1.5.0"}
@@ -233,14 +234,14 @@ FEATURES = {
     ],
 }
 """The rights of each feature. `auto-apply` needs those of `requests`, and `loras` those of `models`, but they do not bring them."""
-OWN = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", leases.NAME) for verb in ("get", "update"))]
+OWN = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", leader_election.NAME) for verb in ("get", "update"))]
 HOLDING = [("create", LEASES, "leases", ""), *((verb, LEASES, "leases", MARKER) for verb in ("get", "update"))]
 NEVER = [
     *((verb, "", resource, "") for verb in ("get", "list", "watch", "create", "patch") for resource in ("secrets", "configmaps")),
     *((verb, "", "pods", "") for verb in ("get", "create", "patch", "delete")),
     ("create", "", "pods/exec", ""),
     ("list", LEASES, "leases", ""),
-    ("delete", LEASES, "leases", leases.NAME),
+    ("delete", LEASES, "leases", leader_election.NAME),
     *((verb, "nvidia.com", kind, "") for verb in ("get", "create", "update", "patch", "delete") for kind in GRAPHS),
     *((verb, "apps", "deployments", "") for verb in ("get", "create", "update", "delete")),
     ("impersonate", "", "serviceaccounts", ""),
@@ -304,5 +305,5 @@ def test_the_page_changes_the_configuration_of_graphs(tmp_path):
     pod = workload(objects)["spec"]["template"]["spec"]
     ((mount, files),) = runs.mounted(pod, objects)
     assert container(objects)["args"][-1] == f"--config={mount}/render.yaml"
-    settings, found = config.read(yaml.safe_load(files["render.yaml"]))
+    settings, found = function_config.read(yaml.safe_load(files["render.yaml"]))
     assert (settings, found) == (Config(nats_address="nats://nats.dynamo-system.svc:4222"), [])

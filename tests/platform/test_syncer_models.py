@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.sync.controllers.models import FINALIZER
+from krm_fn.sync.controllers.model_controller import FINALIZER
 from tests.platform import runs
 from tests.sync.serving import MODEL, READY, gone, is_, model, post, serves
 from tests.testbed import server, workers

@@ -14,7 +14,7 @@ from prometheus_client import parser
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.sync import leases, markers
+from krm_fn.sync import leader_election, namespace_leases
 from tests.docs import test_syncer as page
 from tests.platform import admission, runs
 from tests.support import given
@@ -109,7 +109,7 @@ def test_other_kinds_are_refused(resource, default):
 
 
 def test_a_lease_has_the_name_of_program_and_pod(default):
-    lease = default.plane.client.get(leases.LEASES.path(runs.HOME, leases.NAME))
+    lease = default.plane.client.get(leader_election.LEASES.path(runs.HOME, leader_election.NAME))
     assert lease["spec"]["holderIdentity"].startswith("krm-fn ")
 
 
@@ -144,7 +144,7 @@ def test_one_namespace_needs_no_right_in_the_cluster(alone):
     assert alone.status_of("/apis/nvidia.com/v1alpha1/dynamographdeployments") == 403
     assert alone.status_of("/apis/nvidia.com/v1alpha1/namespaces/runs-default/dynamographdeployments") == 403
     assert alone.status_of("/api/v1/namespaces/runs-alone/secrets") == 403
-    marker = alone.plane.client.get(leases.LEASES.path("runs-alone", markers.NAME))
+    marker = alone.plane.client.get(leader_election.LEASES.path("runs-alone", namespace_leases.NAME))
     assert marker["spec"]["holderIdentity"].startswith("krm-fn ")
 
 

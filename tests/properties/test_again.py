@@ -7,7 +7,7 @@ import shutil
 import pytest
 import yaml
 
-from krm_fn import config, expand, results
+from krm_fn import config, expand, function_config, results
 from krm_fn.kube import identity
 from tests.support import builds, given, golden, nodes, truth
 
@@ -29,8 +29,8 @@ def package(folder, target):
     local = {"config.kubernetes.io/local-config": "true"}
     written = yaml.safe_load((folder / "config.yaml").read_text()) if (folder / "config.yaml").exists() else {"spec": {}}
     render = {
-        "apiVersion": config.API_VERSION,
-        "kind": config.KIND,
+        "apiVersion": function_config.API_VERSION,
+        "kind": function_config.KIND,
         "metadata": {"name": "render", "annotations": local},
         "spec": written["spec"],
     }

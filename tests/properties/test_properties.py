@@ -44,7 +44,7 @@ def sound(expansion: expand.Expansion) -> list[Resource]:
 def pods(resource: Resource) -> Iterator[tuple[Labels, PodSpec]]:
     """Labels and pod spec of each pod template in a generated workload."""
     spec = resource.get("spec") or {}
-    if labels.OWNER not in labels.notes(resource):
+    if labels.OWNER not in labels.annotations(resource):
         return
     if resource["kind"] == "Deployment":
         yield spec["template"]["metadata"]["labels"], spec["template"]["spec"]
@@ -68,7 +68,7 @@ def test_no_input_raises_or_is_changed_and_every_finding_has_an_address_and_a_kn
     assert items == before
     for found in expansion.results:
         assert found.ref is not None
-        assert found.code in codes.TITLES.keys() - {"DYN019"}
+        assert found.code in codes.pages().keys() - {"DYN019"}
         assert found.message
         assert results.wire(found)["severity"] in ("error", "warning", "info")
 
@@ -151,7 +151,7 @@ def test_selectors_select_and_mounts_have_volumes(items, config):
             assert {mount["name"] for mount in container.get("volumeMounts", ())} <= set(volumes)
         assert len({container["name"] for container in spec["containers"]}) == len(spec["containers"])
     for resource in leaving:
-        if resource["kind"] == "Service" and labels.OWNER in labels.notes(resource):
+        if resource["kind"] == "Service" and labels.OWNER in labels.annotations(resource):
             wanted = _carried(resource["spec"]["selector"])
             assert any(wanted.items() <= found.items() for _, found, _ in there)
 

@@ -14,10 +14,11 @@ import pytest
 import yaml
 
 from krm_fn import review
-from krm_fn.cli import _explained, _rules
+from krm_fn.cli import explain_output
 from krm_fn.config import Config
-from krm_fn.review import explain, text, trace
-from krm_fn.review.trace.marks import NONE
+from krm_fn.provenance import trace
+from krm_fn.provenance.marked_values import NONE
+from krm_fn.review import explain, printed_values
 from tests.cli import console
 from tests.support import given
 
@@ -81,8 +82,8 @@ def test_yaml_is_the_render_with_comments(graph):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_yaml_of_an_example_is_its_render(name):
     loaded = EXAMPLES[name]
-    found = explain.explain(loaded.values, loaded.config, _rules.read()).objects
-    written = _explained.write("yaml", [_explained.Part("", found)], loaded)
+    found = explain.explain(loaded.values, loaded.config).objects
+    written = explain_output.write("yaml", [explain_output.Section("", found)], loaded)
     assert list(yaml.safe_load_all(written)) == [each.resource for each in found]
     assert written.count("  # ") >= sum(len(each.fields) for each in found)
 
@@ -220,13 +221,13 @@ def test_control_characters_are_made_visible(tmp_path):
 
 def test_a_field_with_another_value_in_the_trace_is_unknown(monkeypatch):
     def render(_resources, _settings):
-        return trace.Traced([], {})
+        return trace.Trace([], {})
 
     monkeypatch.setattr(trace, "render", render)
-    found = explain.explain([given.graph({"A": given.service("frontend")})], Config(), {})
+    found = explain.explain([given.graph({"A": given.service("frontend")})], Config())
     assert {field.origins for each in found.objects for field in each.fields} == {()}
     assert {field.marks for each in found.objects for field in each.fields} == {NONE}
 
 
 def test_long_values_are_cut():
-    assert len(text.value("x" * 1000)) == text.LONGEST + 1
+    assert len(printed_values.value("x" * 1000)) == printed_values.LONGEST + 1

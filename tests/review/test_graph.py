@@ -17,8 +17,8 @@ import yaml
 
 from krm_fn.config import Config
 from krm_fn.kube import identity
+from krm_fn.review.diagram import COLOURS, WORDS, change_diagram, graph_diagram
 from krm_fn.review.diff import sides
-from krm_fn.review.picture import COLOURS, WORDS, compared, model
 from tests.cli import console
 from tests.support import given, markdown, pictures
 from tests.testbed import programs
@@ -65,7 +65,7 @@ def test_graphviz_draws_the_picture_of_each_example(dot):
 
 def labels(*resources: dict[str, Any], **settings: Any) -> set[tuple[str, str, str]]:
     """The edges between titles."""
-    picture = model.picture(resources, Config(**settings))
+    picture = graph_diagram.diagram(resources, Config(**settings))
     titles = {node.key: node.title for node in picture.nodes}
     return {(titles[edge.source], edge.label, titles[edge.target]) for edge in picture.edges}
 
@@ -164,7 +164,7 @@ def test_no_connection_is_guessed(reason, resources, settings):
 
 
 def states(old: list[dict[str, Any]], new: list[dict[str, Any]], config: Config | None = None) -> dict[str, str]:
-    picture = compared.picture(*(sides.rendered(state, config or Config()) for state in (old, new)))
+    picture = change_diagram.diagram(*(sides.rendered(state, config or Config()) for state in (old, new)))
     return {node.title: node.state for node in picture.nodes if node.state}
 
 
@@ -316,7 +316,7 @@ def test_another_program_of_that_name_is_an_error(style, does, says, tmp_path, m
 
 def test_an_address_is_drawn_without_its_password():
     server: dict[str, Any] = {"envs": [{"name": "NATS_SERVER", "value": "nats://me:secret@a:4222,nats://you:hidden@b:4222"}]}
-    picture = model.picture([given.graph({"F": given.service("frontend", **server)})], Config())
+    picture = graph_diagram.diagram([given.graph({"F": given.service("frontend", **server)})], Config())
     assert [node.lines for node in picture.nodes if node.kind == "nats"] == [("nats://a:4222,nats://b:4222",)]
 
 

@@ -16,10 +16,10 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from krm_fn.config import Config
+from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, formats, graph_diagram, html_page
 from krm_fn.review.images import formats as listings
 from krm_fn.review.images import found, lock, reference
-from krm_fn.review.images.formats import Listing, Place
-from krm_fn.review.picture import Edge, Node, Picture, formats, model, page
+from krm_fn.review.images.formats import ImageLocation, Listing
 from tests.support import given
 from tests.testbed import programs
 
@@ -51,9 +51,11 @@ MERMAID = r'"(?:[A-Za-z0-9 /:,.()-]|#[0-9]+;|<br/>)*"'
 DOT = r'"(?:[^"\\&<>\x00-\x1f\x7f-\x9f]|<|>|\\\\|\\"|\\n|&amp;)*"'
 
 
-def hostile(text: str) -> Picture:
+def hostile(text: str) -> Diagram:
     one, two = ("g", "service", "1"), ("g", "service", "2")
-    return Picture((Node(one, "service", text, (text,), f"g{text}"), Node(two, "model", text)), (Edge(one, two, text),))
+    return Diagram(
+        (DiagramNode(one, "service", text, (text,), f"g{text}"), DiagramNode(two, "model", text)), (DiagramEdge(one, two, text),)
+    )
 
 
 def has_control(text: str) -> bool:
@@ -104,13 +106,13 @@ def test_names_stay_text_in_dot(text):
 
 def test_graphviz_draws_names_as_text():
     """The text in the SVG is the name, with control characters made visible, in one line each; the page has no script."""
-    nodes = tuple(Node(("", "service", f"{number}"), "service", text) for number, text in enumerate(HOSTILE))
+    nodes = tuple(DiagramNode(("", "service", f"{number}"), "service", text) for number, text in enumerate(HOSTILE))
     dot = programs.path("dot")
-    svg = subprocess.run([dot, "-Tsvg"], input=formats.write("dot", Picture(nodes, ())).encode(), capture_output=True, check=True).stdout
+    svg = subprocess.run([dot, "-Tsvg"], input=formats.write("dot", Diagram(nodes, ())).encode(), capture_output=True, check=True).stdout
     shown = [each.text for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314 - graphviz wrote it
     assert len(shown) == len(HOSTILE)
     assert {'"]; x["', "<script>alert(1)</script>", "&lt;&quot;", "#quot;", "\\x1b[31m", "a b", "\\n\\l"} < set(shown)
-    assert "<script" not in page.html(svg.decode(), compared=False)
+    assert "<script" not in html_page.html(svg.decode(), compared=False)
 
 
 JSON = st.recursive(
@@ -133,10 +135,10 @@ def test_objects_that_users_wrote_may_have_any_fields(kind, name, spec):
     """The picture and the list of images end, and have no control characters."""
     api = "nvidia.com/v1alpha1" if kind == "DynamoModel" else "v1"
     resources = [{"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "team"}, "spec": spec}, given.graph()]
-    picture = model.picture(resources, Config())
+    picture = graph_diagram.diagram(resources, Config())
     assert not has_control("".join(formats.write(style, picture) for style in formats.names()))
     uses = found.uses(resources, Config())
-    assert not has_control(listings.write("text", Listing([(use, Place("")) for use in uses], {})))
+    assert not has_control(listings.write("text", Listing([(use, ImageLocation("")) for use in uses], {})))
 
 
 def pod(*images: Any) -> dict[str, Any]:
@@ -149,7 +151,7 @@ def test_images_with_any_name_are_text_in_every_format(images):
     """JSON and YAML give the names back; formats for other programs and the lock have the valid names only."""
     uses = found.uses([pod(*images)], Config())
     digests = dict.fromkeys(lock.wanted(uses), f"sha256:{'0' * 64}")
-    written = {style: listings.write(style, Listing([(use, Place("")) for use in uses], digests)) for style in listings.names()}
+    written = {style: listings.write(style, Listing([(use, ImageLocation("")) for use in uses], digests)) for style in listings.names()}
     assert not [style for style, text in written.items() if has_control(text)]
     assert {each["image"] for each in json.loads(written["json"])["images"]} == set(images)
     assert len(written["text"].splitlines()) == len(set(images)) + len(images)

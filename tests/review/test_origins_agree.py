@@ -1,4 +1,4 @@
-"""The origins of a trace agree with those that the strata of pods and the list of images find in another way."""
+"""The origins of a trace agree with those that pods carry and the list of images find in another way."""
 
 from __future__ import annotations
 
@@ -9,28 +9,26 @@ import explain_coverage
 import pytest
 
 from krm_fn import expand, results
-from krm_fn.cli import _rules
 from krm_fn.kube import identity
-from krm_fn.manifests import assemblies
 from krm_fn.plan import RequestPlan
+from krm_fn.provenance.marked_values import UserMark
 from krm_fn.review import explain, pods
 from krm_fn.review.images import found
-from krm_fn.review.trace.marks import UserMark
 
 EXAMPLES = dict(explain_coverage.examples())
 LISTS: Any = (("pod", "volumes"), ("pod", "containers"), ("container", "volumeMounts"))
 WRITTEN = {
     ("user", "volumes"): lambda plan, place: plan.at("pod", "volumes", place, "name"),
     ("user", "volumeMounts"): lambda plan, place: plan.at("main", "volumeMounts", place, "name"),
-    ("user", "containers"): lambda plan, place: plan.sidecar(place, "name"),
-    ("claims", "volumes"): lambda plan, place: plan.at("mount.name", place),
-    ("claims", "volumeMounts"): lambda plan, place: plan.at("mount.name", place),
+    ("user", "containers"): lambda plan, place: plan.at("sidecars", place, "name"),
+    ("claims", "volumes"): lambda plan, place: plan.at("volumeMounts", place, "name"),
+    ("claims", "volumeMounts"): lambda plan, place: plan.at("volumeMounts", place, "name"),
 }
-"""The user's field with the name of a list's entry, by the stratum and the list."""
+"""The user's field with the name of a list's entry, by the layer and the list."""
 OURS = ("defaults", "shared memory")
-"""Strata that a rule makes."""
+"""Layers that a rule makes."""
 CONVERTED = "older-forms"
-"""An example whose strata name fields of the current form. The trace names those of the older form, which its author wrote."""
+"""An example whose layers name fields of the current form. The trace names those of the older form, which its author wrote."""
 
 
 @functools.cache
@@ -39,17 +37,17 @@ def user_fields(name):
     loaded = EXAMPLES[name]
     return {
         (each.key, field.path): {tuple(mark) for mark in field.marks if isinstance(mark, UserMark)}
-        for each in explain.explain(loaded.values, loaded.config, _rules.read()).objects
+        for each in explain.explain(loaded.values, loaded.config).objects
         for field in each.fields
     }
 
 
 class Entry(NamedTuple):
-    """An entry of a list of a pod: the index of its graph, its plan, its stratum, the list, and the key and path of its name."""
+    """An entry of a list of a pod: the index of its graph, its plan, its origin, the list, and the key and path of its name."""
 
     graph: int
     plan: Any
-    stratum: Any
+    origin: Any
     field: str
     leaf: tuple[Any, ...]
 
@@ -61,7 +59,7 @@ def entries(name):
         graph = next(index for index, each in enumerate(loaded.values) if each is planned.source)
         found = ((resource, template) for resource in planned.objects for template in pods.of(resource))
         for resource, template in found if not isinstance(planned.plan, RequestPlan) else ():
-            yield from entries_of(graph, identity.key(resource), template, planned.made)
+            yield from entries_of(graph, identity.key(resource), template, planned.pods)
 
 
 def entries_of(graph, key, template, made):
@@ -75,23 +73,23 @@ def entries_of(graph, key, template, made):
         at = ("containers", main, field) if part == "container" else (field,)
         listed = (spec["containers"][main] if part == "container" else spec).get(field) or ()
         for place, _ in enumerate(listed):
-            stratum = assemblies.entry(component, pod.spec, part, field, place)
-            yield Entry(graph, component.plan, stratum, field, (key, (*template.path, *at, place, "name")))
+            origin = component.origins.of(listed[place])
+            yield Entry(graph, component.plan, origin, field, (key, (*template.path, *at, place, "name")))
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name != CONVERTED])
-def test_the_strata_of_pods_agree(name):
+def test_the_origins_in_pods_agree(name):
     fields = user_fields(name)
     for each in entries(name):
-        if written := WRITTEN.get((each.stratum.origin, each.field)):
-            assert (each.graph, written(each.plan, each.stratum.place)) in fields[each.leaf], each.leaf
-        elif each.stratum.origin in OURS:
+        if written := WRITTEN.get((each.origin.layer, each.field)):
+            assert (each.graph, written(each.plan, each.origin.position)) in fields[each.leaf], each.leaf
+        elif each.origin.layer in OURS:
             assert fields[each.leaf] == set(), each.leaf
 
 
-def test_the_examples_have_entries_of_each_stratum():
-    known = {(each.stratum.origin, each.field) for name in EXAMPLES for each in entries(name)}
-    assert {*WRITTEN, *((origin, "volumes") for origin in OURS)} <= known
+def test_the_examples_have_entries_of_each_layer():
+    known = {(each.origin.layer, each.field) for name in EXAMPLES for each in entries(name)}
+    assert {*WRITTEN, *((layer, "volumes") for layer in OURS)} <= known
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

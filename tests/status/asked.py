@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.kube import labels
-from krm_fn.profiling import output
-from krm_fn.profiling.output import Output
-from krm_fn.status import job, request, requests, subject
-from krm_fn.status.features import Features
-from krm_fn.status.job import Job
-from krm_fn.status.requests import Request, Seen
-from krm_fn.status.subject import Subject
+from krm_fn.profiling import profiler_output
+from krm_fn.profiling.profiler_output import ProfilerOutput
+from krm_fn.status import cached_object, cached_request, request_profiling, request_status
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.cached_request import CachedRequest, RequestInputs
+from krm_fn.status.request_profiling import ProfilingJob
+from krm_fn.status.sync_features import SyncFeatures
 from tests.status.given import NOW
 
 NAMESPACE, NAME = "team-a", "qwen"
 HASH, OTHER = "a" * 64, "b" * 64
-ALL = Features(requests=True, auto_apply=True)
+ALL = SyncFeatures(requests=True, auto_apply=True)
 GRAPH: dict[str, Any] = {
     "apiVersion": "nvidia.com/v1alpha1",
     "kind": "DynamoGraphDeployment",
@@ -31,7 +31,7 @@ spec:
   services:
     Frontend: {componentType: frontend, replicas: 1}
 """
-NOTHING = Seen()
+NOTHING = RequestInputs()
 COMPLETE = {"type": "Complete", "status": "True", "reason": "CompletionsReached"}
 FAILED = {"type": "Failed", "status": "True", "message": "Job has reached the specified backoff limit"}
 MARKS = {labels.REQUEST_NAME: NAME, labels.REQUEST_NAMESPACE: NAMESPACE}
@@ -53,9 +53,9 @@ def newer(status: Any = None, **spec: Any) -> dict[str, Any]:
     return {**resource(status), "apiVersion": "nvidia.com/v1beta1", "spec": written}
 
 
-def read(status: Any = None, **more: Any) -> Request:
+def read(status: Any = None, **more: Any) -> CachedRequest:
     """The same request as the status logic sees it."""
-    return requests.read(resource(status, **more))
+    return cached_request.read(resource(status, **more))
 
 
 def job_resource(*conditions: Any, hash_: str = HASH, owner: str | None = NAME, suspend: bool = False) -> dict[str, Any]:
@@ -67,36 +67,38 @@ def job_resource(*conditions: Any, hash_: str = HASH, owner: str | None = NAME, 
     return {**found, "spec": {"suspend": suspend}}
 
 
-def profiling(*conditions: Any, **more: Any) -> Job:
+def profiling(*conditions: Any, **more: Any) -> ProfilingJob:
     """The same Job as the status logic sees it."""
-    return job.read(job_resource(*conditions, **more))
+    return request_profiling.read_job(job_resource(*conditions, **more))
 
 
 def config_map(text: str = TEXT, *, hash_: str = HASH, edited: bool = False, **texts: str) -> dict[str, Any]:
     """The ConfigMap with the output of the profiler. `edited`: somebody changed the text afterwards."""
-    data = {output.CONFIG: text, **texts}
-    written = {**data, output.CONFIG: "before"} if edited else data
-    notes = {labels.PROFILE_HASH: hash_, labels.OUTPUT_HASH: output.output_hash(written)} if hash_ else {}
+    data = {profiler_output.CONFIG: text, **texts}
+    written = {**data, profiler_output.CONFIG: "before"} if edited else data
+    notes = {labels.PROFILE_HASH: hash_, labels.OUTPUT_HASH: profiler_output.output_hash(written)} if hash_ else {}
     metadata = {"name": f"dgdr-output-{NAME}", "namespace": NAMESPACE, "labels": {labels.REQUEST_NAME: NAME}, "annotations": notes}
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def written(*texts: str, mocker: bool = False, **more: Any) -> Output:
+def written(*texts: str, mocker: bool = False, **more: Any) -> ProfilerOutput:
     """The same output as the status logic sees it."""
-    return output.read(output.published(config_map(*texts, **more)), mocker=mocker)
+    return profiler_output.read(profiler_output.published(config_map(*texts, **more)), mocker=mocker)
 
 
-def graph(state: str = "", *, ours: bool = True, complete: bool = True, name: str = "vllm-disagg", namespace: str = NAMESPACE) -> Subject:
+def graph(
+    state: str = "", *, ours: bool = True, complete: bool = True, name: str = "vllm-disagg", namespace: str = NAMESPACE
+) -> CachedObject:
     """The deployed graph. `complete`: it has the annotation `workloads`, which is written last."""
     metadata: dict[str, Any] = {"name": name, "namespace": namespace, "labels": MARKS if ours else {}}
     if complete:
         metadata["annotations"] = {labels.WORKLOADS: "[]"}
-    return subject.read({**GRAPH, "metadata": metadata, "status": {"state": state} if state else {}})
+    return cached_object.read({**GRAPH, "metadata": metadata, "status": {"state": state} if state else {}})
 
 
-def status(asked: Request, seen: Seen = NOTHING, features: Features = ALL, now: str = NOW) -> dict[str, Any]:
+def status(asked: CachedRequest, seen: RequestInputs = NOTHING, features: SyncFeatures = ALL, now: str = NOW) -> dict[str, Any]:
     """The status of a request."""
-    return request.status(asked, seen, now, features)
+    return request_status.of_request(asked, seen, now, features)
 
 
 def told(found: dict[str, Any]) -> dict[str, tuple[str, str]]:

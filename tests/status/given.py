@@ -6,11 +6,11 @@ from typing import Any
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.status import subject
-from krm_fn.status.children import Children
-from krm_fn.status.features import Features
-from krm_fn.status.subject import Subject
-from krm_fn.workload_list import Entry
+from krm_fn.status import cached_object
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.workload_list import WorkloadEntry
 
 NOW, LATER = "2026-03-01T12:00:00Z", "2026-03-01T13:00:00Z"
 APIS = {
@@ -21,26 +21,26 @@ APIS = {
     "PodCliqueScalingGroup": "grove.io/v1alpha1",
     "Pod": "v1",
 }
-PODS = Features(pods=True)
+PODS = SyncFeatures(pods=True)
 
 
-def graph(*entries: Entry, status: Any = None, annotations: Any = None, **spec: Any) -> dict[str, Any]:
+def graph(*entries: WorkloadEntry, status: Any = None, annotations: Any = None, **spec: Any) -> dict[str, Any]:
     """A graph whose annotation lists these workloads, in generation 3."""
     listed = {labels.WORKLOADS: workload_list.write(entries), **(annotations or {})}
     metadata = {"name": "demo", "namespace": "team-a", "generation": 3, "annotations": listed}
     services: dict[str, Any] = {entry.service: {} for entry in entries}
-    found = {"apiVersion": "nvidia.com/v1alpha1", "kind": subject.GRAPH, "metadata": metadata, "spec": {"services": services, **spec}}
+    found = {"apiVersion": "nvidia.com/v1alpha1", "kind": cached_object.GRAPH, "metadata": metadata, "spec": {"services": services, **spec}}
     return found if status is None else {**found, "status": status}
 
 
-def read(*entries: Entry, **more: Any) -> Subject:
+def read(*entries: WorkloadEntry, **more: Any) -> CachedObject:
     """The same graph as the status logic sees it."""
-    return subject.read(graph(*entries, **more))
+    return cached_object.read(graph(*entries, **more))
 
 
-def entry(service: str, kind: str = "Deployment", name: str = "", replicas: int | None = None) -> Entry:
+def entry(service: str, kind: str = "Deployment", name: str = "", replicas: int | None = None) -> WorkloadEntry:
     """An entry of the annotation."""
-    return Entry(service, APIS[kind], kind, name or f"demo-{service.lower()}", replicas)
+    return WorkloadEntry(service, APIS[kind], kind, name or f"demo-{service.lower()}", replicas)
 
 
 def workload(kind: str, name: str, status: Any = None, *, generation: int = 1, marks: Any = None, **spec: Any) -> dict[str, Any]:
@@ -75,9 +75,9 @@ def waiting(reason: str, message: str = "", **more: Any) -> dict[str, Any]:
     return {"name": "main", "ready": False, "state": {"waiting": {"reason": reason, "message": message}}, **more}
 
 
-def children(*resources: Any) -> Children:
+def children(*resources: Any) -> WorkloadIndex:
     """Their observations."""
-    return Children.of(resources)
+    return WorkloadIndex.of(resources)
 
 
 def ready(status: dict[str, Any]) -> dict[str, Any]:

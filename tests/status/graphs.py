@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.status import subject
-from krm_fn.status.children import Children
-from krm_fn.workload_list import Entry
+from krm_fn.status import cached_object
+from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.workload_list import WorkloadEntry
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
-    from krm_fn.status.subject import Subject
+    from krm_fn.status.cached_object import CachedObject
 
 NAMESPACE = "team"
 NOW = "2026-02-03T10:00:00Z"
@@ -20,17 +20,19 @@ APIS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1
 GROVE = "grove.io/v1alpha1"
 
 
-def entry(service: str, kind: str = "Deployment", replicas: int | None = None, name: str = "") -> Entry:
+def entry(service: str, kind: str = "Deployment", replicas: int | None = None, name: str = "") -> WorkloadEntry:
     """An entry of the annotation `workloads`, with the name that a render gives."""
     prefix = "demo-" if kind in APIS else "demo-0-"
-    return Entry(service, APIS.get(kind, GROVE), kind, name or f"{prefix}{service.lower()}", replicas)
+    return WorkloadEntry(service, APIS.get(kind, GROVE), kind, name or f"{prefix}{service.lower()}", replicas)
 
 
-def graph(*entries: Entry, status: Any = None, sync: bool = True, services: Any = None, name: str = "demo", **spec: Any) -> Subject:
+def graph(
+    *entries: WorkloadEntry, status: Any = None, sync: bool = True, services: Any = None, name: str = "demo", **spec: Any
+) -> CachedObject:
     """A graph that a render wrote."""
     notes = {labels.WORKLOADS: workload_list.write(entries), **({labels.RESTART: "sync"} if sync else {})}
     services = {each.service: {} for each in entries} if services is None else services
-    return subject.read(
+    return cached_object.read(
         {
             "apiVersion": "nvidia.com/v1alpha1",
             "kind": "DynamoGraphDeployment",
@@ -41,9 +43,9 @@ def graph(*entries: Entry, status: Any = None, sync: bool = True, services: Any 
     )
 
 
-def adapter(service: str, replicas: int, status: Any = None, name: str = "", **metadata: Any) -> Subject:
+def adapter(service: str, replicas: int, status: Any = None, name: str = "", **metadata: Any) -> CachedObject:
     """The scaling adapter of a service of the graph `demo`."""
-    return subject.read(
+    return cached_object.read(
         {
             "apiVersion": "nvidia.com/v1alpha1",
             "kind": "DynamoGraphDeploymentScalingAdapter",
@@ -112,11 +114,11 @@ def pod_clique_set(**cliques: tuple[str, str]) -> Resource:
     }
 
 
-def index(*resources: Resource, graphs: tuple[Subject, ...] = ()) -> Children:
+def index(*resources: Resource, graphs: tuple[CachedObject, ...] = ()) -> WorkloadIndex:
     """The observations of live objects."""
-    found = Children.of(resources)
+    found = WorkloadIndex.of(resources)
     for each in graphs:
-        found.enlist(each)
+        found.put_graph(each)
     return found
 
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, names
-from krm_fn.status import model as statuses
-from krm_fn.status import models, subject
-from krm_fn.status.base_models import BaseModels
-from krm_fn.status.children import Children
-from krm_fn.status.features import Features
+from krm_fn.status import cached_model, cached_object, model_status
+from krm_fn.status.base_model_index import BaseModelIndex
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 
 if TYPE_CHECKING:
-    from krm_fn.status.endpoints import Place
-    from krm_fn.status.models import Load
+    from krm_fn.status.cached_model import AdapterLoad
+    from krm_fn.status.model_endpoints import WorkerEndpoint
 
 BASE = "acme/tiny"
 HASH = names.model_hash(BASE)
 ALIKE = ("acme/tiny-83308", "acme/tiny-89280")
 """Two base models with the same hash."""
-ON = Features(models=True, loras=True)
+ON = SyncFeatures(models=True, loras=True)
 TARGET = {"kind": "Pod", "namespace": "team-a"}
 
 
@@ -30,7 +29,7 @@ def model(name: str = "support", type_: str | None = "lora", base: str = BASE, *
     stored = {"status": spec.pop("status")} if "status" in spec else {}
     written = {"modelName": "support-v1", "baseModelName": base, "modelType": type_, "source": {"uri": "s3://models/support"}, **spec}
     kept = {key: value for key, value in written.items() if value is not None}
-    return {"apiVersion": "nvidia.com/v1alpha1", "kind": models.KIND, "metadata": metadata, "spec": kept, **stored}
+    return {"apiVersion": "nvidia.com/v1alpha1", "kind": cached_model.KIND, "metadata": metadata, "spec": kept, **stored}
 
 
 def slice_(*endpoints: Any, name: str = "s1", hash_: str = HASH, service: str = "dynamo-model") -> dict[str, Any]:
@@ -66,17 +65,17 @@ def graph(*bases: str, name: str = "chat") -> dict[str, Any]:
     """A graph with a service for each base model."""
     services = {f"Worker{number}": {"modelRef": {"name": base}} for number, base in enumerate(bases)}
     metadata = {"name": name, "namespace": "team-a"}
-    return {"apiVersion": "nvidia.com/v1alpha1", "kind": subject.GRAPH, "metadata": metadata, "spec": {"services": services}}
+    return {"apiVersion": "nvidia.com/v1alpha1", "kind": cached_object.GRAPH, "metadata": metadata, "spec": {"services": services}}
 
 
 def status(
     own: dict[str, Any],
     *around: dict[str, Any],
-    loads: dict[Place, Load] | None = None,
-    features: Features = ON,
+    loads: dict[WorkerEndpoint, AdapterLoad] | None = None,
+    features: SyncFeatures = ON,
     now: str = given.NOW,
     settled: bool = True,
 ) -> dict[str, Any]:
     """The status of a model among other objects."""
-    known = None if loads is None else models.Known(loads, settled)
-    return statuses.status(models.read(own), BaseModels.of([own, *around]), Children.of(around), now, features, known)
+    known = None if loads is None else cached_model.AdapterLoads(loads, settled)
+    return model_status.of_model(cached_model.read(own), BaseModelIndex.of([own, *around]), WorkloadIndex.of(around), now, features, known)

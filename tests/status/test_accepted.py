@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.generate import crds
 from krm_fn.kube import labels
-from krm_fn.status import status, subject
+from krm_fn.status import cached_object, status
 from tests.status import given
 
 SCHEMAS = {
@@ -37,11 +37,11 @@ GRAPHS = {
     "ready": given.graph(),
     "unreadable": given.graph(annotations={labels.WORKLOADS: "["}),
 }
-ADAPTER = {"kind": subject.ADAPTER, "spec": {"replicas": 2, "dgdRef": {"name": "demo", "serviceName": "Decode"}}}
+ADAPTER = {"kind": cached_object.ADAPTER, "spec": {"replicas": 2, "dgdRef": {"name": "demo", "serviceName": "Decode"}}}
 
 
 def accepted(resource, owner=None):
-    found = status(resource, given.children(*LIVING), given.NOW, owner=owner)
+    found = status(resource, given.children(*LIVING), given.NOW, graph=owner)
     schema = SCHEMAS[resource["kind"]]
     jsonschema.validate(found, schema)
     assert set(found) <= set(schema["properties"]), "an API server would drop the others"
@@ -50,13 +50,13 @@ def accepted(resource, owner=None):
 
 @pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 def test_a_graph_its_component_and_its_adapter(graph):
-    owner = subject.read(graph)
+    owner = cached_object.read(graph)
     place = {**graph["metadata"], "annotations": {}, "labels": {labels.GRAPH: "demo", labels.COMPONENT: "Decode"}}
     accepted(graph)
-    accepted({**graph, "kind": subject.COMPONENT, "metadata": place}, owner)
+    accepted({**graph, "kind": cached_object.COMPONENT, "metadata": place}, owner)
     accepted({**graph, **ADAPTER, "metadata": place}, owner)
 
 
 def test_the_schema_is_one_that_refuses():
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"services": {"A": {"componentKind": "", "componentName": "", "replicas": 0}}}, SCHEMAS[subject.GRAPH])
+        jsonschema.validate({"services": {"A": {"componentKind": "", "componentName": "", "replicas": 0}}}, SCHEMAS[cached_object.GRAPH])

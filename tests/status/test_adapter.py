@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status import adapter as adapters
-from krm_fn.status import fields
-from krm_fn.status.features import Features
+from krm_fn.status import live_fields, replica_scaling
+from krm_fn.status.sync_features import SyncFeatures
 from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
-ON = Features()
+ON = SyncFeatures()
 LATER = "2026-02-03T11:00:00Z"
 SELECTOR = "nvidia.com/dynamo-graph-deployment-name=demo,nvidia.com/dynamo-component=Decode"
 
 
 def status(found, children, owner, features=ON, now=NOW):
-    return adapters.status(found, children, now, owner, features)
+    return replica_scaling.adapter_status(found, children, now, owner, features)
 
 
 def told(written):
@@ -33,7 +32,7 @@ def test_an_adapter_whose_workload_has_its_number():
 
 
 def test_replicas_are_the_observed_ones():
-    """The reference writes the desired number, so that an autoscaler cannot see whether its request had an effect."""
+    """The operator writes the desired number, so that an autoscaler cannot see whether its request had an effect."""
     written = status(adapter("Decode", 4), index(deployment("Decode", 4, running=1)), graph(entry("Decode")))
     assert written["replicas"] == 1
     sets = [leader_worker_set("Decode", number) for number in range(3)]
@@ -46,7 +45,7 @@ STATES = [
     ("the workload is missing", 4, [], graph(entry("Decode")), ON, "WorkloadNotFound", "Reconciling"),
     ("the graph is missing", 4, [], None, ON, "GraphNotFound", "Reconciling"),
     ("the service is missing", 4, [], graph(entry("Other")), ON, "ServiceNotFound", "Reconciling"),
-    ("the feature is off", 4, [deployment("Decode", 2)], graph(entry("Decode")), Features(scaling=False), "ScalingDisabled", "Stalled"),
+    ("the feature is off", 4, [deployment("Decode", 2)], graph(entry("Decode")), SyncFeatures(scaling=False), "ScalingDisabled", "Stalled"),
     ("Git owns the number", 4, [deployment("Decode", 2)], graph(entry("Decode", replicas=2)), ON, "AdapterNotEnabled", "Stalled"),
     ("no pod under Grove", 0, [grove("PodClique", "Decode")], graph(entry("Decode", "PodClique")), ON, "TooFewReplicas", "Stalled"),
     (
@@ -86,7 +85,7 @@ STATES = [
         "Reconciling",
     ),
     ("no set for no replica", 2, [], graph(services={"Decode": {"replicas": 0}}), ON, "ReplicasChangeInGit", "Stalled"),
-    ("a broken annotation", 2, [], graph()._replace(entries=None, wrong="no JSON"), ON, "InvalidWorkloads", "Stalled"),
+    ("a broken annotation", 2, [], graph()._replace(entries=None, problem="no JSON"), ON, "InvalidWorkloads", "Stalled"),
 ]
 
 
@@ -99,7 +98,7 @@ def test_an_adapter_says_why_its_number_does_not_arrive(replicas, live, owner, f
 
 
 QUIET = [
-    ("the feature is off", [deployment("Decode", 2)], graph(entry("Decode")), Features(scaling=False)),
+    ("the feature is off", [deployment("Decode", 2)], graph(entry("Decode")), SyncFeatures(scaling=False)),
     ("one set for each replica", [], graph(*(entry("Decode", "LeaderWorkerSet", 1, f"demo-decode-{each}") for each in range(2))), ON),
     ("a set with all replicas", [leader_worker_set("Decode")], graph(entry("Decode", "LeaderWorkerSet", 2, "demo-decode-0")), ON),
 ]
@@ -108,7 +107,7 @@ QUIET = [
 @pytest.mark.parametrize(("live", "owner", "features"), [row[1:] for row in QUIET], ids=[row[0] for row in QUIET])
 def test_an_adapter_that_nobody_scales_is_ready(live, owner, features):
     written = status(adapter("Decode", 2), index(*live), owner, features)
-    assert fields.condition(written, "Ready")["status"] == "True"
+    assert live_fields.condition(written, "Ready")["status"] == "True"
 
 
 def test_the_adapter_of_a_graph_that_others_manage_keeps_its_status():
@@ -126,7 +125,7 @@ def test_a_status_stays_as_it_is_while_nothing_changes():
 def test_what_a_write_told_comes_before_what_is_observed():
     first, second = adapter("Decode", 4), adapter("Decode", 5, name="other")
     observed = status(second, index(deployment("Decode", 4)), graph(entry("Decode")))
-    written = adapters.judged(observed, second, adapters.rival(first), NOW)
+    written = replica_scaling.with_readiness(observed, second, replica_scaling.second_adapter(first), NOW)
     assert told(written) == [("Ready", "False", "AdapterConflict"), ("Stalled", "True", "AdapterConflict")]
     assert written["conditions"][0]["message"] == "demo-decode scales service Decode; delete one of the two adapters"
 
@@ -144,24 +143,24 @@ def test_absurd_counts_do_no_harm():
     assert status(adapter("Decode", 4), index(live[0]), graph(entry("Decode")))["replicas"] == 2**31 - 1
 
 
-# the reference's CRD has neither conditions nor observedGeneration
+# the operator's CRD has neither conditions nor observedGeneration
 
 
 def without(written):
-    return {key: value for key, value in written.items() if key not in adapters.DROPPED}
+    return {key: value for key, value in written.items() if key not in replica_scaling.NOT_IN_OPERATOR_CRD}
 
 
 def test_a_status_whose_conditions_the_server_drops_is_written_once():
     owner, children = graph(entry("Decode")), index(deployment("Decode", 4))
     first = status(adapter("Decode", 4), children, owner)
-    assert adapters.change({}, first) == first
+    assert replica_scaling.adapter_patch({}, first) == first
     again = status(adapter("Decode", 4, without(first)), children, owner, now=LATER)
-    assert adapters.change(without(first), again) is None
+    assert replica_scaling.adapter_patch(without(first), again) is None
 
 
 def test_a_condition_that_asks_for_help_is_written_until_the_server_is_known_to_drop_it():
     found = adapter("Decode", 0, {"replicas": 1, "selector": SELECTOR})
     written = status(found, index(grove("PodClique", "Decode")), graph(entry("Decode", "PodClique")))
-    assert adapters.change(found.status, written)
-    assert adapters.change(found.status, written, kept=False) is None
-    assert adapters.change({**found.status, "replicas": 3}, written, kept=False)
+    assert replica_scaling.adapter_patch(found.status, written)
+    assert replica_scaling.adapter_patch(found.status, written, conditions_stored=False) is None
+    assert replica_scaling.adapter_patch({**found.status, "replicas": 3}, written, conditions_stored=False)

@@ -9,9 +9,9 @@ from hypothesis import given as random
 from hypothesis import strategies as st
 
 from krm_fn.kube import labels
-from krm_fn.status import changes, graph, observe, status, subject
-from krm_fn.status.children import Children
-from krm_fn.status.features import Features
+from krm_fn.status import cached_object, conditions, graph_status, replica_status, status
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 from tests.support.strategies import JSON
 
@@ -134,7 +134,7 @@ def test_ten_thousand_entries_make_a_status_that_an_api_server_accepts():
     assert len(given.ready(found)["message"]) == 32768
 
 
-KINDS = [observe.get(name) for name in observe.names()]
+KINDS = [replica_status.get(name) for name in replica_status.kinds()]
 ANNOTATION = (
     JSON.map(json.dumps)
     | st.text(max_size=20)
@@ -170,21 +170,21 @@ def subjects(draw):
     before = st.fixed_dictionaries(
         {}, optional={"conditions": st.lists(CONDITION | JSON) | JSON, "services": JSON, "restart": JSON | st.just({"observedID": "r1"})}
     )
-    kind = draw(st.sampled_from([subject.GRAPH, subject.COMPONENT]))
+    kind = draw(st.sampled_from([cached_object.GRAPH, cached_object.COMPONENT]))
     return {"apiVersion": "nvidia.com/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec, "status": draw(JSON | before)}
 
 
 @random(resource=subjects(), around=st.lists(workloads(), max_size=4), on=st.booleans())
 def test_any_json_gives_a_status_and_then_the_same_again(resource, around, on):
     """A status that changed again without a reason would be written for ever. A restart goes on by one service each time."""
-    children, features = Children.of(around), Features(pods=on, restarts=on, grove_counts=on)
-    read = subject.read(resource)
-    waits = read.key.kind == subject.GRAPH and graph.recheck(read, children, given.NOW, features) is not None
+    children, features = WorkloadIndex.of(around), SyncFeatures(pods=on, restarts=on, grove_counts=on)
+    read = cached_object.read(resource)
+    waits = read.key.kind == cached_object.GRAPH and graph_status.recheck(read, children, given.NOW, features) is not None
     looks = [given.NOW, given.NOW if waits else given.LATER]  # with the time, a pod may fail
-    steps = len(read.services) + 1 if read.restart else 1
+    steps = len(read.components) + 1 if read.restart else 1
     first, second = (settled(resource, children, looks, count, features) for count in (steps, steps + 1))
     json.dumps(first)
-    assert changes.patch(first, second) is None
+    assert conditions.patch(first, second) is None
 
 
 def settled(resource, children, looks, count, features):
@@ -198,5 +198,5 @@ def settled(resource, children, looks, count, features):
 def test_any_json_is_observed(resource, kind):
     """The syncer gets objects from the API server; the offline command gets files."""
     observer = kind
-    found = observer.observe(resource if isinstance(resource, dict) else {"spec": resource})
-    assert observer.judge(found, [found]).key.kind == kind.kind
+    found = observer.read(resource if isinstance(resource, dict) else {"spec": resource})
+    assert observer.with_family(found, [found]).key.kind == kind.kind

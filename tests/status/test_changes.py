@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given as random
 
-from krm_fn.status import changes, conditions
-from krm_fn.status.conditions import Condition
+from krm_fn.status import conditions
+from krm_fn.status.conditions import StatusCondition
 from tests.status import given
 from tests.support import strategies
 
@@ -37,7 +37,7 @@ CASES = [
 
 @pytest.mark.parametrize(("live", "desired", "patch"), [row[1:] for row in CASES], ids=[row[0] for row in CASES])
 def test_the_patch(live, desired, patch):
-    assert changes.patch(live, desired) == patch
+    assert conditions.patch(live, desired) == patch
 
 
 def merged(target, patch):
@@ -61,10 +61,10 @@ def without_nulls(value):
 @random(live=strategies.JSON, desired=strategies.JSON)
 def test_the_patch_turns_one_status_into_the_other(live, desired):
     live, desired = ({"a": without_nulls(each)} for each in (live, desired))
-    assert without_nulls(merged(live, changes.patch(live, desired) or {})) == without_nulls(desired)
+    assert without_nulls(merged(live, conditions.patch(live, desired) or {})) == without_nulls(desired)
 
 
-NEW = Condition("Ready", True, "R", "m")
+NEW = StatusCondition("Ready", True, "R", "m")
 OLD_TIME, FOREIGN = "2020-01-01T00:00:00Z", {"type": "Other", "x": 1}
 CONDITIONS: list[tuple[str, Any, str]] = [
     ("none before", None, given.NOW),
@@ -86,7 +86,7 @@ def test_the_time_of_a_transition(live, since):
 
 def test_conditions_keep_their_order_and_their_owners():
     live = [FOREIGN, {"type": "Stalled", "status": "True"}, {"type": "Ready", "status": "True"}]
-    found = conditions.merge(live, [NEW, Condition("Reconciling", True, "R", "m")], ("Ready", "Stalled", "Reconciling"), 0, given.NOW)
+    found = conditions.merge(live, [NEW, StatusCondition("Reconciling", True, "R", "m")], ("Ready", "Stalled", "Reconciling"), 0, given.NOW)
     assert found[0] is FOREIGN
     assert [each["type"] for each in found] == ["Other", "Ready", "Reconciling"]
     assert "observedGeneration" not in found[1], "the API server requires a number from 1"
@@ -94,6 +94,6 @@ def test_conditions_keep_their_order_and_their_owners():
 
 def test_a_message_fits_into_a_condition():
     """The API server refuses a longer one, and with it the whole status."""
-    (found,) = conditions.merge([], [Condition("Ready", False, "R", "x" * 40000)], (), 1, given.NOW)
+    (found,) = conditions.merge([], [StatusCondition("Ready", False, "R", "x" * 40000)], (), 1, given.NOW)
     assert len(found["message"]) == 32768
     assert found["message"].endswith("x…")

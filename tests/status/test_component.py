@@ -1,4 +1,4 @@
-"""The status of a component takes the workloads of its service from its graph, with the reference's conditions."""
+"""The status of a component takes the workloads of its service from its graph, with the operator's conditions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.status import status, subject
+from krm_fn.status import cached_object, status
 from tests.status import given
 
 MARKS = {labels.GRAPH: "demo", labels.COMPONENT: "Decode"}
@@ -16,7 +16,7 @@ def component(marks=None, annotations=None, **more):
     metadata = {"name": "demo-decode", "namespace": "team-a", "generation": 2, "labels": MARKS if marks is None else marks}
     return {
         "apiVersion": "nvidia.com/v1alpha1",
-        "kind": subject.COMPONENT,
+        "kind": cached_object.COMPONENT,
         "metadata": {**metadata, "annotations": annotations or {}},
         "spec": {"serviceName": "Decode"},
         **more,
@@ -25,7 +25,7 @@ def component(marks=None, annotations=None, **more):
 
 def judged(*resources, entries=(), **more):
     owner = given.read(given.entry("Frontend"), *entries)
-    return status(component(**more), given.children(*resources), given.NOW, owner=owner)
+    return status(component(**more), given.children(*resources), given.NOW, graph=owner)
 
 
 def conditions(found):
@@ -76,11 +76,11 @@ def test_a_component_alone_has_the_annotation_itself():
 
 @pytest.mark.parametrize("owner", [None, given.read()._replace(entries=None)], ids=["no graph", "a graph that an operator manages"])
 def test_a_component_without_a_list_keeps_its_status(owner):
-    assert status(component(status={"a": 1}), given.children(), given.NOW, owner=owner) == {"a": 1}
+    assert status(component(status={"a": 1}), given.children(), given.NOW, graph=owner) == {"a": 1}
 
 
 def test_a_list_that_cannot_be_read():
     owner = given.read(annotations={labels.WORKLOADS: "{"})
-    found = status(component(status={"service": {"replicas": 1}}), given.children(), given.NOW, owner=owner)
+    found = status(component(status={"service": {"replicas": 1}}), given.children(), given.NOW, graph=owner)
     assert conditions(found) == {"Available": ("False", "InvalidWorkloads"), "Stalled": ("True", "InvalidWorkloads")}
     assert found["service"] == {"replicas": 1}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import graph, status
-from krm_fn.status.children import Children
-from krm_fn.status.features import DEFAULT
+from krm_fn.status import graph_status, status
+from krm_fn.status.sync_features import DEFAULT
+from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 
 FRONT, DECODE = given.entry("Frontend"), given.entry("Decode")
@@ -19,7 +19,7 @@ def judged(*resources, entries=(FRONT, DECODE), now=given.NOW, **more):
 
 
 def test_all_ready():
-    """The reference's reason and message; the generation and two more types are for kstatus."""
+    """The operator's reason and message; the generation and two more types are for kstatus."""
     found = judged(UP, given.deployment())
     assert (found["state"], found["observedGeneration"]) == ("successful", 3)
     assert found["conditions"] == [
@@ -62,7 +62,7 @@ def test_a_set_whose_name_is_cut_is_named_as_it_is():
 
 
 def test_the_counts_of_each_kind():
-    """The reference's fields: cliques have no available, scaling groups no ready replicas; the sets of one service are added."""
+    """The operator's fields: cliques have no available, scaling groups no ready replicas; the sets of one service are added."""
     counts = {"replicas": 2, "updatedReplicas": 1, "readyReplicas": 3, "availableReplicas": 4}
     kinds = {
         "Deployment": ["demo-a"],
@@ -132,13 +132,15 @@ def test_a_graph_without_the_annotation_keeps_its_status():
     """An operator may manage it."""
     managed = given.graph(status={"state": "whatever"})
     del managed["metadata"]["annotations"][labels.WORKLOADS]
-    assert status(managed, Children(), given.NOW) == {"state": "whatever"}
+    assert status(managed, WorkloadIndex(), given.NOW) == {"state": "whatever"}
 
 
 def test_a_restart_that_waits_for_a_feature_says_so():
     asked = given.read(DECODE, annotations={labels.RESTART: "sync"}, restart={"id": "r1"})
     children = given.children(given.deployment())
-    said = [given.ready(graph.status(asked, children, given.NOW, DEFAULT._replace(restarts=on)))["message"] for on in (False, True)]
+    said = [
+        given.ready(graph_status.of_graph(asked, children, given.NOW, DEFAULT._replace(restarts=on)))["message"] for on in (False, True)
+    ]
     assert said == [
         "All resources are ready; restart r1 waits, because krm-fn sync runs without --restarts",
         "All resources are ready",
@@ -147,4 +149,4 @@ def test_a_restart_that_waits_for_a_feature_says_so():
 
 @pytest.mark.parametrize("kind", ["DynamoModel", "Deployment"])
 def test_another_kind_keeps_its_status(kind):
-    assert status({**given.graph(DECODE, status={"a": 1}), "kind": kind}, Children(), given.NOW) == {"a": 1}
+    assert status({**given.graph(DECODE, status={"a": 1}), "kind": kind}, WorkloadIndex(), given.NOW) == {"a": 1}

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn.kube import labels
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.status import job
+from krm_fn.status import request_profiling
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED
 
@@ -40,11 +40,13 @@ def test_a_job_names_its_request():
     assert (found.key, found.request, found.profile_hash, found.suspended) == (JOB, "qwen", asked.HASH, True)
 
 
-def pod(status: Any, name: str = "p-1", since: str = "2026-03-01T11:00:00Z", policy: str = "File", label: str = labels.JOB_NAME) -> job.Pod:
+def pod(
+    status: Any, name: str = "p-1", since: str = "2026-03-01T11:00:00Z", policy: str = "File", label: str = labels.JOB_NAME
+) -> request_profiling.ProfilingPod:
     """A pod of the Job. `policy` is where the message of the profiler comes from."""
     metadata = {"name": name, "namespace": "team-a", "labels": {label: "profile-qwen"}, "creationTimestamp": since}
     spec = {"initContainers": [{"name": "profiler", "terminationMessagePolicy": policy}]}
-    return job.pod({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status})
+    return request_profiling.read_pod({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status})
 
 
 def ended(code: int = 1, message: str = "", reason: str = "Error") -> dict[str, Any]:
@@ -106,18 +108,18 @@ DETAILS = [
 
 @pytest.mark.parametrize(("status", "detail"), [row[1:] for row in DETAILS], ids=[row[0] for row in DETAILS])
 def test_the_detail_of_a_pod(status, detail):
-    """The words of the reference, for each container, and also for pods that have not failed yet."""
-    assert pod(status).detail == (f"Pod: p-1, {detail}" if detail else "")
+    """The words of the operator, for each container, and also for pods that have not failed yet."""
+    assert pod(status).problem == (f"Pod: p-1, {detail}" if detail else "")
 
 
 def test_the_end_of_a_log_is_not_shown():
     """Fewer people may read the log of a pod than the status of a request, and a log may hold a token."""
     said = failed(("profiler", ended(1, "token=hf_secret")))
-    assert pod(said, policy="FallbackToLogsOnError").detail == "Pod: p-1, Container: profiler, ExitCode: 1, Reason: Error"
+    assert pod(said, policy="FallbackToLogsOnError").problem == "Pod: p-1, Container: profiler, ExitCode: 1, Reason: Error"
 
 
 def test_a_long_message_is_cut():
-    assert len(pod(failed(("profiler", ended(1, "x" * 5000)))).detail) < 1200
+    assert len(pod(failed(("profiler", ended(1, "x" * 5000)))).problem) < 1200
 
 
 def test_the_newest_failed_pod_counts():
@@ -125,12 +127,12 @@ def test_the_newest_failed_pod_counts():
     first = pod(failed(("profiler", ended(1))), "p-1", "2026-03-01T11:00:00Z")
     second = pod(failed(("profiler", ended(2))), "p-2", "2026-03-01T12:00:00Z", label=labels.OLD_JOB_NAME)
     third = pod({"phase": "Pending", "initContainerStatuses": [{"name": "profiler", "state": WAITING}]}, "p-3", "2026-03-01T13:00:00Z")
-    assert "ExitCode: 2" in job.detail([third, second, first], JOB)
-    assert "ImagePullBackOff" in job.detail([third], JOB)
-    assert job.detail([pod({"phase": "Failed"})], JOB) == ""
+    assert "ExitCode: 2" in request_profiling.pod_problem([third, second, first], JOB)
+    assert "ImagePullBackOff" in request_profiling.pod_problem([third], JOB)
+    assert request_profiling.pod_problem([pod({"phase": "Failed"})], JOB) == ""
 
 
 def test_pods_of_other_jobs_do_not_count():
     found = pod(failed(("profiler", ended(1))))
-    assert job.detail([found], JOB._replace(name="profile-other")) == ""
-    assert job.detail([found], JOB._replace(namespace="team-b")) == ""
+    assert request_profiling.pod_problem([found], JOB._replace(name="profile-other")) == ""
+    assert request_profiling.pod_problem([found], JOB._replace(namespace="team-b")) == ""

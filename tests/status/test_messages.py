@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import graph, observe
-from krm_fn.status.features import Features
+from krm_fn.status import graph_status, replica_status
+from krm_fn.status.sync_features import SyncFeatures
 from tests.status import given
 
 OVERDUE = given.condition("Progressing", False, "ProgressDeadlineExceeded", 'ReplicaSet "demo-decode-1" has timed out progressing.')
@@ -21,7 +21,7 @@ COMMAND = "see kubectl describe pods -n team-a -l nvidia.com/dynamo-graph-deploy
 def status(*resources, features=given.PODS, now=given.NOW, kind="Deployment", name="", replicas=None):
     """The status of a graph with one service, Decode."""
     read = given.read(given.entry("Decode", kind, name, replicas))
-    return graph.status(read, given.children(*resources), now, features)
+    return graph_status.of_graph(read, given.children(*resources), now, features)
 
 
 def message(*resources, **more):
@@ -31,11 +31,11 @@ def message(*resources, **more):
 
 
 def test_without_pods_the_command_that_shows_them():
-    assert message(SMALL, features=Features()) == f"desired=2, available=1, {COMMAND}"
+    assert message(SMALL, features=SyncFeatures()) == f"desired=2, available=1, {COMMAND}"
 
 
 def test_pods_are_not_read_without_their_feature():
-    assert message(SMALL, given.pod("demo-decode-1", **BROKEN), features=Features()) == f"desired=2, available=1, {COMMAND}"
+    assert message(SMALL, given.pod("demo-decode-1", **BROKEN), features=SyncFeatures()) == f"desired=2, available=1, {COMMAND}"
 
 
 UNSCHEDULABLE = {**given.condition("PodScheduled", False, "Unschedulable", "0/5 nodes are available: 5 Insufficient nvidia.com/gpu.")}
@@ -87,7 +87,7 @@ def test_the_reason_of_a_pod(fields, why):
     assert message(SMALL, given.pod("demo-decode-1", **fields)) == f"desired=2, available=1, pod demo-decode-1: {why}"
 
 
-SAID = Features(pods=True, pod_messages=True)
+SAID = SyncFeatures(pods=True, pod_messages=True)
 LONG = {"terminated": {"exitCode": 2, "message": f"usage:\n\x1b[31m{'x' * 400}\n\n"}}
 LAST_LINES = [
     (given.waiting("CrashLoopBackOff", lastState=ENDED, restartCount=7), 'restarts=7, last message "a line of the log"'),
@@ -151,7 +151,7 @@ def test_a_deadline_of_an_older_spec_has_not_failed():
     """The controller has not seen the fix yet."""
     older = given.deployment("demo-decode", 2, OVERDUE, generation=2, updatedReplicas=1)
     assert status(older)["state"] == "pending"
-    assert observe.get("Deployment").observe(older).failure is None
+    assert replica_status.get("Deployment").read(older).failure is None
 
 
 def test_a_ready_deployment_has_not_failed():
@@ -189,7 +189,7 @@ def test_a_pod_never_fails_a_deployment():
     [
         ("2026-03-01T11:55:00Z", given.PODS, 300),
         ("2026-03-01T11:50:00Z", given.PODS, None),
-        ("2026-03-01T11:55:00Z", Features(), None),
+        ("2026-03-01T11:55:00Z", SyncFeatures(), None),
         ("soon", given.PODS, None),
     ],
     ids=["waits", "failed", "no pods", "no time"],
@@ -198,7 +198,7 @@ def test_the_moment_at_which_the_status_changes_by_itself(since, features, secon
     """No event tells the syncer that a time is over."""
     read = given.read(given.entry("Decode", **SET))
     children = given.children(GROUP, given.pod("demo-decode-0-0", since=since, **BROKEN), given.pod("later", since="2026-03-01T11:59:00Z"))
-    assert graph.recheck(read, children, given.NOW, features) == seconds
+    assert graph_status.recheck(read, children, given.NOW, features) == seconds
 
 
 @pytest.mark.parametrize(("kind", "command"), [("PodClique", "podclique"), ("PodCliqueScalingGroup", "podcliquescalinggroup")])
@@ -207,7 +207,7 @@ def test_a_number_that_grove_does_not_follow(kind, command):
     counts = {"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1}
     own = given.workload(kind, "demo-0-decode", counts, replicas=1, marks={labels.PART_OF: "demo"})
     asked = {"kind": kind, "name": "demo-0-decode", "replicas": 3}
-    on, off = status(own, **asked), status(own, features=Features(grove_counts=False), **asked)
+    on, off = status(own, **asked), status(own, features=SyncFeatures(grove_counts=False), **asked)
     assert [each["state"] for each in (on, off)] == ["pending", "pending"]
     assert given.ready(on)["message"].endswith("/demo-0-decode: desired=1, in the graph=3")
     assert given.ready(off)["message"].endswith(
@@ -223,11 +223,11 @@ def test_a_workload_that_another_graph_lists_too():
     two = one._replace(key=one.key._replace(name="other"))
     children = given.children(given.deployment())
     for each in (one, two):
-        children.enlist(each)
-    told = [given.ready(graph.status(each, children, given.NOW, given.PODS))["message"] for each in (one, two)]
+        children.put_graph(each)
+    told = [given.ready(graph_status.of_graph(each, children, given.NOW, given.PODS))["message"] for each in (one, two)]
     assert told == [
         f"All resources are ready; Deployment demo-decode is also a workload of DynamoGraphDeployment {name}; remove or rename one of them"
         for name in ("other", "demo")
     ]
-    children.delist(two.key)
-    assert given.ready(graph.status(one, children, given.NOW, given.PODS))["message"] == "All resources are ready"
+    children.drop_graph(two.key)
+    assert given.ready(graph_status.of_graph(one, children, given.NOW, given.PODS))["message"] == "All resources are ready"

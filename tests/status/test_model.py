@@ -1,26 +1,27 @@
-"""The status of a model follows the reference's dynamo_model_controller.go, and says what to do where something is missing."""
+"""The status of a model follows the operator's dynamo_model_controller.go, and says what to do where something is missing."""
 
 from __future__ import annotations
 
 import pytest
 
-from krm_fn.status import endpoints, models
-from krm_fn.status import model as statuses
-from krm_fn.status.base_models import BaseModels
-from krm_fn.status.children import Children
-from krm_fn.status.features import Features
-from krm_fn.status.models import Load
-from krm_fn.status.models.events import events
+from krm_fn.status import cached_model, model_endpoints, model_status
+from krm_fn.status.base_model_index import BaseModelIndex
+from krm_fn.status.cached_model import AdapterLoad
+from krm_fn.status.model_status import events
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given, lora
 from tests.status.lora import endpoint, graph, model, slice_, worker
 
 TWO = [slice_(endpoint("w-1"), endpoint("w-2")), worker("w-1"), worker("w-2")]
-LOADED, REFUSED = Load(loaded=True, tried=True), Load(tried=True, problem="load LoRA failed with status 500: no such file")
+LOADED, REFUSED = AdapterLoad(loaded=True, tried=True), AdapterLoad(tried=True, problem="load LoRA failed with status 500: no such file")
 
 
 def loads(**known):
     """What is known about the pods of TWO: `w1` and `w2`."""
-    return {endpoints.Place(f"w-{name[1:]}", f"uid-w-{name[1:]}", 0, f"10.0.0.{name[1:]}"): load for name, load in known.items()}
+    return {
+        model_endpoints.WorkerEndpoint(f"w-{name[1:]}", f"uid-w-{name[1:]}", 0, f"10.0.0.{name[1:]}"): load for name, load in known.items()
+    }
 
 
 def short(status):
@@ -33,7 +34,7 @@ def message(status, name="Ready"):
 
 
 INVALID = [
-    # reason, model, message (reference: internal/webhook/validation/dynamomodel_test.go; the last four are ours)
+    # reason, model, message (operator: internal/webhook/validation/dynamomodel_test.go; the last four are ours)
     ("no name", model(modelName=""), "spec.modelName is required"),
     ("no base", model(base=""), "spec.baseModelName is required"),
     ("a LoRA without a source", model(source=None), "spec.source is required when modelType is 'lora'"),
@@ -223,16 +224,18 @@ def test_an_endpoint_whose_pod_may_come_soon_is_no_problem_yet():
 def test_a_message_names_three_endpoints_at_most():
     pods = [f"w-{number}" for number in range(5)]
     around = [slice_(*map(endpoint, pods)), *map(worker, pods)]
-    found = lora.status(model(), *around, loads={endpoints.Place(pod, f"uid-{pod}", 0, lora.address(pod)): REFUSED for pod in pods})
+    found = lora.status(
+        model(), *around, loads={model_endpoints.WorkerEndpoint(pod, f"uid-{pod}", 0, lora.address(pod)): REFUSED for pod in pods}
+    )
     assert message(found).count("no such file") == 3
     assert message(found).endswith("; and 2 more")
 
 
 def test_without_the_feature_nothing_is_ready_and_the_condition_says_so():
-    found = lora.status(model(), *TWO, features=Features(models=True))
+    found = lora.status(model(), *TWO, features=SyncFeatures(models=True))
     assert short(found).endswith("EndpointsReady=-LorasDisabled Ready=-LorasDisabled Stalled=LorasDisabled")
     assert message(found) == "nothing is loaded, because krm-fn sync runs without --loras"
-    assert lora.status(model(type_="base"), *TWO, features=Features(models=True))["readyEndpoints"] == 2
+    assert lora.status(model(type_="base"), *TWO, features=SyncFeatures(models=True))["readyEndpoints"] == 2
 
 
 def test_a_deleted_model_keeps_its_status():
@@ -251,7 +254,7 @@ def stored(**known):
 @pytest.mark.parametrize("known", [{"w1": LOADED, "w2": LOADED}, {"w1": LOADED, "w2": REFUSED}], ids=["all ready", "one refused"])
 def test_the_stored_status_holds_until_the_endpoints_answer(known):
     own = stored(**known)
-    trusted = {name: Load(loaded=load.loaded) for name, load in known.items()}
+    trusted = {name: AdapterLoad(loaded=load.loaded) for name, load in known.items()}
     assert lora.status(own, *TWO, loads=loads(**trusted), now=given.LATER) == own["status"]
     assert lora.status(own, *TWO, loads=None, now=given.LATER) == own["status"]
     assert lora.status(own, *TWO, loads=loads(**known), now=given.LATER) == own["status"]
@@ -272,18 +275,18 @@ def test_another_spec_or_other_endpoints_are_told_at_once():
 
 
 def test_the_endpoints_of_the_reference_are_trusted_by_the_generation_of_its_condition():
-    """The reference writes no top-level observedGeneration."""
+    """The operator writes no top-level observedGeneration."""
     rows = [{"address": "http://10.0.0.1:9090", "podName": "w-1", "ready": True}, {"address": "http://10.0.0.2:9090", "ready": False}]
     told = {"type": "EndpointsReady", "status": "False", "reason": "NotReady", "observedGeneration": 2}
 
     def stored(**change):
-        return models.stored(models.read(model(status={"endpoints": rows, "conditions": [{**told, **change}]})))
+        return cached_model.stored_loads(cached_model.read(model(status={"endpoints": rows, "conditions": [{**told, **change}]})))
 
     first, second = ("http://10.0.0.1:9090", "w-1"), ("http://10.0.0.2:9090", "")
     assert stored() == {first: True}
     assert stored(observedGeneration=1) == {first: False, second: False}, "they may have the adapter of an earlier spec"
     assert stored(reason="Loading") == {first: True, second: False}, "the earlier process ended before an answer"
-    assert models.stored(models.read(model())) == {}
+    assert cached_model.stored_loads(cached_model.read(model())) == {}
 
 
 # Events
@@ -291,7 +294,7 @@ def test_the_endpoints_of_the_reference_are_trusted_by_the_generation_of_its_con
 
 def told(before, after):
     """The events between two statuses."""
-    return [f"{'Warning' if each.warning else 'Normal'} {each.reason} {each.note}" for each in events(models.read(before), after)]
+    return [f"{'Warning' if each.warning else 'Normal'} {each.reason} {each.note}" for each in events(cached_model.read(before), after)]
 
 
 EVENTS = [
@@ -352,10 +355,10 @@ ABSURD = [
 
 @pytest.mark.parametrize("fields", ABSURD)
 def test_absurd_values_never_raise(fields):
-    own = {"apiVersion": "nvidia.com/v1alpha1", "kind": models.KIND, **fields}
+    own = {"apiVersion": "nvidia.com/v1alpha1", "kind": cached_model.KIND, **fields}
     found = lora.status(own, *TWO, loads={})
     assert found["conditions"]
-    assert events(models.read(own), found) is not None
+    assert events(cached_model.read(own), found) is not None
 
 
 def test_a_status_depends_on_the_objects_and_not_on_their_order():
@@ -363,4 +366,4 @@ def test_a_status_depends_on_the_objects_and_not_on_their_order():
     around = [*TWO, slice_(endpoint("w-3"), name="s0"), worker("w-3"), graph("other"), model("z")]
     first, last = lora.status(model(), *around, loads={}), lora.status(model(), *reversed(around), loads={})
     assert first == last
-    assert statuses.status(models.read(model()), BaseModels(), Children(), given.NOW, lora.ON)["totalEndpoints"] == 0
+    assert model_status.of_model(cached_model.read(model()), BaseModelIndex(), WorkloadIndex(), given.NOW, lora.ON)["totalEndpoints"] == 0

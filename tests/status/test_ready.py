@@ -1,4 +1,4 @@
-"""When a workload is ready, and the first check that fails, for each kind (the reference's IsDeploymentReady, CheckPodCliqueReady, …)."""
+"""When a workload is ready, and the first check that fails, for each kind (the operator's IsDeploymentReady, CheckPodCliqueReady, …)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status.children import Children
+from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 
 
 def observed(resource, *others):
     """The observation of the first object, judged together with the others."""
-    children = Children.of([resource, *others])
-    (first,) = Children.of([resource])._all  # the only key
+    children = WorkloadIndex.of([resource, *others])
+    (first,) = WorkloadIndex.of([resource])._all  # the only key
     found = children.get(first)
     assert found is not None
-    assert found.ready is not bool(found.why)
+    assert found.ready is not bool(found.problem)
     return found
 
 
@@ -39,11 +39,11 @@ DEPLOYMENTS = [
 
 @pytest.mark.parametrize(("fields", "why"), [row[1:] for row in DEPLOYMENTS], ids=[row[0] for row in DEPLOYMENTS])
 def test_deployments(fields, why):
-    assert observed(given.deployment(**fields)).why == why
+    assert observed(given.deployment(**fields)).problem == why
 
 
 def test_a_deployment_without_a_status_is_not_ready():
-    assert observed(given.workload("Deployment", "demo-decode", replicas=1)).why.startswith("spec not yet processed")
+    assert observed(given.workload("Deployment", "demo-decode", replicas=1)).problem.startswith("spec not yet processed")
 
 
 # spec, status: replicas, ready or available, updated, observedGeneration, generation
@@ -62,13 +62,13 @@ GROVE = [
 @pytest.mark.parametrize("kind", ["PodClique", "PodCliqueScalingGroup"])
 @pytest.mark.parametrize(("numbers", "why"), GROVE, ids=[row[1] or str(row[0][0]) for row in GROVE])
 def test_grove(kind, numbers, why):
-    """Without the hash of a newer Grove, the reference's rules are all."""
+    """Without the hash of a newer Grove, the operator's rules are all."""
     word = "ready" if kind == "PodClique" else "available"
     wanted, replicas, up, updated, seen, generation = numbers
     status = {"replicas": replicas, f"{word}Replicas": up, "updatedReplicas": updated}
     status |= {} if seen is None else {"observedGeneration": seen}
     found = observed(given.workload(kind, "demo-0-decode", status, generation=generation, replicas=wanted, marks={labels.PART_OF: "demo"}))
-    assert found.why == why.format(word)
+    assert found.problem == why.format(word)
 
 
 def clique_set(generation=1, seen=1, revision="a", **template):
@@ -136,7 +136,7 @@ TOGETHER = [
 @pytest.mark.parametrize(("whole", "own", "others", "why"), [row[1:] for row in TOGETHER], ids=[row[0] for row in TOGETHER])
 def test_grove_together(whole, own, others, why):
     """Where Grove tells which templates an object follows, all objects of a set must say the same."""
-    assert observed(own, *others, *([whole] if whole else [])).why == why
+    assert observed(own, *others, *([whole] if whole else [])).problem == why
 
 
 # spec, status: replicas, ready, updated, observedGeneration, generation, Available
@@ -162,7 +162,7 @@ def test_leader_worker_sets(numbers, why):
     status = {"replicas": replicas, "readyReplicas": up, "updatedReplicas": updated}
     status |= {} if seen is None else {"observedGeneration": seen}
     status |= {} if available is None else {"conditions": [given.condition("Available", available)]}
-    assert observed(given.workload("LeaderWorkerSet", "demo-decode-0", status, generation=generation, replicas=wanted)).why == why
+    assert observed(given.workload("LeaderWorkerSet", "demo-decode-0", status, generation=generation, replicas=wanted)).problem == why
 
 
 def test_the_selector_of_the_pods():

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import requests
-from krm_fn.status.features import Features
-from krm_fn.status.requests import Seen, deployment
+from krm_fn.status import cached_request, request_deployment
+from krm_fn.status.cached_request import RequestInputs
+from krm_fn.status.sync_features import SyncFeatures
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 from tests.status.given import LATER, NOW
@@ -38,7 +38,9 @@ def walk(*steps, **spec):
 
 def test_a_graph_to_commit():
     """Without autoApply the request is ready as soon as the graph is generated."""
-    pending, profiling, ready = walk(Seen(), Seen(asked.profiling()), Seen(asked.profiling(COMPLETE), asked.written()))
+    pending, profiling, ready = walk(
+        RequestInputs(), RequestInputs(asked.profiling()), RequestInputs(asked.profiling(COMPLETE), asked.written())
+    )
     assert (pending["state"], asked.told(pending)) == (
         "Pending",
         {"Profiling": ("False", "ProfilingPending"), **busy("ProfilingPending")},
@@ -52,12 +54,12 @@ def test_a_graph_to_commit():
 
 
 def test_a_graph_that_is_deployed():
-    """Names, states, reasons and messages of the reference, and `created` only once the graph exists."""
+    """Names, states, reasons and messages of the operator, and `created` only once the graph exists."""
     job, output = asked.profiling(COMPLETE), asked.written()
     due, created, ready, degraded, again, gone = walk(
-        Seen(job, output),
-        *(Seen(job, output, asked.graph(state)) for state in ("", "successful", "pending", "successful")),
-        Seen(job, output),
+        RequestInputs(job, output),
+        *(RequestInputs(job, output, asked.graph(state)) for state in ("", "successful", "pending", "successful")),
+        RequestInputs(job, output),
         autoApply=True,
     )
     assert (due["state"], asked.told(due)) == (
@@ -82,14 +84,17 @@ def test_a_graph_that_is_back_counts_again():
     """Nothing is terminal: the state follows from the objects."""
     job, output = asked.profiling(COMPLETE), asked.written()
     *_, gone, back = walk(
-        Seen(job, output, asked.graph("successful")), Seen(job, output), Seen(job, output, asked.graph("successful")), autoApply=True
+        RequestInputs(job, output, asked.graph("successful")),
+        RequestInputs(job, output),
+        RequestInputs(job, output, asked.graph("successful")),
+        autoApply=True,
     )
     assert (gone["state"], back["state"]) == ("DeploymentDeleted", "Ready")
 
 
 def test_a_failed_graph_is_stalled_but_not_failed():
-    """The reference has no state for it: the request stays in Deploying. kstatus hears that waiting does not help."""
-    found = asked.status(asked.read(autoApply=True), Seen(asked.profiling(COMPLETE), asked.written(), asked.graph("failed")))
+    """The operator has no state for it: the request stays in Deploying. kstatus hears that waiting does not help."""
+    found = asked.status(asked.read(autoApply=True), RequestInputs(asked.profiling(COMPLETE), asked.written(), asked.graph("failed")))
     assert (found["state"], found["deployment"]["state"]) == ("Deploying", "failed")
     assert asked.told(found)["Stalled"] == ("True", "DeploymentCreated")
 
@@ -97,10 +102,10 @@ def test_a_failed_graph_is_stalled_but_not_failed():
 def test_overrides_give_the_place_of_the_graph():
     spec = {"autoApply": True, "deploymentOverrides": {"name": "prod", "namespace": "serving"}}
     output = asked.written()
-    key = deployment.target(asked.read(**spec), output)
+    key = request_deployment.target(asked.read(**spec), output)
     assert key is not None
     assert (key.kind, key.namespace, key.name) == ("DynamoGraphDeployment", "serving", "prod")
-    seen = Seen(asked.profiling(COMPLETE), output, asked.graph("successful", name="prod", namespace="serving"))
+    seen = RequestInputs(asked.profiling(COMPLETE), output, asked.graph("successful", name="prod", namespace="serving"))
     found = asked.status(asked.read(**spec), seen)
     assert found["deployment"] == {"name": "prod", "namespace": "serving", "state": "successful", "created": True}
 
@@ -131,7 +136,7 @@ TARGETS = [
 
 @pytest.mark.parametrize(("spec", "stored", "output", "name"), [row[1:] for row in TARGETS], ids=[row[0] for row in TARGETS])
 def test_the_graph_of_a_request(spec, stored, output, name):
-    key = deployment.target(asked.read(stored, **spec), output)
+    key = request_deployment.target(asked.read(stored, **spec), output)
     assert (key.name if key else None) == name
 
 
@@ -142,15 +147,15 @@ RUN, DONE, OUT = asked.profiling(), asked.profiling(COMPLETE), asked.written()
 BOTH = "ProfilingCompleted SpecGenerated"
 LEVELS = [
     # what is stored, what is seen, the state and the reasons of Profiling, SpecGenerated and DeploymentReady
-    ("the output is enough, the Job still runs", {}, {}, Seen(RUN, OUT), "Ready", BOTH),
-    ("the output is enough, the Job is suspended", {}, {}, Seen(asked.profiling(suspend=True), OUT), "Ready", BOTH),
-    ("the output is enough, the Job is gone", {}, {}, Seen(None, OUT), "Ready", BOTH),
-    ("the output is enough, the Job failed", {}, {}, Seen(asked.profiling(FAILED), OUT), "Ready", BOTH),
+    ("the output is enough, the Job still runs", {}, {}, RequestInputs(RUN, OUT), "Ready", BOTH),
+    ("the output is enough, the Job is suspended", {}, {}, RequestInputs(asked.profiling(suspend=True), OUT), "Ready", BOTH),
+    ("the output is enough, the Job is gone", {}, {}, RequestInputs(None, OUT), "Ready", BOTH),
+    ("the output is enough, the Job failed", {}, {}, RequestInputs(asked.profiling(FAILED), OUT), "Ready", BOTH),
     (
         "an output without a hash needs a completed Job",
         {},
         {},
-        Seen(asked.profiling(hash_=""), asked.written(hash_="")),
+        RequestInputs(asked.profiling(hash_=""), asked.written(hash_="")),
         "Profiling",
         "ProfilingRunning",
     ),
@@ -158,29 +163,36 @@ LEVELS = [
         "an output without a hash, of a completed Job",
         {},
         {},
-        Seen(asked.profiling(COMPLETE, hash_=""), asked.written(hash_="")),
+        RequestInputs(asked.profiling(COMPLETE, hash_=""), asked.written(hash_="")),
         "Ready",
         BOTH,
     ),
-    ("a stale output of other settings waits for the Job", {}, {}, Seen(None, asked.written(hash_=OTHER)), "Pending", "ProfilingPending"),
-    ("all is gone, and the graph stays", MEMORY, {}, Seen(), "Ready", BOTH),
-    ("the output is gone, the Job is completed", MEMORY, {}, Seen(DONE), "Ready", BOTH),
-    ("the output is gone, the Job is suspended", MEMORY, {}, Seen(asked.profiling(suspend=True)), "Ready", BOTH),
+    (
+        "a stale output of other settings waits for the Job",
+        {},
+        {},
+        RequestInputs(None, asked.written(hash_=OTHER)),
+        "Pending",
+        "ProfilingPending",
+    ),
+    ("all is gone, and the graph stays", MEMORY, {}, RequestInputs(), "Ready", BOTH),
+    ("the output is gone, the Job is completed", MEMORY, {}, RequestInputs(DONE), "Ready", BOTH),
+    ("the output is gone, the Job is suspended", MEMORY, {}, RequestInputs(asked.profiling(suspend=True)), "Ready", BOTH),
     (
         "a new Job for new settings is suspended, the output is of the settings before",
         MEMORY,
         {},
-        Seen(asked.profiling(suspend=True), asked.written(hash_=OTHER)),
+        RequestInputs(asked.profiling(suspend=True), asked.written(hash_=OTHER)),
         "Profiling",
         "ProfilingRunning SpecGenerated",
     ),
-    ("profiled again: Job and output were deleted", MEMORY, {}, Seen(RUN), "Profiling", "ProfilingRunning SpecGenerated"),
-    ("profiled again without success", MEMORY, {}, Seen(asked.profiling(FAILED)), "Failed", "ProfilingFailed SpecGenerated"),
+    ("profiled again: Job and output were deleted", MEMORY, {}, RequestInputs(RUN), "Profiling", "ProfilingRunning SpecGenerated"),
+    ("profiled again without success", MEMORY, {}, RequestInputs(asked.profiling(FAILED)), "Failed", "ProfilingFailed SpecGenerated"),
     (
         "profiled again while the graph runs",
         DEPLOYED,
         AUTO,
-        Seen(RUN, None, asked.graph("successful")),
+        RequestInputs(RUN, None, asked.graph("successful")),
         "Ready",
         "ProfilingRunning SpecGenerated DeploymentReady",
     ),
@@ -188,24 +200,38 @@ LEVELS = [
         "profiled again: the graph of before is not deployed",
         MEMORY,
         AUTO,
-        Seen(asked.profiling(hash_=""), asked.written(hash_=OTHER)),
+        RequestInputs(asked.profiling(hash_=""), asked.written(hash_=OTHER)),
         "Profiling",
         "ProfilingRunning SpecGenerated",
     ),
-    ("autoApply is turned on later", MEMORY, AUTO, Seen(), "Deploying", f"{BOTH} DeploymentPending"),
-    ("autoApply is turned off later", DEPLOYED, {}, Seen(None, None, asked.graph("pending")), "Ready", f"{BOTH} DeploymentCreated"),
-    ("autoApply is turned off and the graph deleted", DEPLOYED, {}, Seen(), "Ready", f"{BOTH} DeploymentDeleted"),
+    ("autoApply is turned on later", MEMORY, AUTO, RequestInputs(), "Deploying", f"{BOTH} DeploymentPending"),
+    (
+        "autoApply is turned off later",
+        DEPLOYED,
+        {},
+        RequestInputs(None, None, asked.graph("pending")),
+        "Ready",
+        f"{BOTH} DeploymentCreated",
+    ),
+    ("autoApply is turned off and the graph deleted", DEPLOYED, {}, RequestInputs(), "Ready", f"{BOTH} DeploymentDeleted"),
     (
         "the graph was made by others, before anything was profiled",
         {},
         AUTO,
-        Seen(RUN, None, asked.graph("successful")),
+        RequestInputs(RUN, None, asked.graph("successful")),
         "Profiling",
         "ProfilingRunning",
     ),
-    ("the graph is half applied", {}, AUTO, Seen(DONE, OUT, asked.graph("", complete=False)), "Deploying", f"{BOTH} DeploymentPending"),
-    ("a foreign Job, but the output is there", {}, {}, Seen(asked.profiling(owner=None), OUT), "Ready", BOTH),
-    ("a foreign Job, but the graph is there", MEMORY, {}, Seen(asked.profiling(owner="x")), "Ready", BOTH),
+    (
+        "the graph is half applied",
+        {},
+        AUTO,
+        RequestInputs(DONE, OUT, asked.graph("", complete=False)),
+        "Deploying",
+        f"{BOTH} DeploymentPending",
+    ),
+    ("a foreign Job, but the output is there", {}, {}, RequestInputs(asked.profiling(owner=None), OUT), "Ready", BOTH),
+    ("a foreign Job, but the graph is there", MEMORY, {}, RequestInputs(asked.profiling(owner="x")), "Ready", BOTH),
 ]
 
 
@@ -222,7 +248,7 @@ def test_the_state_follows_from_the_objects(stored, spec, seen, state, reasons):
 
 def test_the_job_is_back_after_it_was_missing():
     """A missing Job fails the request only as long as it is missing."""
-    _, failed, again = walk(Seen(asked.profiling()), Seen(), Seen(asked.profiling()))
+    _, failed, again = walk(RequestInputs(asked.profiling()), RequestInputs(), RequestInputs(asked.profiling()))
     assert (failed["state"], asked.told(failed)["Profiling"]) == ("Failed", ("False", "ProfilingFailed"))
     assert asked.message(failed, "Profiling").startswith('jobs.batch "profile-qwen" not found; ')
     assert (again["state"], asked.told(again)) == ("Profiling", {**RUNNING, **busy("ProfilingRunning")})
@@ -233,39 +259,39 @@ def test_the_mocker_can_be_chosen_after_profiling():
     texts = {"mocker_config_with_planner.yaml": asked.TEXT.replace("vllm-disagg", "mocker")}
     real, mocker = (asked.written(mocker=each, **texts) for each in (False, True))
     job = asked.profiling(COMPLETE)
-    first = asked.status(asked.read(), Seen(job, real))
-    second = asked.status(asked.read(first, useMocker=True, generation=2), Seen(job, mocker))
+    first = asked.status(asked.read(), RequestInputs(job, real))
+    second = asked.status(asked.read(first, useMocker=True, generation=2), RequestInputs(job, mocker))
     assert [each["generatedDeployment"]["metadata"]["name"] for each in (first, second)] == ["vllm-disagg", "mocker"]
 
 
 def test_a_request_without_our_annotation_is_left_alone():
     """Somebody else may manage it."""
     before = {"state": "Ready", "anything": 1}
-    assert asked.status(asked.read(before, hash_=None), Seen(asked.profiling(FAILED))) == before
+    assert asked.status(asked.read(before, hash_=None), RequestInputs(asked.profiling(FAILED))) == before
 
 
 def test_a_deleted_request_keeps_its_status():
     deleted = asked.resource({"state": "Ready"})
     deleted["metadata"]["deletionTimestamp"] = NOW
-    assert asked.status(requests.read(deleted), Seen()) == {"state": "Ready"}
+    assert asked.status(cached_request.read(deleted), RequestInputs()) == {"state": "Ready"}
 
 
 def test_fields_and_conditions_of_others_stay():
     other = {"type": "Audited", "status": "True", "reason": "Yes", "message": "", "lastTransitionTime": NOW}
-    found = asked.status(asked.read({"conditions": [other], "more": 1}), Seen(asked.profiling()))
+    found = asked.status(asked.read({"conditions": [other], "more": 1}), RequestInputs(asked.profiling()))
     assert (found["conditions"][0], found["more"]) == (other, 1)
 
 
 def test_times_move_only_with_the_status_of_a_condition():
-    first = asked.status(asked.read(), Seen(asked.profiling()))
-    second = asked.status(asked.read(first), Seen(asked.profiling(), pod="Pod: p, Reason: Evicted"), now=LATER)
+    first = asked.status(asked.read(), RequestInputs(asked.profiling()))
+    second = asked.status(asked.read(first), RequestInputs(asked.profiling(), pod="Pod: p, Reason: Evicted"), now=LATER)
     assert {each["lastTransitionTime"] for each in second["conditions"]} == {NOW}
     assert "Evicted" in asked.message(second, "Profiling")
 
 
 def test_without_the_feature_the_message_names_both_ways():
     """`krm-fn sync` without --auto-apply generates, but deploys nothing."""
-    found = asked.status(asked.read(autoApply=True), Seen(asked.profiling(COMPLETE), asked.written()), Features(requests=True))
+    found = asked.status(asked.read(autoApply=True), RequestInputs(asked.profiling(COMPLETE), asked.written()), SyncFeatures(requests=True))
     assert (found["state"], asked.told(found)["DeploymentReady"]) == ("Deploying", ("False", "AutoApplyDisabled"))
     assert asked.told(found)["Stalled"] == ("True", "AutoApplyDisabled")
     said = asked.message(found, "DeploymentReady")
@@ -275,8 +301,8 @@ def test_without_the_feature_the_message_names_both_ways():
 
 def test_without_the_feature_a_committed_graph_counts_as_deployed():
     """Its annotation `workloads` may be missing: the operator may manage the graph."""
-    seen = Seen(asked.profiling(COMPLETE), asked.written(), asked.graph("successful", complete=False))
-    assert asked.status(asked.read(autoApply=True), seen, Features(requests=True))["state"] == "Ready"
+    seen = RequestInputs(asked.profiling(COMPLETE), asked.written(), asked.graph("successful", complete=False))
+    assert asked.status(asked.read(autoApply=True), seen, SyncFeatures(requests=True))["state"] == "Ready"
 
 
 def test_the_labels_of_a_graph_name_its_request():
@@ -289,4 +315,4 @@ def test_a_profile_hash_is_read_from_the_annotation():
     read = asked.read()
     assert (read.managed, read.profile_hash) == (True, HASH)
     assert asked.read(hash_=None).managed is False
-    assert labels.PROFILE_HASH in labels.notes(asked.resource())
+    assert labels.PROFILE_HASH in labels.annotations(asked.resource())

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.profiling.output import Output
-from krm_fn.status.requests import objects
+from krm_fn.profiling.profiler_output import ProfilerOutput
+from krm_fn.status import request_generation
 from tests.status import asked
 
 TEXT = """\
@@ -34,7 +34,7 @@ SPEC = {"backendFramework": "vllm", "services": {"Frontend": {"componentType": "
 
 def graph(text: str = TEXT, status: Any = None, **overrides: Any) -> Any:
     """The graph as the request wants it."""
-    return objects.graph(asked.written(text), asked.read(status, deploymentOverrides=overrides))
+    return request_generation.graph_to_deploy(asked.written(text), asked.read(status, deploymentOverrides=overrides))
 
 
 def test_without_overrides():
@@ -53,7 +53,7 @@ def test_without_overrides():
 
 
 def test_overrides_win():
-    """In the order of the reference: generated, then the marks of the request, then the overrides. `workersImage` is the profiler's."""
+    """In the order of the operator: generated, then the marks of the request, then the overrides. `workersImage` is the profiler's."""
     metadata = graph(
         name="prod", namespace="serving", labels={"origin": "mine", "team": "search"}, annotations={"a": "mine", "b": "2"}, workersImage="w"
     )["metadata"]
@@ -73,17 +73,17 @@ def test_absurd_overrides_are_left_out(overrides):
 
 def test_the_graph_in_the_status_stands_in_for_a_lost_or_changed_output():
     stored = {"generatedDeployment": asked.GRAPH}
-    for output in (Output(), asked.written(TEXT, edited=True)):
-        assert objects.graph(output, asked.read(stored))["spec"] == asked.GRAPH["spec"]
-        assert objects.config_maps(output, asked.read(stored)) == []
+    for output in (ProfilerOutput(), asked.written(TEXT, edited=True)):
+        assert request_generation.graph_to_deploy(output, asked.read(stored))["spec"] == asked.GRAPH["spec"]
+        assert request_generation.config_maps(output, asked.read(stored)) == []
     with pytest.raises(ValueError, match="no such thing"):
-        objects.graph(Output(problem="no such thing"), asked.read())
+        request_generation.graph_to_deploy(ProfilerOutput(problem="no such thing"), asked.read())
 
 
 def test_config_maps():
     """The namespace of the graph, the marks of the request, and the content; not the overrides of the graph's labels."""
     request = asked.read(deploymentOverrides={"namespace": "serving", "name": "prod", "labels": {"team": "search"}})
-    assert objects.config_maps(asked.written(TEXT), request) == [
+    assert request_generation.config_maps(asked.written(TEXT), request) == [
         {
             "apiVersion": "v1",
             "kind": "ConfigMap",

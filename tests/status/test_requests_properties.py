@@ -10,10 +10,10 @@ from hypothesis import given as random
 from hypothesis import strategies as st
 
 from krm_fn.kube import labels
-from krm_fn.status import changes, job, request, requests
-from krm_fn.status.features import Features
-from krm_fn.status.job import Job
-from krm_fn.status.requests import Seen
+from krm_fn.status import cached_request, conditions, request_profiling, request_status
+from krm_fn.status.cached_request import RequestInputs
+from krm_fn.status.request_profiling import ProfilingJob
+from krm_fn.status.sync_features import SyncFeatures
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 from tests.support.strategies import JSON
@@ -33,9 +33,9 @@ STATES = st.sampled_from(["", "pending", "successful", "failed"])
 GRAPHS = st.none() | st.builds(
     lambda state, ours, complete: asked.graph(state, ours=ours, complete=complete), STATES, st.booleans(), st.booleans()
 )
-SEEN = st.builds(Seen, JOBS, OUTPUTS, GRAPHS, st.sampled_from(["", "Pod: p"]), st.sampled_from(["", "refused"]))
+SEEN = st.builds(RequestInputs, JOBS, OUTPUTS, GRAPHS, st.sampled_from(["", "Pod: p"]), st.sampled_from(["", "refused"]))
 SPECS = st.fixed_dictionaries({}, optional={"autoApply": st.booleans(), "deploymentOverrides": st.sampled_from([{}, {"name": "prod"}])})
-FEATURES = st.builds(Features, requests=st.just(True), auto_apply=st.booleans())
+FEATURES = st.builds(SyncFeatures, requests=st.just(True), auto_apply=st.booleans())
 
 
 def sound(found: dict[str, Any]) -> None:
@@ -43,7 +43,11 @@ def sound(found: dict[str, Any]) -> None:
     types = [each["type"] for each in found["conditions"]]
     assert len(types) == len(set(types))
     assert all({"type", "status", "reason", "message", "lastTransitionTime"} <= each.keys() for each in found["conditions"])
-    assert all(each["status"] in ("True", "False") and each["reason"] for each in found["conditions"] if each["type"] in request.OWNED)
+    assert all(
+        each["status"] in ("True", "False") and each["reason"]
+        for each in found["conditions"]
+        if each["type"] in request_status.REQUEST_CONDITIONS
+    )
     told = asked.told(found)
     assert (told["Ready"][0] == "True") is (not {"Stalled", "Reconciling"} & told.keys())
     assert not {"Stalled", "Reconciling"} <= told.keys()
@@ -52,7 +56,7 @@ def sound(found: dict[str, Any]) -> None:
 
 @random(st.lists(SEEN, min_size=1, max_size=4), SPECS, HASHES, FEATURES)
 def test_any_life_is_sound_and_settles(lives, spec, hash_, features):
-    """The state is one of the reference's, a generated graph is never lost, and a second pass writes nothing."""
+    """The state is one of the operator's, a generated graph is never lost, and a second pass writes nothing."""
     found: dict[str, Any] = {}
     for seen in lives:
         before, found = found, asked.status(asked.read(found, hash_=hash_, **spec), seen, features)
@@ -60,7 +64,7 @@ def test_any_life_is_sound_and_settles(lives, spec, hash_, features):
         assert ("generatedDeployment" in found) >= ("generatedDeployment" in before)
         assert found.get("deployment", {}).get("created", False) >= before.get("deployment", {}).get("created", False)
         again = asked.status(asked.read(found, hash_=hash_, **spec), seen, features)
-        assert changes.patch(found, again) is None
+        assert conditions.patch(found, again) is None
 
 
 @random(SEEN, SPECS, FEATURES)
@@ -68,7 +72,7 @@ def test_a_status_changes_nothing_that_it_is_given(seen, spec, features):
     """The syncer shares the stored status and the output between calls."""
     first = asked.read(asked.status(asked.read(**spec), seen, features), **spec)
     given = copy.deepcopy((first, seen))
-    asked.status(first, Seen(), features)
+    asked.status(first, RequestInputs(), features)
     asked.status(first, seen, features)
     assert (first, seen) == given
 
@@ -83,10 +87,10 @@ WRITTEN = st.fixed_dictionaries({"spec": JSON, "status": FIELDS | JSON, "metadat
 
 @random(WRITTEN, SEEN)
 def test_whatever_a_request_holds_nothing_raises(resource, seen):
-    read = requests.read(resource)
+    read = cached_request.read(resource)
     found = asked.status(read, seen)
     assert isinstance(found, dict)
-    json.dumps(changes.patch(read.status, found))
+    json.dumps(conditions.patch(read.status, found))
     if read.managed and not read.deleted:
         sound(found)
 
@@ -95,7 +99,7 @@ def test_whatever_a_request_holds_nothing_raises(resource, seen):
 def test_whatever_a_job_or_a_pod_holds_nothing_raises(spec, status, metadata):
     """`read` and `pod` take what the watch brings."""
     resource = {"spec": spec, "status": status, "metadata": metadata}
-    read, pod = job.read(resource), job.pod(resource)
-    assert (type(read), type(pod.detail)) == (Job, str)
-    assert isinstance(asked.status(asked.read(), Seen(read)), dict)
-    assert isinstance(job.detail([pod], asked.read().job), str)
+    read, pod = request_profiling.read_job(resource), request_profiling.read_pod(resource)
+    assert (type(read), type(pod.problem)) == (ProfilingJob, str)
+    assert isinstance(asked.status(asked.read(), RequestInputs(read)), dict)
+    assert isinstance(request_profiling.pod_problem([pod], asked.read().job), str)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status.requests import Seen
+from krm_fn.status.cached_request import RequestInputs
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 
@@ -16,77 +16,77 @@ TROUBLE = [
     # what is seen, the type and the reason of the condition, how its message begins, and what to do
     (
         "the Job failed",
-        Seen(asked.profiling(FAILED)),
+        RequestInputs(asked.profiling(FAILED)),
         ("Profiling", "ProfilingFailed"),
         "profiling job failed: Job has reached the specified backoff limit; ",
         "correct the cause, then delete the Job profile-qwen and apply it again",
     ),
     (
         "the Job failed, with the detail of a pod",
-        Seen(asked.profiling(FAILED), pod="Pod: p-1, Container: profiler, ExitCode: 1"),
+        RequestInputs(asked.profiling(FAILED), pod="Pod: p-1, Container: profiler, ExitCode: 1"),
         ("Profiling", "ProfilingFailed"),
         "profiling job failed: Job has reached the specified backoff limit. Details: Pod: p-1, Container: profiler, ExitCode: 1; ",
         "correct the cause, then delete the Job profile-qwen and apply it again",
     ),
     (
         "a Job without our label",
-        Seen(asked.profiling(COMPLETE, owner=None), asked.written(hash_="")),
+        RequestInputs(asked.profiling(COMPLETE, owner=None), asked.written(hash_="")),
         ("Profiling", "JobConflict"),
         "the Job profile-qwen is not the Job of this request: it has no label dgdr; ",
         "delete that Job, or give the request another name",
     ),
     (
         "the Job of another request",
-        Seen(asked.profiling(owner="other")),
+        RequestInputs(asked.profiling(owner="other")),
         ("Profiling", "JobConflict"),
         "the Job profile-qwen is not the Job of this request: it has the label dgdr: other; ",
         "delete that Job, or give the request another name",
     ),
     (
         "no output",
-        Seen(DONE),
+        RequestInputs(DONE),
         ("SpecGenerated", "GenerationFailed"),
         "output ConfigMap dgdr-output-qwen not found - profiling may not have completed yet; ",
         AGAIN,
     ),
     (
         "the output of another run",
-        Seen(DONE, asked.written(hash_=OTHER)),
+        RequestInputs(DONE, asked.written(hash_=OTHER)),
         ("SpecGenerated", "GenerationFailed"),
         "the ConfigMap dgdr-output-qwen is from a run with other settings; ",
         AGAIN,
     ),
     (
         "an output that was edited",
-        Seen(DONE, asked.written(edited=True)),
+        RequestInputs(DONE, asked.written(edited=True)),
         ("SpecGenerated", "GenerationFailed"),
         "the ConfigMap dgdr-output-qwen was changed after the profiler wrote it; ",
         f"restore its text, or {AGAIN}",
     ),
     (
         "an output without a graph",
-        Seen(DONE, asked.written("kind: ConfigMap\n")),
+        RequestInputs(DONE, asked.written("kind: ConfigMap\n")),
         ("SpecGenerated", "GenerationFailed"),
         "failed to extract DGD from config_with_planner.yaml: no DynamoGraphDeployment found in YAML content; ",
         f"correct the profiler or its configuration, then {AGAIN}",
     ),
     (
         "no graph for the mocker",
-        Seen(DONE, asked.written(mocker=True)),
+        RequestInputs(DONE, asked.written(mocker=True)),
         ("SpecGenerated", "GenerationFailed"),
         "key mocker_config_with_planner.yaml not found in ConfigMap dgdr-output-qwen; ",
         f"correct the profiler or its configuration, then {AGAIN}",
     ),
     (
         "a graph that the status cannot hold",
-        Seen(DONE, asked.written(LARGE)),
+        RequestInputs(DONE, asked.written(LARGE)),
         ("SpecGenerated", "GenerationFailed"),
         "the generated graph is larger than 250000 bytes, and the status cannot hold it; ",
         "commit what `krm-fn request get qwen -n team-a` prints",
     ),
     (
-        "objects beside the graph that the reference refuses",
-        Seen(DONE, asked.written(f"kind: ConfigMap\ndata: {{a: {'x' * 250_000}}}\n---\n{asked.TEXT}")),
+        "objects beside the graph that the operator refuses",
+        RequestInputs(DONE, asked.written(f"kind: ConfigMap\ndata: {{a: {'x' * 250_000}}}\n---\n{asked.TEXT}")),
         ("SpecGenerated", "GenerationFailed"),
         "the objects beside the generated graph are larger than 250000 bytes; ",
         "commit what `krm-fn request get qwen -n team-a` prints",
@@ -96,7 +96,7 @@ TROUBLE = [
 
 @pytest.mark.parametrize(("seen", "condition", "said", "fix"), [row[1:] for row in TROUBLE], ids=[row[0] for row in TROUBLE])
 def test_the_message_says_what_to_do(seen, condition, said, fix):
-    """The reference's text comes first, and kstatus hears that waiting does not help."""
+    """The operator's text comes first, and kstatus hears that waiting does not help."""
     name, reason = condition
     found = asked.status(asked.read(), seen)
     told = asked.told(found)
@@ -125,15 +125,15 @@ def test_a_graph_of_before_survives_a_lost_or_changed_output(seen):
 
 def test_a_suspended_job_without_an_output_says_how_to_go_on():
     """Somebody suspended it, for example a queue for GPUs."""
-    found = asked.status(asked.read(), Seen(asked.profiling(suspend=True)))
+    found = asked.status(asked.read(), RequestInputs(asked.profiling(suspend=True)))
     assert (found["state"], asked.told(found)["Profiling"]) == ("Profiling", ("False", "ProfilingRunning"))
     assert asked.message(found, "Profiling").startswith("the Job profile-qwen is suspended; set its spec.suspend to false")
 
 
 CHANGED = [
-    ("the Job of before still runs", {}, Seen(RUN), "Profiling"),
-    ("the Job of before is done", {}, Seen(DONE, asked.written()), "Ready"),
-    ("only the output of before is there", MEMORY, Seen(None, asked.written()), "Ready"),
+    ("the Job of before still runs", {}, RequestInputs(RUN), "Profiling"),
+    ("the Job of before is done", {}, RequestInputs(DONE, asked.written()), "Ready"),
+    ("only the output of before is there", MEMORY, RequestInputs(None, asked.written()), "Ready"),
 ]
 
 
@@ -157,13 +157,13 @@ def test_a_spec_that_changed_after_profiling_began(stored, seen, state):
 def test_a_changed_spec_that_is_profiled_again_counts():
     """Whoever deletes the Job, or lets Argo CD replace it, accepts that profiling starts from the beginning."""
     new = asked.read({**MEMORY, "state": "Ready"}, hash_=OTHER, generation=2)
-    found = asked.status(new, Seen(asked.profiling(hash_=OTHER), asked.written()))
+    found = asked.status(new, RequestInputs(asked.profiling(hash_=OTHER), asked.written()))
     assert (found["state"], found["generatedDeployment"]) == ("Profiling", asked.GRAPH)
     assert "Validation" not in asked.told(found)
 
 
 def test_a_spec_that_is_refused_before_anything_was_profiled():
-    found = asked.status(asked.read()._replace(wrong="Validation failed: no image"))
+    found = asked.status(asked.read()._replace(problem="Validation failed: no image"))
     assert found["state"] == "Failed"
     assert asked.told(found)["Validation"] == ("False", "ValidationFailed")
     assert asked.told(found)["Stalled"] == ("True", "ValidationFailed")
@@ -173,40 +173,42 @@ def test_a_spec_that_is_refused_before_anything_was_profiled():
 
 def test_a_graph_that_is_refused():
     """autoApply of a graph with findings."""
-    seen = Seen(DONE, asked.written(), refused="the graph has 2 errors; run krm-fn request get qwen -n team-a | krm-fn check -")
+    seen = RequestInputs(DONE, asked.written(), rejected="the graph has 2 errors; run krm-fn request get qwen -n team-a | krm-fn check -")
     found = asked.status(asked.read(autoApply=True), seen)
     assert found["state"] == "Failed"
     assert asked.told(found)["DeploymentReady"] == ("False", "DeploymentRefused")
     assert asked.told(found)["Stalled"] == ("True", "DeploymentRefused")
-    assert asked.message(found, "DeploymentReady") == seen.refused
+    assert asked.message(found, "DeploymentReady") == seen.rejected
     assert "deployment" not in found
     assert found["generatedDeployment"] == asked.GRAPH
 
 
 def test_a_graph_without_a_name_cannot_be_deployed():
     output = asked.written(asked.TEXT.replace("name: vllm-disagg", ""))
-    found = asked.status(asked.read(autoApply=True), Seen(DONE, output))
+    found = asked.status(asked.read(autoApply=True), RequestInputs(DONE, output))
     assert (found["state"], asked.told(found)["DeploymentReady"]) == ("Failed", ("False", "DeploymentRefused"))
     assert asked.message(found, "DeploymentReady") == "the generated graph has no name; set spec.deploymentOverrides.name"
-    assert asked.status(asked.read(), Seen(DONE, output))["state"] == "Ready"
+    assert asked.status(asked.read(), RequestInputs(DONE, output))["state"] == "Ready"
 
 
 def test_a_graph_of_another_namespace_goes_to_that_of_the_request():
     output = asked.written(asked.TEXT.replace("{name: vllm-disagg}", "{name: vllm-disagg, namespace: elsewhere}"))
-    found = asked.status(asked.read(autoApply=True), Seen(DONE, output, asked.graph()))
+    found = asked.status(asked.read(autoApply=True), RequestInputs(DONE, output, asked.graph()))
     assert found["deployment"]["namespace"] == "team-a"
     note = "the namespace elsewhere of the generated graph is not used; the graph goes to team-a"
     assert asked.message(found, "SpecGenerated") == f"DynamoGraphDeployment spec generated successfully; {note}"
 
 
 def test_a_graph_that_exists_already_is_only_watched():
-    """The reference adopts it, too. A note says so."""
-    found = asked.status(asked.read(autoApply=True), Seen(DONE, asked.written(), asked.graph("successful", ours=False, complete=False)))
+    """The operator adopts it, too. A note says so."""
+    found = asked.status(
+        asked.read(autoApply=True), RequestInputs(DONE, asked.written(), asked.graph("successful", ours=False, complete=False))
+    )
     assert (found["state"], found["deployment"]["created"]) == ("Ready", True)
     note = "the graph was not made by this request, which only reports its state"
     assert asked.message(found, "DeploymentReady") == f"DynamoGraphDeployment vllm-disagg is ready; {note}"
 
 
 def test_a_message_has_at_most_32_kib():
-    found = asked.status(asked.read(), Seen(asked.profiling({**FAILED, "message": "x" * 100_000})))
+    found = asked.status(asked.read(), RequestInputs(asked.profiling({**FAILED, "message": "x" * 100_000})))
     assert max(len(each["message"]) for each in found["conditions"]) == 32768

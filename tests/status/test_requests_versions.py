@@ -9,10 +9,10 @@ import pytest
 
 from krm_fn.convert import versions
 from krm_fn.kube import labels
-from krm_fn.schema import check
-from krm_fn.status import changes, requests
-from krm_fn.status.features import Features
-from krm_fn.status.requests import Seen, deployment, transitions
+from krm_fn.schema import schema_check
+from krm_fn.status import cached_request, conditions, request_deployment, request_status
+from krm_fn.status.cached_request import RequestInputs
+from krm_fn.status.sync_features import SyncFeatures
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, OTHER
 from tests.testbed import api
@@ -20,22 +20,22 @@ from tests.testbed import api
 AUTO = {"autoApply": True}
 MANUAL = {"autoApply": False}
 DONE = asked.profiling(COMPLETE)
-OUT = Seen(DONE, asked.written())
-LIVES: list[tuple[str, dict[str, Any], Seen, str, tuple[str, str]]] = [
-    ("pending", MANUAL, Seen(), "Pending", ("False", "Pending")),
-    ("profiling", MANUAL, Seen(asked.profiling()), "Profiling", ("False", "Profiling")),
-    ("failed", MANUAL, Seen(asked.profiling(FAILED)), "Failed", ("False", "Failed")),
+OUT = RequestInputs(DONE, asked.written())
+LIVES: list[tuple[str, dict[str, Any], RequestInputs, str, tuple[str, str]]] = [
+    ("pending", MANUAL, RequestInputs(), "Pending", ("False", "Pending")),
+    ("profiling", MANUAL, RequestInputs(asked.profiling()), "Profiling", ("False", "Profiling")),
+    ("failed", MANUAL, RequestInputs(asked.profiling(FAILED)), "Failed", ("False", "Failed")),
     ("generated", MANUAL, OUT, "Ready", ("True", "SpecGenerated")),
     ("deploying", AUTO, OUT, "Deploying", ("False", "Deploying")),
     ("created", AUTO, OUT._replace(graph=asked.graph("pending")), "Deploying", ("False", "Deploying")),
     ("deployed", AUTO, OUT._replace(graph=asked.graph("successful")), "Deployed", ("True", "Deployed")),
-    ("refused", AUTO, OUT._replace(refused="no"), "Failed", ("False", "Failed")),
+    ("refused", AUTO, OUT._replace(rejected="no"), "Failed", ("False", "Failed")),
 ]
 CASES = pytest.mark.parametrize(("spec", "seen", "phase", "succeeded"), [row[1:] for row in LIVES], ids=[row[0] for row in LIVES])
 
 
-def status(resource: dict[str, Any], seen: Seen, features: Features = asked.ALL) -> dict[str, Any]:
-    return asked.status(requests.read(resource), seen, features)
+def status(resource: dict[str, Any], seen: RequestInputs, features: SyncFeatures = asked.ALL) -> dict[str, Any]:
+    return asked.status(cached_request.read(resource), seen, features)
 
 
 @CASES
@@ -47,7 +47,7 @@ def test_a_phase_says_how_far_a_request_has_come(spec, seen, phase, succeeded):
     assert not found.keys() & {"state", "backend", "generatedDeployment", "deployment"}
     assert asked.message(found, "Succeeded") == asked.message(found, "Ready")
     assert (found.get("profilingJobName") is None) == (seen.job is None)
-    wrong = list(check.resource({**asked.newer(found, **spec), "status": found}, unknown="error"))
+    wrong = list(schema_check.resource({**asked.newer(found, **spec), "status": found}, unknown="error"))
     assert wrong == []
 
 
@@ -70,7 +70,7 @@ def test_a_server_stores_the_status_as_it_is(dynamo_v1beta1, spec, seen, phase, 
     path = f"{dynamo_v1beta1.client.path(resource)}/status?fieldManager=krm-fn&fieldValidation=Strict"
     answer = dynamo_v1beta1.client.request("PATCH", path, {"status": found}, api.MERGE)
     assert answer.ok, answer.message
-    assert changes.patch(answer.body["status"], found) is None
+    assert conditions.patch(answer.body["status"], found) is None
 
 
 def test_the_status_counts_the_replicas_of_the_graph():
@@ -90,7 +90,7 @@ def test_a_deleted_graph_is_a_failure_and_stays_deleted():
     assert asked.told(after)["DeploymentReady"] == ("False", "DeploymentDeleted")
     assert "deploymentInfo" not in after
     assert status(asked.newer(after), OUT) == after
-    assert [each.reason for each in transitions.between(before, after)] == ["DeploymentDeleted"]
+    assert [each.reason for each in request_status.events(before, after)] == ["DeploymentDeleted"]
 
 
 def test_a_refused_change_keeps_the_phase():
@@ -114,7 +114,7 @@ SPECS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("spec", "wanted"), [row[1:] for row in SPECS], ids=[row[0] for row in SPECS])
 def test_the_spec_is_read(spec, wanted):
-    read = requests.read(asked.newer(**spec))
+    read = cached_request.read(asked.newer(**spec))
     assert {name: getattr(read, name) for name in wanted} == wanted
 
 
@@ -131,9 +131,9 @@ KEPT = [
 def test_what_a_conversion_kept_is_read(text, wanted):
     resource = asked.newer()
     resource["metadata"]["annotations"][labels.PRESERVED_REQUEST] = text
-    assert requests.read(resource).overrides == wanted
+    assert cached_request.read(resource).overrides == wanted
     resource["spec"]["overrides"] = {"dgd": {"metadata": {"name": "written"}}}
-    assert requests.read(resource).overrides == {"name": "written"}
+    assert cached_request.read(resource).overrides == {"name": "written"}
 
 
 def test_a_converted_request_keeps_its_graph():
@@ -141,9 +141,9 @@ def test_a_converted_request_keeps_its_graph():
     spec: dict[str, Any] = {**AUTO, "deploymentOverrides": {"name": "served"}}
     seen = OUT._replace(graph=asked.graph("successful", name="served"))
     older = asked.resource(status(asked.resource(**spec), seen), **spec)
-    newer = requests.read(versions.to("v1beta1", older))
-    assert newer.deployed == requests.read(older).deployed
-    assert deployment.target(newer, asked.written()) == newer.deployed
+    newer = cached_request.read(versions.to("v1beta1", older))
+    assert newer.deployed == cached_request.read(older).deployed
+    assert request_deployment.target(newer, asked.written()) == newer.deployed
 
 
 def test_messages_name_the_fields_of_the_version():

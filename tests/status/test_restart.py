@@ -1,4 +1,4 @@
-"""`status.restart` (the reference's computeRestartStatus); a service counts as restarted only with the id in its pod templates."""
+"""`status.restart` (the operator's computeRestartStatus); a service counts as restarted only with the id in its pod templates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.status import restart
+from krm_fn.status import rolling_restart
 from tests.status import graphs
 
 DECODE, FRONT = graphs.entry("Decode"), graphs.entry("Frontend")
@@ -17,7 +17,7 @@ def progress(*resources, stored=None, entries=(DECODE, FRONT), sync=True, servic
     """`status.restart` of a graph that asks for this restart."""
     spec: Any = {"restart": asked} if asked else {}
     read = graphs.graph(*entries, status={"restart": stored} if stored else None, sync=sync, services=services, **spec)
-    return restart.progress(read, graphs.index(*resources))
+    return rolling_restart.progress(read, graphs.index(*resources))
 
 
 def doing(*services, of="r1"):

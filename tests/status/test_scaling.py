@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status import graph as judged
-from krm_fn.status import scaling
-from krm_fn.status.features import Features
+from krm_fn.status import graph_status, replica_scaling
+from krm_fn.status.sync_features import SyncFeatures
 from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
-ON = Features()
+ON = SyncFeatures()
 CLIQUE, GROUP = "PodClique", "PodCliqueScalingGroup"
 
 
 def orders(asked, *resources, adapters=(), features=ON):
-    found = scaling.orders(asked, scaling.chosen(adapters), index(*resources, graphs=(asked,)), features)
-    return [(each.key.kind, each.key.name, each.was, each.replicas, each.adapter and each.adapter.name) for each in found]
+    found = replica_scaling.scale_requests(
+        asked, replica_scaling.adapters_by_component(adapters), index(*resources, graphs=(asked,)), features
+    )
+    return [(each.key.kind, each.key.name, each.before, each.replicas, each.adapter and each.adapter.name) for each in found]
 
 
 SCALED = [("Deployment", deployment, 2, 4), ("Deployment", deployment, 2, 0), (CLIQUE, None, 2, 4), (GROUP, None, 3, 1)]
@@ -49,9 +50,9 @@ NONE = [
     ("the workload does not exist", [entry("Decode")], [], [adapter("Decode", 4)], ON),
     ("no adapter exists", [entry("Decode")], [deployment("Decode", 2)], [], ON),
     ("the adapter is deleted", [entry("Decode")], [deployment("Decode")], [adapter("Decode", 4, deletionTimestamp="t")], ON),
-    ("the feature is off", [entry("Decode")], [deployment("Decode")], [adapter("Decode", 4)], Features(scaling=False)),
+    ("the feature is off", [entry("Decode")], [deployment("Decode")], [adapter("Decode", 4)], SyncFeatures(scaling=False)),
     ("Git owns the number of a Deployment", [entry("Decode", replicas=3)], [deployment("Decode")], [adapter("Decode", 4)], ON),
-    ("the feature for Grove is off", [entry("A", CLIQUE, 3)], [grove(CLIQUE, "A")], [], Features(grove_counts=False)),
+    ("the feature for Grove is off", [entry("A", CLIQUE, 3)], [grove(CLIQUE, "A")], [], SyncFeatures(grove_counts=False)),
     ("Git makes a set for each replica", [entry("A", "LeaderWorkerSet", 1, "demo-a-0")], [leader_worker_set("A")], [adapter("A", 4)], ON),
     ("no pod under Grove", [entry("A", CLIQUE)], [grove(CLIQUE, "A")], [adapter("A", 0)], ON),
     ("no group under Grove", [entry("A", GROUP)], [grove(GROUP, "A")], [adapter("A", 0)], ON),
@@ -72,7 +73,7 @@ def test_nothing_is_scaled_if(entries, live, adapters, features):
 def test_an_adapter_owns_the_number_of_an_object_of_grove():
     """The number in Git is only the first one, so the two features never write in turn."""
     asked = graph(entry("Decode", CLIQUE))
-    for features in (ON, Features(grove_counts=False)):
+    for features in (ON, SyncFeatures(grove_counts=False)):
         assert orders(asked, grove(CLIQUE, "Decode", 4), adapters=[adapter("Decode", 4)], features=features) == []
 
 
@@ -84,23 +85,23 @@ def test_a_graph_that_is_deleted_or_unknown_scales_nothing():
 
 def test_two_graphs_with_one_workload_scale_nothing():
     asked, other = graph(entry("Decode", CLIQUE, 3)), graph(entry("Decode", CLIQUE, 5), name="other")
-    assert scaling.orders(asked, {}, index(grove(CLIQUE, "Decode"), graphs=(asked, other)), ON) == []
+    assert replica_scaling.scale_requests(asked, {}, index(grove(CLIQUE, "Decode"), graphs=(asked, other)), ON) == []
 
 
 def test_of_two_adapters_for_one_service_one_is_chosen():
     """The one with the name that a render gives, else the first by name: the choice does not change with the order of events."""
     rendered, other, third = adapter("Decode", 2), adapter("Decode", 9, name="a"), adapter("Decode", 7, name="b")
     for given in ([rendered, other, third], [third, other, rendered]):
-        assert scaling.chosen(given) == {"Decode": rendered}
-    assert scaling.chosen([third, other]) == {"Decode": other}
-    assert scaling.chosen([rendered._replace(deleted=True), third]) == {"Decode": third}
+        assert replica_scaling.adapters_by_component(given) == {"Decode": rendered}
+    assert replica_scaling.adapters_by_component([third, other]) == {"Decode": other}
+    assert replica_scaling.adapters_by_component([rendered._replace(deleted=True), third]) == {"Decode": third}
 
 
 @pytest.mark.parametrize("desired", [0, 1])
 def test_a_graph_with_0_replicas_under_grove_can_be_ready(desired):
     """Grove makes 1 pod of 0 replicas (DYN164). The syncer leaves it, so the status must not wait for 0."""
     asked = graph(entry("Frontend", CLIQUE, 0))
-    found = judged.status(asked, index(grove(CLIQUE, "Frontend", desired), graphs=(asked,)), NOW, ON)
+    found = graph_status.of_graph(asked, index(grove(CLIQUE, "Frontend", desired), graphs=(asked,)), NOW, ON)
     assert found["state"] == "successful"
 
 
@@ -112,14 +113,21 @@ LISTED = (entry("Planner", replicas=1), entry("Decode"), entry("Prefill"), entry
 
 
 def test_a_graph_with_a_planner_gets_the_numbers_of_its_adapters():
-    """The reference writes them for every graph. The planner takes them for the present numbers."""
+    """The operator writes them for every graph. The planner takes them for the present numbers."""
     asked = graph(*LISTED, services=PLANNER)
-    given = scaling.chosen([adapter("Decode", 4), adapter("Prefill", 1), adapter("Frontend", 9), adapter("Other", 3)])
-    assert scaling.told(asked, given) == {"Decode": 4, "Prefill": 1}
-    assert scaling.told(asked, scaling.chosen([adapter("Decode", 2)])) == {}
-    assert scaling.told(asked._replace(deleted=True), given) == {}
+    given = replica_scaling.adapters_by_component(
+        [adapter("Decode", 4), adapter("Prefill", 1), adapter("Frontend", 9), adapter("Other", 3)]
+    )
+    assert replica_scaling.replicas_for_planner(asked, given) == {"Decode": 4, "Prefill": 1}
+    assert replica_scaling.replicas_for_planner(asked, replica_scaling.adapters_by_component([adapter("Decode", 2)])) == {}
+    assert replica_scaling.replicas_for_planner(asked._replace(deleted=True), given) == {}
 
 
 def test_a_graph_without_a_planner_keeps_the_numbers_of_git():
     services = {name: service for name, service in PLANNER.items() if name != "Planner"}
-    assert scaling.told(graph(*LISTED[1:], services=services), scaling.chosen([adapter("Decode", 4)])) == {}
+    assert (
+        replica_scaling.replicas_for_planner(
+            graph(*LISTED[1:], services=services), replica_scaling.adapters_by_component([adapter("Decode", 4)])
+        )
+        == {}
+    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from krm_fn.kube import labels
-from krm_fn.status import graph, observe
-from krm_fn.status.children import Children
-from krm_fn.status.features import DEFAULT
+from krm_fn.status import graph_status, replica_status
+from krm_fn.status.sync_features import DEFAULT
+from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given, sequences
 
 NAMES = {"A": "Available", "P": "Progressing", "U": "UpdateInProgress"}
@@ -30,15 +30,15 @@ def rows(text):
 
 def states(entries, objects):
     """The states of a graph after each write, with the expected one: (place, state, message, runs)."""
-    children, read = Children(), given.read(*entries)
+    children, read = WorkloadIndex(), given.read(*entries)
     for place, resource, gone, runs in objects:
-        observer = observe.get(resource["kind"])
-        observation = observer.observe(resource)
+        observer = replica_status.get(resource["kind"])
+        observation = observer.read(resource)
         if gone:
             children.drop(observation.key)
         else:
             children.put(observation)
-        status = graph.status(read, children, given.NOW, DEFAULT)
+        status = graph_status.of_graph(read, children, given.NOW, DEFAULT)
         yield place, status["state"], given.ready(status)["message"], runs
 
 

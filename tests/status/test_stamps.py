@@ -1,4 +1,4 @@
-"""Which pod templates the syncer stamps (reference: DetermineRestartState, and the cases of TestDetermineGroveRestartState)."""
+"""Which pod templates the syncer stamps (operator: DetermineRestartState, and the cases of TestDetermineGroveRestartState)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from krm_fn.status import restart, stamps
+from krm_fn.status import rolling_restart
 from tests.status.graphs import deployment, entry, graph, grove, index, leader_worker_set, pod_clique_set
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def plain(**carried):
 
 def due(progress, children, **spec):
     asked = graph(*map(entry, SERVICES), **{"restart": {"id": "r1"}, **spec})
-    return [(each.key.name, each.id) for each in stamps.due(asked, children, progress)]
+    return [(each.key.name, each.id) for each in rolling_restart.due_annotations(asked, children, progress)]
 
 
 CASES = [
@@ -56,20 +56,20 @@ def test_a_workload_that_does_not_exist_is_not_stamped():
 
 def test_a_graph_that_is_deleted_is_not_stamped():
     asked = graph(entry("Worker"), restart={"id": "r1"})._replace(deleted=True)
-    assert stamps.due(asked, plain(), restarting("Worker")) == []
+    assert rolling_restart.due_annotations(asked, plain(), restarting("Worker")) == []
 
 
 def test_two_graphs_with_one_workload_stamp_nothing():
     """Each would replace the id of the other, and the pods would never stay."""
     asked, other = graph(entry("Worker"), restart={"id": "r1"}), graph(entry("Worker"), name="other")
     children = index(deployment("Worker"), graphs=(asked, other))
-    assert stamps.due(asked, children, restarting("Worker")) == []
+    assert rolling_restart.due_annotations(asked, children, restarting("Worker")) == []
 
 
 def test_both_templates_of_all_sets_of_a_service_are_stamped():
     sets = [entry("Worker", "LeaderWorkerSet", 1, f"demo-worker-{number}") for number in range(2)]
     children = index(leader_worker_set("Worker", 0), leader_worker_set("Worker", 1, "r1"))
-    found = stamps.due(graph(*sets, restart={"id": "r1"}), children, restarting("Worker"))
+    found = rolling_restart.due_annotations(graph(*sets, restart={"id": "r1"}), children, restarting("Worker"))
     assert [(each.key.name, each.template.path[-2]) for each in found] == [
         ("demo-worker-0", "leaderTemplate"),
         ("demo-worker-0", "workerTemplate"),
@@ -77,11 +77,11 @@ def test_both_templates_of_all_sets_of_a_service_are_stamped():
 
 
 def test_all_cliques_of_a_service_are_stamped_in_their_set():
-    """The templates of Grove's objects are in the PodCliqueSet. Cliques of other services keep what they have (reference: 7.8)."""
+    """The templates of Grove's objects are in the PodCliqueSet. Cliques of other services keep what they have (operator: 7.8)."""
     listed = [entry("Frontend", "PodClique", 1), entry("Decode", "PodCliqueScalingGroup", 1)]
     cliques = pod_clique_set(frontend=("Frontend", "r0"), decode_ldr=("Decode", "r0"), decode_wkr=("Decode", ""))
     children = index(grove("PodClique", "Frontend"), grove("PodCliqueScalingGroup", "Decode"), cliques)
-    found = stamps.due(graph(*listed, restart={"id": "r1"}), children, restarting("Decode"))
+    found = rolling_restart.due_annotations(graph(*listed, restart={"id": "r1"}), children, restarting("Decode"))
     assert [(each.key.kind, each.key.name, each.template.path) for each in found] == [
         ("PodCliqueSet", "demo", ("spec", "template", "cliques", 1)),
         ("PodCliqueSet", "demo", ("spec", "template", "cliques", 2)),
@@ -90,7 +90,7 @@ def test_all_cliques_of_a_service_are_stamped_in_their_set():
 
 def test_cliques_of_a_set_that_does_not_exist_are_not_stamped():
     asked = graph(entry("Frontend", "PodClique", 1), restart={"id": "r1"})
-    assert stamps.due(asked, index(grove("PodClique", "Frontend")), restarting("Frontend")) == []
+    assert rolling_restart.due_annotations(asked, index(grove("PodClique", "Frontend")), restarting("Frontend")) == []
 
 
 @pytest.mark.parametrize("kind", ["Sequential", "Parallel"])
@@ -102,8 +102,8 @@ def test_a_restart_comes_to_its_end(kind):
     for _ in range(10):
         asked = graph(*map(entry, SERVICES), restart={"id": "r1", "strategy": {"type": kind}}, status=stored)
         children = plain(**carried)
-        progress = restart.progress(asked, children)
-        found = [each.key.name.removeprefix("demo-").title() for each in stamps.due(asked, children, progress)]
+        progress = rolling_restart.progress(asked, children)
+        found = [each.key.name.removeprefix("demo-").title() for each in rolling_restart.due_annotations(asked, children, progress)]
         stamped.extend(found)
         carried, stored = {**carried, **dict.fromkeys(found, "r1")}, {"restart": progress}
     assert stamped == list(SERVICES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from krm_fn.status.requests import transitions
+from krm_fn.status import request_status
 
 
 def status(state="", **conditions):
@@ -63,5 +63,5 @@ ROWS = [
 
 @pytest.mark.parametrize(("before", "after", "reasons"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_events(before, after, reasons):
-    """The reasons of the reference; `!` marks a warning."""
-    assert [f"{'!' * each.warning}{each.reason}" for each in transitions.between(before, after)] == reasons
+    """The reasons of the operator; `!` marks a warning."""
+    assert [f"{'!' * each.warning}{each.reason}" for each in request_status.events(before, after)] == reasons

@@ -1,7 +1,7 @@
 """Random documents of every kind, and the verdicts of four validators: model, own check, editor schema and API server.
 
 All four check types, fields, bounds and formats, and must agree. An API server also checks the CEL rules of the definitions;
-`krm_fn.validation` has the same rules. `python -m tests.support.documents` records the verdicts of the API server.
+`krm_fn.rules` has the same rules. `python -m tests.support.documents` records the verdicts of the API server.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jsonschema import exceptions, validators
 
 from krm_fn.convert import versions
 from krm_fn.generate import crds, editor, structural
-from krm_fn.schema import check, table
+from krm_fn.schema import schema_check, table
 from tests.support import definitions, slips, strategies
 from tests.testbed import control_plane, programs
 
@@ -171,7 +171,7 @@ def model_fits(document: Document) -> bool:
 
 def faults(document: Document) -> set[str]:
     """The codes of the errors that our own check finds."""
-    return {found.code for found in check.resource(document) if found.severity == "error"}
+    return {found.code for found in schema_check.resource(document) if found.severity == "error"}
 
 
 def _matches(_: Any, pattern: str, instance: Any, __: Any) -> Iterator[exceptions.ValidationError]:

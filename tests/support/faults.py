@@ -345,6 +345,20 @@ COMPONENTS = [
     ),
     fires("DYN124", "spec.dynamoNamespace", "a component without a graph and without a Dynamo namespace", lone(dynamoNamespace=None)),
     quiet("a component without a graph", lone()),
+    fires("DYN125", "spec.scalingAdapter", "an adapter of a component without a graph", lone(scalingAdapter={"enabled": True})),
+    quiet("no adapter of a component without a graph", lone(scalingAdapter={"enabled": False})),
+    fires(
+        "DYN125",
+        "spec.eppConfig.config",
+        "the configuration of an endpoint picker without a graph",
+        lone(**{**given.picker(), "dynamoNamespace": "shared"}),
+    ),
+    fires(
+        "DYN125",
+        f"{_SERVICE}.eppConfig.configMapRef.optional",
+        "an endpoint picker whose configuration may be missing",
+        _picked(eppConfig={"configMapRef": {"name": "picker", "key": "config.yaml", "optional": True}}),
+    ),
     fires(
         "DYN130",
         f"{_SERVICE}.multinode",
@@ -448,7 +462,7 @@ COMPONENTS = [
     quiet(
         "an ingress through a gateway",
         _opened(useVirtualService=True, virtualServiceGateway="istio/a"),
-        ingress=config.Ingress(istio_gateway="istio/b"),
+        ingress=config.IngressSettings(istio_gateway="istio/b"),
     ),
     quiet("an ingress that is off", given.graph({"Worker": given.service("frontend", ingress={"enabled": False})})),
     fires(
@@ -566,7 +580,7 @@ SEVERAL_NODES = [
         f"{_SERVICE}.multinode",
         "several nodes without an orchestrator",
         nodes(),
-        leader_worker_set=config.LeaderWorkerSet(enabled=False),
+        leader_worker_set=config.LeaderWorkerSetSettings(enabled=False),
     ),
     quiet("several nodes with LeaderWorkerSets", nodes()),
     quiet("several nodes under Grove", nodes(), **_GROVE),
@@ -641,13 +655,13 @@ SEVERAL_NODES = [
         "spec.services.B.extraPodSpec.schedulerName",
         "two schedulers in one set",
         given.graph({"A": given.service("frontend"), "B": given.service("worker", pod={"schedulerName": "mine"})}),
-        grove=config.Grove(schedulers=("default-scheduler", "mine")),
+        grove=config.GroveSettings(schedulers=("default-scheduler", "mine")),
         **_GROVE,
     ),
     quiet(
         "one scheduler in one set",
         given.graph({name: given.service("worker", pod={"schedulerName": "mine"}) for name in ("A", "B")}),
-        grove=config.Grove(schedulers=("default-scheduler", "mine")),
+        grove=config.GroveSettings(schedulers=("default-scheduler", "mine")),
         **_GROVE,
     ),
     fires("DYN168", f"{_POD}.nodeName", "pods on a named node, under Grove", worker(pod={"nodeName": "node-1"}), **_GROVE),
@@ -681,13 +695,13 @@ SEVERAL_NODES = [
     quiet(
         "a scheduler that this Grove knows",
         worker(pod={"schedulerName": "volcano"}),
-        grove=config.Grove(schedulers=("volcano",)),
+        grove=config.GroveSettings(schedulers=("volcano",)),
         **_GROVE,
     ),
     quiet(
         "any scheduler, with an empty list of schedulers",
         worker(pod={"schedulerName": "volcano"}),
-        grove=config.Grove(schedulers=()),
+        grove=config.GroveSettings(schedulers=()),
         **_GROVE,
     ),
     fires("DYN192", f"{_POD}.schedulerName", "the KAI scheduler without a queue", worker(pod={"schedulerName": "kai-scheduler"}), **_GROVE),
@@ -699,7 +713,7 @@ SEVERAL_NODES = [
     quiet(
         "the KAI scheduler with the installation's queue",
         worker(pod={"schedulerName": "kai-scheduler"}),
-        grove=config.Grove(kai_scheduler=config.KaiScheduler(enabled=True)),
+        grove=config.GroveSettings(kai_scheduler=config.KaiSchedulerSettings(enabled=True)),
         **_GROVE,
     ),
     fires(
@@ -1010,7 +1024,7 @@ def _overriding(**fields: Any) -> Resource:
 REQUESTS = [
     quiet("a request with nothing but what is required", request()),
     quiet("two requests of one namespace share the account of their Jobs", request(), request(name="other")),
-    quiet("a request without a role to bind", request(), rbac=config.Rbac(profiling_role="")),
+    quiet("a request without a role to bind", request(), rbac=config.RbacSettings(profiling_role="")),
     fires("DYN057", "metadata.namespace", "a request without a namespace", request(namespace="")),
     quiet("a request whose namespace is configured", request(namespace=""), namespace="prod"),
     fires("DYN059", "metadata.namespace", "a request in an invalid namespace", request(namespace="a.b")),
@@ -1034,7 +1048,7 @@ REQUESTS = [
         "spec.enableGpuDiscovery",
         "nodes are read without a role",
         request(spec={"enableGpuDiscovery": True}),
-        rbac=config.Rbac(profiling_role=""),
+        rbac=config.RbacSettings(profiling_role=""),
     ),
     quiet("nodes are read with a role", request(spec={"enableGpuDiscovery": True})),
     fires("DYN180", f"{_SETTINGS}.engine.backend", "another engine in the settings", request({"engine": {"backend": "sglang"}})),

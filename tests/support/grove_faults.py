@@ -131,7 +131,9 @@ DEVICES = [
         "two schedulers",
         beta.graph(),
         **_GROVE,
-        grove=config.Grove(kai_scheduler=config.KaiScheduler(enabled=True), volcano_scheduler=config.VolcanoScheduler(enabled=True)),
+        grove=config.GroveSettings(
+            kai_scheduler=config.KaiSchedulerSettings(enabled=True), volcano_scheduler=config.VolcanoSchedulerSettings(enabled=True)
+        ),
     ),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from krm_fn.config import LeaderWorkerSet
+from krm_fn.config import LeaderWorkerSetSettings
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from tests.support import beta, given, grove_faults
@@ -51,6 +51,12 @@ def _annotated(graph: Resource, key: str, text: str) -> Resource:
 _BESIDE = ({"name": "a", "image": "a:1"},)
 
 MAIN_CONTAINERS = [
+    fires(
+        "DYN125",
+        f"{_AT}.podTemplate.metadata.finalizers",
+        "finalizers of pods",
+        beta.graph(beta.component("Worker", metadata={"finalizers": ["example.com/keep"]})),
+    ),
     fires("DYN450", f"{_POD}.containers", "a component without a pod", _without_main()),
     fires(
         "DYN450",
@@ -159,7 +165,7 @@ GROVE_ONLY = [
     ),
 ]
 
-_NO_SETS = LeaderWorkerSet(enabled=False)
+_NO_SETS = LeaderWorkerSetSettings(enabled=False)
 _BY_NAME = {"configMapRef": {"name": "a", "key": "b"}}
 REPLICAS = [
     fires("DYN454", f"{_AT}.minAvailable", "more replicas than there are", newer(minAvailable=3, replicas=2), **_GROVE),

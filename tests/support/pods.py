@@ -5,13 +5,13 @@ The profiler's image is not needed: a shell script stands in for it. The other c
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support import starts
+from tests.testbed import server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +58,7 @@ class Node(NamedTuple):
         """A container, run to its end."""
         process = self.start(container, profiler)
         said, _ = process.communicate(timeout=300)
+        server.end_group(process)
         return Ended(container["name"], process.returncode, said)
 
     def start(self, container: Container, profiler: str = ":") -> subprocess.Popen[str]:
@@ -71,15 +72,8 @@ class Node(NamedTuple):
         else:
             assert container["command"] == ["/bin/sh", "-c"]
             assert moved.keys() <= variables.keys()
-        return subprocess.Popen(
-            words,
-            cwd=self.data,
-            env={**variables, **ours, **moved},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        environment = {**variables, **ours, **moved}
+        return server.start(words, cwd=self.data, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def containers(job: Resource) -> list[Any]:
@@ -96,7 +90,6 @@ def terminate(process: subprocess.Popen[str]) -> tuple[int, str]:
     """
     process.send_signal(signal.SIGTERM)
     process.wait(60)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    server.end_group(process)
     said, _ = process.communicate(timeout=60)
     return process.returncode, said

@@ -6,11 +6,11 @@ ENGINE = '''
 """An engine that counts its nodes."""
 
 from krm_fn import results
-from krm_fn.manifests.backends import Backend
+from krm_fn.kinds.engines import Engine
 
 
-class Abacus(Backend):
-    module = "abacus"
+class Abacus(Engine):
+    name = "abacus"
     cache_dir = "/var/abacus"
     leader_starts_last = True
 
@@ -23,72 +23,63 @@ class Abacus(Backend):
 
     def check(self, container, role):
         if "--slow" in container.get("args", ()):
-            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.address.path)
+            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.paths.path)
 
 
-BACKEND = Abacus()
+ENGINE = Abacus()
 '''
 TYPE = '''
 """A component type for accounting."""
 
-from krm_fn.behaviours import ProbeFigures
-from krm_fn.manifests import probes
-from krm_fn.manifests.components import Component
+from krm_fn.kinds.releases import ProbeDefaults, TypeDefaults
+from krm_fn.kinds.types import ComponentType
 
-
-class Ledger(Component):
-    runs_engine = True
-
-    def service_port(self, plan):
-        return {"name": "books", "port": 7000, "targetPort": "books", "protocol": "TCP"}
-
-    def container(self, plan):
-        return {
-            "command": ["ledger"],
-            "ports": [{"name": "books", "containerPort": 7000, "protocol": "TCP"}],
-            "readinessProbe": probes.written(ProbeFigures("http", "/open", "books", period=3, timeout=1, failures=2)),
-        }
-
-    def objects(self, plan):
-        yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{plan.who.name}-books", "namespace": plan.who.namespace}}
-
-
-COMPONENT = Ledger()
+TYPE = ComponentType(
+    runs_engine=True,
+    command=("ledger",),
+    defaults=TypeDefaults(
+        ports=(("books", 7000),),
+        probes=(("readinessProbe", ProbeDefaults("http", "/open", "books", period=3, timeout=1, failures=2)),),
+    ),
+    service_port="books",
+    account="ledger",
+    cluster_role="planner_role",
+)
 '''
 
 WORKLOAD = '''
 """StatefulSets, whose pods have stable names."""
 
-from krm_fn.kube import labels, templates
-from krm_fn.manifests import pod, services
+from krm_fn.kube import labels, pod_templates
+from krm_fn.manifests import pod_template, services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
-from krm_fn.workload_list import Entry
+from krm_fn.workload_list import WorkloadEntry
 
 
 class StatefulSet(Workload):
     kinds = ("StatefulSet",)
     objects = (("apps", "StatefulSet"),)
-    templates = templates.NATIVE
+    templates = pod_templates.NATIVE
 
     def roles(self, plan):
-        yield RolePlan(plan, plan.who.name)
+        yield RolePlan(plan, plan.identity.name)
 
     def entries(self, graph, plan):
-        yield Entry(plan.who.service, "apps/v1", "StatefulSet", plan.who.name, plan.placement.replicas_or_one)
+        yield WorkloadEntry(plan.identity.service, "apps/v1", "StatefulSet", plan.identity.name, plan.placement.replicas_or_one)
 
-    def render(self, graph, made):
-        for component in made:
-            plan, (each,) = component.plan, component.roles
+    def render(self, graph, pods):
+        for component in pods:
+            plan, (pod,) = component.plan, component.roles
             yield {
                 "apiVersion": "apps/v1",
                 "kind": "StatefulSet",
-                "metadata": {"name": plan.who.name, "namespace": plan.who.namespace, "labels": services.workload_labels(plan)},
+                "metadata": {"name": plan.identity.name, "namespace": plan.identity.namespace, "labels": services.workload_labels(plan)},
                 "spec": {
                     "replicas": plan.placement.replicas_or_one,
-                    "serviceName": plan.who.name,
-                    "selector": {"matchLabels": {labels.SELECTOR: each.role.target}},
-                    "template": pod.template(each),
+                    "serviceName": plan.identity.name,
+                    "selector": {"matchLabels": {labels.SELECTOR: pod.role.target}},
+                    "template": pod_template.template(pod),
                 },
             }
 
@@ -100,21 +91,23 @@ OBSERVER = '''
 """StatefulSets, for the status of a graph."""
 
 from krm_fn.kube import values
-from krm_fn.status import fields, observe
-from krm_fn.status.observe import Counts, Observer
+from krm_fn.status import live_fields, replica_status
+from krm_fn.status.replica_status import ReplicaCounts, StatusReader
 
 
-class StatefulSet(Observer):
+class StatefulSet(StatusReader):
     group = "apps"
     kind = "StatefulSet"
     resource = "statefulsets"
 
-    def observe(self, resource):
-        own, status = self.start(resource), values.mapping(resource, "status")
-        counts = Counts(*(fields.count(status.get(each)) for each in ("replicas", "updatedReplicas", "readyReplicas")))
-        why = observe.behind(own) or ("" if counts[:3] == (own.desired,) * 3 else f"desired={own.desired}, ready={counts.ready}")
-        return own._replace(counts=counts, ready=not why, why=why)
+    def read(self, resource):
+        result, status = self.common(resource), values.mapping(resource, "status")
+        counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in ("replicas", "updatedReplicas", "readyReplicas")))
+        problem = replica_status.unprocessed(result)
+        if not problem and counts[:3] != (result.desired,) * 3:
+            problem = f"desired={result.desired}, ready={counts.ready}"
+        return result._replace(counts=counts, ready=not problem, problem=problem)
 
 
-OBSERVER = StatefulSet()
+READER = StatefulSet()
 '''

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from krm_fn.generate import crds as generated
-from krm_fn.sync.access.cluster import Cluster, Content, Trust
-from krm_fn.sync.access.credentials import Written
+from krm_fn.sync.access.cluster_access import Cluster, Content, StaticCredentials, Trust
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import programs, proxy
@@ -55,7 +54,7 @@ class Fragile(NamedTuple):
 
     def cluster(self, port: int = 0, token: str = "") -> Cluster:
         """The way to the server, or through the proxy at `port`."""
-        written = Written(Content((token or self.token).encode()))
+        written = StaticCredentials(Content((token or self.token).encode()))
         return Cluster(f"https://127.0.0.1:{port or self.port}", Trust(Content(path=self.certificate)), written)
 
     def account(self, namespace: str, name: str) -> str:

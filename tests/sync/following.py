@@ -8,23 +8,23 @@ import contextlib
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import Client
-from krm_fn.sync.kinds import Kind
+from krm_fn.sync.object_store import Store
 from krm_fn.sync.reflector import Listener, Reflector
-from krm_fn.sync.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from krm_fn.sync.access.cluster import Cluster
+    from krm_fn.sync.access.cluster_access import Cluster
 
-CONFIG_MAPS = Kind("", "v1", "configmaps", "ConfigMap", label_selector="watched")
+CONFIG_MAPS = ApiResource("", "v1", "configmaps", "ConfigMap", label_selector="watched")
 
 
 class Follower(Listener):
     """Reflectors of several namespaces with one store. `changes` has the names of changed objects with the values before and after."""
 
-    def __init__(self, client: Client, kind: Kind, namespaces: tuple[str, ...]) -> None:
+    def __init__(self, client: Client, kind: ApiResource, namespaces: tuple[str, ...]) -> None:
         self.changes: list[tuple[str, Any, Any]] = []
         self.reasons: collections.Counter[str] = collections.Counter()
         self.ends: list[float] = []
@@ -70,7 +70,7 @@ def _data(resource: Any) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def following(cluster: Cluster, *namespaces: str, kind: Kind = CONFIG_MAPS, stall: float = 90) -> AsyncIterator[Follower]:
+async def following(cluster: Cluster, *namespaces: str, kind: ApiResource = CONFIG_MAPS, stall: float = 90) -> AsyncIterator[Follower]:
     """A follower that runs."""
     async with Client(cluster, stall=stall) as client:
         follower = Follower(client, kind, namespaces)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from krm_fn.sync.access.cluster import Cluster, Content, Trust
-from krm_fn.sync.access.credentials import Written
+from krm_fn.sync.access.cluster_access import Cluster, Content, StaticCredentials, Trust
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -58,6 +57,6 @@ async def giving(*answers: Any) -> AsyncIterator[tuple[OddServer, Cluster]]:
     await site.start()
     try:
         port = runner.addresses[0][1]
-        yield server, Cluster(f"http://127.0.0.1:{port}", Trust(Content()), Written())
+        yield server, Cluster(f"http://127.0.0.1:{port}", Trust(Content()), StaticCredentials())
     finally:
         await runner.cleanup()

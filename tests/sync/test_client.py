@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from krm_fn.sync import client as clients
-from krm_fn.sync.access.cluster import Cluster, Content, Identity, Trust
+from krm_fn.sync.access.cluster_access import ClientIdentity, Cluster, Content, Trust
 from krm_fn.sync.client import ApiError, Client, GarbledError, StalledError, TransportError
 from tests.sync.loops import runs
 from tests.sync.odd_server import giving
@@ -166,7 +166,7 @@ class Tokens:
     async def identity(self, *, refresh):
         if refresh and len(self._tokens) > 1:
             del self._tokens[0]
-        return Identity(f"Bearer {self._tokens[0]}")
+        return ClientIdentity(f"Bearer {self._tokens[0]}")
 
 
 @runs

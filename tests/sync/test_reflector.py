@@ -13,13 +13,13 @@ import ssl
 from itertools import pairwise
 
 from krm_fn.sync import reflector as reflectors
-from krm_fn.sync.access.cluster import Certificate, Cluster, Content, Identity, Trust
-from krm_fn.sync.kinds import Kind
+from krm_fn.sync.access.cluster_access import Certificate, ClientIdentity, Cluster, Content, Trust
+from krm_fn.sync.api_resources import ApiResource
 from tests.sync.following import CONFIG_MAPS, following
 from tests.sync.loops import eventually, runs
 from tests.testbed import api
 
-WIDGETS = Kind("wire.example.com", "v1", "widgets", "Widget")
+WIDGETS = ApiResource("wire.example.com", "v1", "widgets", "Widget")
 
 
 class Objects:
@@ -356,7 +356,7 @@ class Certificates:
         self.pair = pair
 
     async def identity(self, *, refresh):
-        return Identity("", Certificate(self.pair.certificate.encode(), self.pair.key.encode()))
+        return ClientIdentity("", Certificate(self.pair.certificate.encode(), self.pair.key.encode()))
 
 
 @runs

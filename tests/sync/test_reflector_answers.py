@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from krm_fn.sync import reflector as reflectors
-from krm_fn.sync.access.cluster import ClusterError
+from krm_fn.sync.access.cluster_access import ClusterError
 from krm_fn.sync.backoff import Backoff
 from tests.sync.following import following
 from tests.sync.loops import eventually, runs

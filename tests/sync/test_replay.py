@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status.features import Features
+from krm_fn.status.sync_features import SyncFeatures
 from tests.support import given
 from tests.testbed import lives, oracle, replay, server, syncer
 from tests.testbed.place import Place, conditions
 
-FEATURES = Features(scaling=False, grove_counts=False)
+FEATURES = SyncFeatures(scaling=False, grove_counts=False)
 MAIN = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
 LARGE = {"resources": {"limits": {"gpu": "8"}}}
 DECODE = given.service("worker", main=MAIN, multinode={"nodeCount": 3}, replicas=1, **LARGE)

@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from krm_fn.status import requests, subject
+from krm_fn.status import cached_object, cached_request
 from krm_fn.sync import writer as writers
 from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import GRAPHS, REQUESTS
 from krm_fn.sync.metrics import Metrics
-from krm_fn.sync.store import Entry
+from krm_fn.sync.object_store import StoredObject
 from krm_fn.sync.writer import RECEIVED, Retry, Writer
 from tests.sync.loops import eventually, runs
 from tests.testbed import server
@@ -37,7 +37,7 @@ def graph(plane, namespace, name="chat"):
 
 def entry(plane, namespace, name="chat"):
     found = plane.client.get(GRAPHS._replace(version="v1alpha1").path(namespace, name))
-    return Entry(found["metadata"]["uid"], found["metadata"]["resourceVersion"], subject.read(found))
+    return StoredObject(found["metadata"]["uid"], found["metadata"]["resourceVersion"], cached_object.read(found))
 
 
 class Written:
@@ -150,7 +150,7 @@ async def test_a_field_that_may_not_be_cut_is_left_out(fragile, plane):
     asked = {"apiVersion": "nvidia.com/v1alpha1", "kind": REQUESTS.kind, "metadata": metadata, "spec": spec}
     server.eventually(lambda: plane.apply(asked, dry_run=False).ok)
     live = plane.client.get(REQUESTS._replace(version="v1alpha1").path(namespace, "llm"))
-    found = Entry(live["metadata"]["uid"], live["metadata"]["resourceVersion"], requests.read(live))
+    found = StoredObject(live["metadata"]["uid"], live["metadata"]["resourceVersion"], cached_request.read(live))
     graph = {"apiVersion": "nvidia.com/v1alpha1", "kind": GRAPHS.kind, "metadata": {"name": "x", "annotations": {"a": "x" * 2_000_000}}}
     async with writing(fragile) as written:
         status = {"state": "Ready", "generatedDeployment": graph}
@@ -223,7 +223,7 @@ async def test_scale_and_patch(fragile):
     }
     assert plane.apply(deployment, dry_run=False).ok
     kind = GRAPHS._replace(group="apps", version="v1", resource="deployments", kind="Deployment")
-    key = subject.read(deployment).key
+    key = cached_object.read(deployment).key
     async with writing(fragile) as written:
         assert (await written.writer.scale(kind, key, 3)).resource["spec"]["replicas"] == 3
         stamp = {"spec": {"template": {"metadata": {"annotations": {"nvidia.com/restartAt": "1"}}}}}

@@ -7,12 +7,12 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import status
-from krm_fn.status import changes, subject
-from krm_fn.status.children import Children
-from krm_fn.status.features import DEFAULT
+from krm_fn.status import cached_object, conditions
+from krm_fn.status.sync_features import DEFAULT
+from krm_fn.status.workload_index import WorkloadIndex
 
 if TYPE_CHECKING:
-    from krm_fn.status.features import Features
+    from krm_fn.status.sync_features import SyncFeatures
     from tests.testbed.api import Client
 
 Object = dict[str, Any]
@@ -36,28 +36,28 @@ _DYNAMO = {
 _PODS = {"v1": {"pods": "Pod"}}
 
 
-def differences(client: Client, features: Features = DEFAULT, namespaces: frozenset[str] = frozenset()) -> list[str]:
+def differences(client: Client, features: SyncFeatures = DEFAULT, namespaces: frozenset[str] = frozenset()) -> list[str]:
     """One line for each resource whose stored status is not what its workloads say now. Without `namespaces`: in all namespaces.
 
     Raises LookupError if the server does not list a kind. The status is computed twice: from the stored one, which must need no change, and
     from nothing, which must be equal except for times and the restart. So a leftover of an older status is found, too.
     """
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    children = Children.of(_listed(client, _WORKLOADS | (_PODS if features.pods else {})))
+    children = WorkloadIndex.of(_listed(client, _WORKLOADS | (_PODS if features.pods else {})))
     resources = _listed(client, _DYNAMO)
-    graphs = {each.key: each for each in map(subject.read, resources) if each.key.kind == subject.GRAPH}
+    graphs = {each.key: each for each in map(cached_object.read, resources) if each.key.kind == cached_object.GRAPH}
     for graph in graphs.values():
-        children.enlist(graph)
+        children.put_graph(graph)
     found = []
     for each in resources:
         if namespaces and each["metadata"]["namespace"] not in namespaces:
             continue
         live, bare = each.get("status", {}), {key: value for key, value in each.items() if key != "status"}
-        read = subject.read(each)
-        owner = graphs.get(read.key._replace(kind=subject.GRAPH, name=read.graph))
-        missing = changes.patch(live, status.status(each, children, now, features, owner))
+        read = cached_object.read(each)
+        owner = graphs.get(read.key._replace(kind=cached_object.GRAPH, name=read.graph))
+        missing = conditions.patch(live, status.status(each, children, now, features, owner))
         fresh = status.status(bare, children, now, features, owner)
-        if missing is not None or changes.patch(_timeless(live), _timeless(fresh)) is not None:
+        if missing is not None or conditions.patch(_timeless(live), _timeless(fresh)) is not None:
             name = f"{read.key.kind} {read.key.namespace}/{read.key.name}"
             found.append(f"{name}: stored {json.dumps(live)}, missing {json.dumps(missing)}, fresh {json.dumps(fresh)}")
     return found

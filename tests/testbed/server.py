@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
 import secrets
 import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-# The server replaces the shell and keeps its process id. A second process reads from a pipe that only the tests hold open: when the tests
-# end for any reason, the pipe closes and that process stops the server: with SIGKILL after ten seconds, because a kube-apiserver whose etcd
-# has ended waits for it for ever.
-_BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3; kill $$ && sleep 10 && kill -9 $$) >/dev/null 2>&1 & exec 3<&-; exec "$@"'
+# The program replaces the shell and keeps its process id. A second process of its group reads from a pipe that only the tests hold open.
+# When the tests end for any reason, the pipe closes, and that process ends the group: with SIGKILL after a second, because a kube-apiserver
+# whose etcd has ended waits for it for ever.
+_BOUND_TO_US = 'exec 3<&0 </dev/null; (cat <&3; kill -s TERM $$; sleep 1; kill -s KILL -- -$$) >/dev/null 2>&1 & exec 3<&-; exec "$@"'
 
 
 _ASSIGNED_BY_NOBODY = range(16384, 32768)  # net.ipv4.ip_local_port_range begins at 32768
@@ -39,8 +41,7 @@ class Server:
     def start(self, *more: str) -> None:
         """Start the server again, after `kill`, with further arguments for this life."""
         with self.log.open("ab") as sink:
-            bound = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *self._command, *more]
-            self._process = subprocess.Popen(bound, stdin=subprocess.PIPE, stdout=sink, stderr=subprocess.STDOUT)
+            self._process = start([*self._command, *more], stdout=sink, stderr=subprocess.STDOUT)
 
     def wait(self, ready: Callable[[], bool], seconds: float = 180) -> None:
         """Return as soon as `ready()` is true. Raises StartError if the server ends or the time is over."""
@@ -59,7 +60,9 @@ class Server:
     def end(self, number: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int:
         """Send a signal; returns the exit code, or the negative number of the signal. Raises subprocess.TimeoutExpired."""
         self._process.send_signal(number)
-        return self._process.wait(seconds)
+        code = self._process.wait(seconds)
+        end_group(self._process)
+        return code
 
     def kill(self) -> None:
         """SIGKILL: the server closes nothing and saves nothing."""
@@ -83,11 +86,28 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        if self._process.stdin:
-            self._process.stdin.close()
+        end_group(self._process)
 
     def _story(self, what: str) -> str:
         return "\n".join([f"{self.log.stem}: {what}", *self.log.read_text(errors="replace").splitlines()[-20:]])
+
+
+@functools.cache
+def _lifeline() -> tuple[int, int]:
+    """The two ends of a pipe. Nothing is ever written into it: it closes when this process ends."""
+    return os.pipe()
+
+
+def start(command: Sequence[str | Path], **options: Any) -> subprocess.Popen[Any]:
+    """Start a program in a process group of its own. The group ends with this process, also if that is killed."""
+    words = ["/bin/sh", "-c", _BOUND_TO_US, "sh", *map(str, command)]
+    return subprocess.Popen(words, stdin=_lifeline()[0], process_group=0, **options)
+
+
+def end_group(process: subprocess.Popen[Any]) -> None:
+    """SIGKILL for all that a program has left behind in its process group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager

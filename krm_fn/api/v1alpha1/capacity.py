@@ -1,6 +1,6 @@
 """The capacity of a component: resources of each pod, nodes of each replica, and scaling.
 
-Follows the reference's common types and DynamoComponentDeploymentSharedSpec.
+Follows the operator's common types and DynamoComponentDeploymentSharedSpec.
 """
 
 from pydantic import Field

@@ -1,6 +1,6 @@
 """The specification of a component, which graphs and standalone components share.
 
-Follows the reference's DynamoComponentDeploymentSharedSpec.
+Follows the operator's DynamoComponentDeploymentSharedSpec.
 """
 
 from typing import Annotated

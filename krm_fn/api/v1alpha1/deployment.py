@@ -1,6 +1,6 @@
 """DynamoComponentDeployment: one component without a graph.
 
-Follows the reference's dynamocomponentdeployment_types.go.
+Follows the operator's dynamocomponentdeployment_types.go.
 """
 
 from typing import ClassVar, Literal

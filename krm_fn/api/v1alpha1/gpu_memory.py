@@ -1,6 +1,6 @@
 """Features of a service that only `behaviour: v1.5` has: the GPU memory service and failover.
 
-Follows the reference's api/v1alpha1/common.go.
+Follows the operator's api/v1alpha1/common.go.
 """
 
 from typing import Annotated, Literal

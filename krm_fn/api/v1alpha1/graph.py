@@ -1,6 +1,6 @@
 """DynamoGraphDeployment: the services that serve one model together.
 
-Follows the reference's dynamographdeployment_types.go.
+Follows the operator's dynamographdeployment_types.go.
 """
 
 from typing import Annotated, ClassVar, Literal

@@ -1,6 +1,6 @@
 """DynamoModel: a model, or a LoRA adapter that is loaded into every endpoint of its base model.
 
-Follows the reference's dynamo_model_types.go and internal/webhook/validation/dynamomodel.go.
+Follows the operator's dynamo_model_types.go and internal/webhook/validation/dynamomodel.go.
 """
 
 from typing import ClassVar, Literal
@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from krm_fn.api import base
-from krm_fn.schema import adapters
+from krm_fn.schema import rule_messages
 
 _NO_LORA = 'self.?modelType.orValue("") != "lora"'
 
@@ -27,7 +27,8 @@ class ModelSpec(base.Model):
         base.Rule("DYN170", f"{_NO_LORA} || has(self.source)", "source", "Required"),
         base.Rule(
             "DYN171",
-            f"{_NO_LORA} || !has(self.source) || " + " || ".join(f'self.source.uri.startsWith("{source}")' for source in adapters.SCHEMES),
+            f"{_NO_LORA} || !has(self.source) || "
+            + " || ".join(f'self.source.uri.startsWith("{source}")' for source in rule_messages.SCHEMES),
             "source.uri",
             words={"uri": "uri"},
         ),

@@ -1,6 +1,6 @@
 """DynamoGraphDeploymentRequest: a model to serve. A profiling job finds the graph for it.
 
-Follows the reference's dynamographdeploymentrequest_types.go and its rules in
+Follows the operator's dynamographdeploymentrequest_types.go and its rules in
 internal/webhook/validation/dynamographdeploymentrequest.go.
 """
 

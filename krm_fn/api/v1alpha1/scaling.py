@@ -1,6 +1,6 @@
 """DynamoGraphDeploymentScalingAdapter: an autoscaler sets the replicas of one service through it.
 
-Follows the reference's dynamographdeploymentscalingadapter_types.go.
+Follows the operator's dynamographdeploymentscalingadapter_types.go.
 """
 
 from typing import ClassVar, Literal

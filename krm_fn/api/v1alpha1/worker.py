@@ -1,6 +1,6 @@
 """DynamoWorkerMetadata: the metadata that workers publish when components discover each other through Kubernetes.
 
-Follows the reference's DynamoWorkerMetadata definition.
+Follows the operator's DynamoWorkerMetadata definition.
 """
 
 from typing import ClassVar, Literal

@@ -1,6 +1,6 @@
 """The specification of a component, which graphs and standalone components share.
 
-Follows the reference's api/v1beta1/dynamocomponentdeployment_types.go, DynamoComponentDeploymentSharedSpec.
+Follows the operator's api/v1beta1/dynamocomponentdeployment_types.go, DynamoComponentDeploymentSharedSpec.
 """
 
 from typing import Annotated
@@ -57,7 +57,7 @@ class ComponentV1beta1(base.Model):
     """Fields of the object that runs the component. krm-fn refuses it: operators newer than 1.5 act on it."""
     name: Name
     """The name of the component."""
-    type: Annotated[str, base.Registered("manifests.components")] | None = None
+    type: Annotated[str, base.Registered("kinds.types")] | None = None
     """What the component does. The type decides the default probes, ports and environment."""
     runtime_version_override: common.RuntimeVersion | None = None
     """The version of Dynamo in the image. Required if the tag of the image is not a version."""

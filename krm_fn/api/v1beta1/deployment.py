@@ -1,6 +1,6 @@
 """DynamoComponentDeployment: one component without a graph.
 
-Follows the reference's api/v1beta1/dynamocomponentdeployment_types.go.
+Follows the operator's api/v1beta1/dynamocomponentdeployment_types.go.
 """
 
 from typing import ClassVar, Literal

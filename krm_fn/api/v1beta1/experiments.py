@@ -1,6 +1,6 @@
 """Features of a component that may change in any release.
 
-Follows the reference's api/v1beta1/common.go, ExperimentalSpec.
+Follows the operator's api/v1beta1/common.go, ExperimentalSpec.
 """
 
 from typing import Annotated, Literal

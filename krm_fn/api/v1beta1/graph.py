@@ -1,6 +1,6 @@
 """DynamoGraphDeployment: the components that serve one model together.
 
-Follows the reference's api/v1beta1/dynamographdeployment_types.go.
+Follows the operator's api/v1beta1/dynamographdeployment_types.go.
 """
 
 from typing import Annotated, ClassVar, Literal

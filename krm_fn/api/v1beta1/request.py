@@ -1,6 +1,6 @@
 """DynamoGraphDeploymentRequest: a model to serve. A profiling job finds the graph for it.
 
-Follows the reference's api/v1beta1/dynamographdeploymentrequest_types.go.
+Follows the operator's api/v1beta1/dynamographdeploymentrequest_types.go.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -125,7 +125,7 @@ class RequestSpecV1beta1(base.Model):
 
     model: str = Field(min_length=1)
     """The model, for example `Qwen/Qwen3-0.6B`."""
-    backend: Annotated[str, base.Registered("manifests.backends", "auto")] = "auto"
+    backend: Annotated[str, base.Registered("kinds.engines", "auto")] = "auto"
     """The engine; `auto` leaves the choice to the profiler."""
     image: str | None = None
     """The image of the profiler."""

@@ -1,6 +1,6 @@
 """DynamoGraphDeploymentScalingAdapter: an autoscaler sets the replicas of one component through it.
 
-Follows the reference's api/v1beta1/dynamographdeploymentscalingadapter_types.go.
+Follows the operator's api/v1beta1/dynamographdeploymentscalingadapter_types.go.
 """
 
 from typing import ClassVar, Literal

@@ -1,6 +1,6 @@
 """The observed state of a component, which graphs and standalone components share.
 
-Follows the reference's api/v1beta1/common.go, ComponentReplicaStatus.
+Follows the operator's api/v1beta1/common.go, ComponentReplicaStatus.
 """
 
 from pydantic import Field

@@ -1,22 +1,40 @@
 """The GPU memory service, which keeps a model's weights in the memory of GPUs that several engines share, and failover between them.
 
-Follows the reference's `internal/gms/`, `internal/dra/` and `internal/dynamo/failover.go`.
+Follows the operator's `internal/gms/`, `internal/dra/` and `internal/dynamo/failover.go`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import gpu_names, merge, names
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import PodSpec, Resource
+    from krm_fn.kube.types import Container, PodSpec, Resource, Resources, ResourceSide, Toleration
     from krm_fn.plan import ComponentPlan, GPUMemory, RolePlan
 
 SERVER = "gpu_memory_service.cli.server"
+"""The GPU memory service runs the program `gpu_memory_service.cli.server`.
+
+Follows the operator's `internal/gms`.
+Rule: gpu-memory.program
+"""
 SOCKETS = "GMS_SOCKET_DIR"
+"""The variable GMS_SOCKET_DIR holds the folder of the sockets of the GPU memory service.
+
+Follows the operator's `internal/gms`.
+Rule: gpu-memory.sockets-variable
+"""
+_TAINT: Toleration = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+"""Pods with a claim for GPUs tolerate the taint of GPU nodes.
+
+Follows the operator's `internal/dra`.
+Rule: gpu-memory.toleration
+"""
 
 
 def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
-    """The pod with what its component's GPU memory service needs. The main container is the first one."""
+    """Returns the pod with what its component's GPU memory service needs. The main container is the first one."""
     memory, failover = role.component.features.gpu_memory, role.component.features.failover
     if memory is None:
         return pod
@@ -24,14 +42,50 @@ def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
         from krm_fn.manifests.gpu_memory import between_pods  # noqa: PLC0415 - few components have the service
 
         return between_pods.applied(pod, role)
-    from krm_fn.manifests.gpu_memory import engines, in_pod  # noqa: PLC0415 - few components have the service
+    from krm_fn.manifests.gpu_memory import in_pod  # noqa: PLC0415 - few components have the service
 
     shared = in_pod.applied(pod, role.component, memory)
-    return engines.applied(shared, role.component, 1 + failover.shadows) if failover and not failover.between_pods else shared
+    return in_pod.with_engines(shared, role.component, 1 + failover.shadows) if failover and not failover.between_pods else shared
 
 
 def claim_template(plan: ComponentPlan, memory: GPUMemory) -> Resource:
-    """The template of the claims for a component's GPUs. The reference makes it wherever the service runs."""
-    from krm_fn.manifests.gpu_memory import claims  # noqa: PLC0415 - few components have the service
+    """A component with a GPU memory service in its pods has a ResourceClaimTemplate for its GPUs.
 
-    return claims.template(plan, memory)
+    Follows the operator's `internal/dra`.
+    Rule: gpu-memory.claim-template
+    """
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": names.gpu_claim(plan.identity.name), "namespace": plan.identity.namespace},
+        "spec": claim_spec("gpus", plan, memory),
+    }
+
+
+def claim_spec(request: str, plan: ComponentPlan, memory: GPUMemory) -> dict[str, Any]:
+    """A claim asks for as many devices as the main container has GPUs.
+
+    Follows the operator's `internal/dra`.
+    Rule: gpu-memory.claim
+    """
+    exactly = {"deviceClassName": memory.device_class, "allocationMode": "ExactCount", "count": plan.pod.gpus.number}
+    return {"spec": {"devices": {"requests": [{"name": request, "exactly": exactly}]}}}
+
+
+def without_gpus(container: Container) -> Container:
+    """Returns the container without the GPUs in its resources."""
+    resources: Resources = {**(container.get("resources") or {})}
+    sides: tuple[ResourceSide, ...] = ("limits", "requests")
+    for side in sides:
+        amounts = {name: amount for name, amount in (resources.pop(side, None) or {}).items() if not gpu_names.is_resource(name)}
+        if amounts:
+            resources[side] = amounts
+    rest = merge.without(container, "resources")
+    return {**rest, "resources": resources} if resources else rest
+
+
+def tolerant(pod: PodSpec) -> PodSpec:
+    """Returns the pod with a toleration for nodes with GPUs. Kubernetes adds it only to pods that request GPUs in their resources."""
+    written = pod.get("tolerations") or []
+    known = any((toleration.get("key"), toleration.get("effect")) == (_TAINT["key"], _TAINT["effect"]) for toleration in written)
+    return pod if known else {**pod, "tolerations": [*written, _TAINT]}

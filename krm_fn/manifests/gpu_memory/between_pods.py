@@ -1,15 +1,14 @@
 """The GPU memory service in pods of its own: those of one node share its GPUs, and a folder of the node with the sockets of the service.
 
-Follows the reference's `internal/dynamo/failover.go` (gmsWeightServerPodSpec, augmentEngineForGMS, gmsResourceSharingEntries).
+Follows the operator's `internal/dynamo/failover.go` (gmsWeightServerPodSpec, augmentEngineForGMS, gmsResourceSharingEntries).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import merge, names
-from krm_fn.manifests import env, gpu_memory
-from krm_fn.manifests.gpu_memory import claims
+from krm_fn.kube import env, merge, names
+from krm_fn.manifests import gpu_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,8 +17,23 @@ if TYPE_CHECKING:
     from krm_fn.plan import ComponentPlan, RolePlan
 
 _VOLUME, _ON_NODE, _FOLDER = "gms-shared", "/run/gms", "/run/gms/shared"
+"""The volume with the sockets on a node has the name `gms-shared`, and its folder is `/run/gms`.
+
+Follows the operator's `internal/dynamo/failover.go`.
+Rule: gpu-memory.between-pods-volume
+"""
 _SOCKETS_PER_GPU = 2  # one for the weights, one for the key-value cache
+"""The GPU memory service has two sockets for each GPU: one for the weights and one for the key-value cache.
+
+Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
+Rule: gpu-memory.between-pods-sockets
+"""
 _FILES = f"{_FOLDER}/gms_*.sock"
+"""The sockets on a node are the files `gms_*.sock`.
+
+Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
+Rule: gpu-memory.between-pods-files
+"""
 _SERVE = f"""rm -f {_FILES}
 rc=1
 cleanup() {{ kill -- -$$ 2>/dev/null; exit "$rc"; }}
@@ -30,38 +44,62 @@ wait -n
 rc=$?
 echo "GMS server exited (code=$rc), shutting down"
 cleanup"""
+"""The server removes old sockets, starts the GPU memory service, and ends with it.
+
+Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
+Rule: gpu-memory.between-pods-line
+"""
 _INDEX = "metadata.labels['grove.io/podclique-pod-index']"
+"""An engine knows its index from a label of Grove.
+
+Follows the operator's `internal/dynamo/failover.go augmentEngineForGMS`.
+Rule: gpu-memory.between-pods-index
+"""
 
 
 def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
-    """The pod of the service, or of an engine that uses it."""
-    main, *beside = pod["containers"]
+    """A GPU memory service in pods of its own shares a folder of the node with the engines on that node.
+
+    Returns the pod of the service, or of an engine that uses it.
+
+    Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec, augmentEngineForGMS`.
+    Rule: gpu-memory.between-pods
+    """
+    main, *sidecars = pod["containers"]
     mount: VolumeMount = {
         "name": _VOLUME,
         "mountPath": _FOLDER,
         "subPathExpr": f"$(GROVE_PCSG_NAME)-$(GROVE_PCSG_INDEX)/rank-{role.rank or 0}",
     }
-    changed = claims.without_gpus(_server(main, role.component) if role.serves_memory else _engine(main))
-    found: PodSpec = {
-        **claims.tolerant(pod),
-        "containers": [{**changed, "volumeMounts": [*(changed.get("volumeMounts") or ()), mount]}, *beside],
+    changed = gpu_memory.without_gpus(_server(main, role.component) if role.serves_memory else _engine(main))
+    changed_pod: PodSpec = {
+        **gpu_memory.tolerant(pod),
+        "containers": [{**changed, "volumeMounts": [*(changed.get("volumeMounts") or ()), mount]}, *sidecars],
         "volumes": [*(pod.get("volumes") or ()), {"name": _VOLUME, "hostPath": {"path": _ON_NODE, "type": "DirectoryOrCreate"}}],
         "initContainers": [*(pod.get("initContainers") or ()), _opened(main, mount)],
     }
     if role.component.features.engine_pods > 1 and not role.serves_memory:
-        found["restartPolicy"] = "Never"  # the engines of a group work only together, so that one never starts again alone
-    return found
+        changed_pod["restartPolicy"] = "Never"  # the engines of a group work only together, so that one never starts again alone
+    return changed_pod
 
 
 def templates(plan: ComponentPlan, roles: Iterable[RolePlan]) -> list[dict[str, Any]]:
-    """The templates of claims in a PodCliqueSet, one for each node."""
+    """A PodCliqueSet has a template of a claim for the GPUs of each node.
+
+    Follows the operator's `internal/dynamo/failover.go gmsResourceSharingEntries`.
+    Rule: gpu-memory.between-pods-claims
+    """
     memory = plan.features.gpu_memory
     ranks = dict.fromkeys(role.rank or 0 for role in roles)
-    return [{"name": _claim(plan, rank), "templateSpec": claims.spec("gpu", plan, memory)} for rank in ranks] if memory else []
+    return [{"name": _claim(plan, rank), "templateSpec": gpu_memory.claim_spec("gpu", plan, memory)} for rank in ranks] if memory else []
 
 
 def sharing(plan: ComponentPlan, cliques: Iterable[tuple[str, RolePlan]]) -> list[dict[str, Any]]:
-    """The cliques that share a claim in each replica of a scaling group: those of one node."""
+    """The cliques on one node share the claim for the GPUs of that node.
+
+    Follows the operator's `internal/dynamo/failover.go gmsResourceSharingEntries`.
+    Rule: gpu-memory.between-pods-sharing
+    """
     by_rank: dict[int, list[str]] = {}
     for name, role in cliques:
         by_rank.setdefault(role.rank or 0, []).append(name)
@@ -71,11 +109,20 @@ def sharing(plan: ComponentPlan, cliques: Iterable[tuple[str, RolePlan]]) -> lis
 
 
 def _claim(plan: ComponentPlan, rank: int) -> str:
-    return f"{names.service(plan.who.service)}-gpu-rank-{rank}"
+    """The claim for the GPUs of a node has the name of the service, `-gpu-rank-`, and the rank of the node.
+
+    Follows the operator's `internal/dynamo/failover.go gmsResourceSharingEntries`.
+    Rule: gpu-memory.between-pods-claim-name
+    """
+    return f"{names.service(plan.identity.service)}-gpu-rank-{rank}"
 
 
 def _server(main: Container, plan: ComponentPlan) -> Container:
-    """The server is ready if it listens on the sockets of all GPUs."""
+    """The server of the GPU memory service is ready when the sockets of all GPUs exist.
+
+    Follows the operator's `internal/dynamo/failover.go gmsWeightServerPodSpec`.
+    Rule: gpu-memory.between-pods-server
+    """
     sockets = _SOCKETS_PER_GPU * plan.pod.gpus.number
     return {
         **env.replaced(merge.without(main, *merge.PROBES), env.value(gpu_memory.SOCKETS, _FOLDER)),
@@ -91,20 +138,30 @@ def _server(main: Container, plan: ComponentPlan) -> Container:
 
 
 def _engine(main: Container) -> Container:
-    """The engine counts as not ready until it works, and reports its own health."""
-    own = (
+    """An engine that uses a GPU memory service in another pod counts as not ready until it works.
+
+    Follows the operator's `internal/dynamo/failover.go augmentEngineForGMS`.
+    Rule: gpu-memory.between-pods-engine
+    """
+    variables = (
         env.field("ENGINE_ID", _INDEX),
         env.value(gpu_memory.SOCKETS, _FOLDER),
         env.value("FAILOVER_LOCK_PATH", f"{_FOLDER}/failover.lock"),
         env.value("DYN_SYSTEM_STARTING_HEALTH_STATUS", "notready"),
     )
-    found = env.replaced(main, *own)
-    kept = [variable for variable in found["env"] if variable.get("name") != "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS"]
-    return {**found, "env": kept}
+    engine = env.replaced(main, *variables)
+    others = [variable for variable in engine["env"] if variable.get("name") != "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS"]
+    return {**engine, "env": others}
 
 
 def _opened(main: Container, mount: VolumeMount) -> Container:
-    """Lets the other containers, which do not run as root, write into the folder of the node."""
+    """An init container lets the containers of a pod write into the folder of the node.
+
+    The other containers do not run as root.
+
+    Follows the operator's `internal/dynamo/failover.go`.
+    Rule: gpu-memory.between-pods-permissions
+    """
     image: Container = {"image": main["image"]} if main.get("image") else {}
     return {
         "name": "fix-gms-perms",

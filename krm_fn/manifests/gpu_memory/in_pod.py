@@ -1,36 +1,82 @@
-"""The GPU memory service beside the engine in one pod: a server that starts before the other containers and runs as long as the pod."""
+"""The GPU memory service beside engines in one pod: a server that starts before the other containers and runs as long as the pod.
+
+With failover, several engines share the pod. One works, and the others wait to take over.
+Follows the operator's `internal/gms` and `internal/dynamo/failover.go` buildFailoverPod.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import names
+from krm_fn.kube import merge, names
 from krm_fn.manifests import gpu_memory
-from krm_fn.manifests.gpu_memory import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.kube.types import Container, EnvVar, PodResourceClaim, PodSpec, ResourceClaim, VolumeMount
+    from krm_fn.kube.types import Container, EnvVar, PodResourceClaim, PodSpec, Probe, ResourceClaim, VolumeMount
     from krm_fn.plan import ComponentPlan, GPUMemory
 
 FOLDER = "/gms-intrapod-control"
+"""The sockets of the GPU memory service in a pod are in the folder `/gms-intrapod-control`.
+
+Follows the operator's `internal/gms`.
+Rule: gpu-memory.in-pod-folder
+"""
 _NAME, _VOLUME, _CLAIM = "gms-server", "gms-intrapod-control", "intrapod-shared-gpu"
+"""The GPU memory service in a pod has the container `gms-server`, volume `gms-intrapod-control`, claim `intrapod-shared-gpu`.
+
+Follows the operator's `internal/gms`.
+Rule: gpu-memory.in-pod-names
+"""
 _SOCKETS: EnvVar = {"name": gpu_memory.SOCKETS, "value": FOLDER}
+"""The server and its clients know the folder of the sockets.
+
+Follows the operator's `internal/gms`.
+Rule: gpu-memory.in-pod-sockets
+"""
 _MOUNT: VolumeMount = {"name": _VOLUME, "mountPath": FOLDER}
+"""The server and its clients mount the volume with the sockets.
+
+Follows the operator's `internal/gms`.
+Rule: gpu-memory.in-pod-mount
+"""
 _SHARED: ResourceClaim = {"name": _CLAIM}
+"""The server and its clients share the claim for the GPUs.
+
+Follows the operator's `internal/gms`.
+Rule: gpu-memory.in-pod-shared
+"""
+_REPLACED = (
+    "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS",
+    "DYN_HEALTH_CHECK_ENABLED",
+    "ENGINE_ID",
+    "CONTAINER_NAME",
+    "FAILOVER_LOCK_PATH",
+    "DYN_SYSTEM_STARTING_HEALTH_STATUS",
+    "DYN_SYSTEM_PORT",
+    "DYN_SYSTEM_ENABLED",
+    "DYN_FORWARDPASS_METRIC_PORT",
+)
+"""Variables of the main container that each engine has with a value of its own, or not at all."""
 
 
 def applied(pod: PodSpec, plan: ComponentPlan, memory: GPUMemory) -> PodSpec:
-    """The pod with the server, and with its clients: the main container and those that the user names."""
-    main, *beside = pod["containers"]
-    claim: PodResourceClaim = {"name": _CLAIM, "resourceClaimTemplateName": names.gpu_claim(plan.who.name)}
-    others = [_client(each) if each.get("name") in memory.clients else each for each in beside]
+    """A GPU memory service in a pod has a claim, a volume for its sockets, and the server as an init container.
+
+    Its clients are the main container and the containers that the user names.
+
+    Follows the operator's `internal/gms`.
+    Rule: gpu-memory.in-pod
+    """
+    main, *sidecars = pod["containers"]
+    claim: PodResourceClaim = {"name": _CLAIM, "resourceClaimTemplateName": names.gpu_claim(plan.identity.name)}
+    others = [_client(container) if container.get("name") in memory.clients else container for container in sidecars]
     before = pod.get("initContainers") or []
     return {
-        **claims.tolerant(pod),
-        "containers": [_client(claims.without_gpus(main)), *others],
-        "initContainers": before if any(each.get("name") == _NAME for each in before) else [*before, _server(main)],
+        **gpu_memory.tolerant(pod),
+        "containers": [_client(gpu_memory.without_gpus(main)), *others],
+        "initContainers": before if any(container.get("name") == _NAME for container in before) else [*before, _server(main)],
         "volumes": _with(pod.get("volumes"), {"name": _VOLUME, "emptyDir": {}}),
         "resourceClaims": _with(pod.get("resourceClaims"), claim),
     }
@@ -47,6 +93,11 @@ def _client(container: Container) -> Container:
 
 
 def _server(main: Container) -> Container:
+    """The GPU memory service in a pod starts before the engine and runs as long as the pod.
+
+    Follows the operator's `internal/gms`.
+    Rule: gpu-memory.in-pod-server
+    """
     image: Container = {"image": main["image"]} if main.get("image") else {}
     return {
         "name": _NAME,
@@ -59,8 +110,57 @@ def _server(main: Container) -> Container:
     }
 
 
-def _with(listed: Iterable[Any] | None, own: Any) -> list[Any]:
-    """The list with an entry, in place of the entry with its name or at the end."""
-    found = list(listed or ())
-    place = next((index for index, each in enumerate(found) if each.get("name") == own["name"]), len(found))
-    return [*found[:place], own, *found[place + 1 :]]
+def _with(listed: Iterable[Any] | None, added: Any) -> list[Any]:
+    """Returns the list with an entry, in place of the entry with its name or at the end."""
+    entries = list(listed or ())
+    index = next((index for index, entry in enumerate(entries) if entry.get("name") == added["name"]), len(entries))
+    return [*entries[:index], added, *entries[index + 1 :]]
+
+
+def with_engines(pod: PodSpec, plan: ComponentPlan, count: int) -> PodSpec:
+    """Returns the pod with so many engines in place of the main container."""
+    main, *sidecars = pod["containers"]
+    engines = [plan.engine.one_of_several(_engine(main, plan, index), index, plan) for index in range(count)]
+    return {**pod, "containers": [*engines, *sidecars]}
+
+
+def _engine(main: Container, plan: ComponentPlan, index: int) -> Container:
+    """With failover in a pod, several engines stand in place of the main container, each with ports of its own.
+
+    All engines of a pod have one address.
+
+    Follows the operator's `internal/dynamo/failover.go buildFailoverPod`.
+    Rule: failover.engines
+    """
+    name, port = f"engine-{index}", f"system-{index}"
+    number = plan.release.ports.system + index
+    others = [variable for variable in main.get("env") or () if variable.get("name") not in _REPLACED]
+    texts = {
+        "ENGINE_ID": f"{index}",
+        "CONTAINER_NAME": name,
+        "FAILOVER_LOCK_PATH": f"{FOLDER}/failover.lock",
+        "DYN_SYSTEM_STARTING_HEALTH_STATUS": "notready",
+        "DYN_SYSTEM_PORT": f"{number}",
+        "DYN_SYSTEM_ENABLED": "true",
+        "DYN_FORWARDPASS_METRIC_PORT": f"{plan.release.ports.forward_pass + index}",
+    }
+    variables: list[EnvVar] = [{"name": key, "value": value} for key, value in texts.items()]
+    engine: Container = {
+        **main,
+        "name": name,
+        "ports": [{"name": port, "containerPort": number, "protocol": "TCP"}],
+        "env": [*others, *variables],
+    }
+    for probe in merge.PROBES:
+        if probe in engine:
+            engine[probe] = _asking(engine[probe], port)
+    return engine
+
+
+def _asking(probe: Probe, port: str) -> Probe:
+    """An HTTP probe of an engine asks the port of that engine.
+
+    Follows the operator's `internal/dynamo/failover.go buildFailoverPod`.
+    Rule: failover.probes
+    """
+    return {**probe, "httpGet": {**probe["httpGet"], "port": port}} if probe.get("httpGet") else probe

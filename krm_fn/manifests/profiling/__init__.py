@@ -1,6 +1,7 @@
-"""All objects of one request, and the annotations of the request itself.
+"""All objects of one request: its profiling Job, and the annotations of the request itself.
 
-Follows the reference's `internal/controller/dynamographdeploymentrequest_controller.go`.
+The pod template of a Job can never change in a cluster, so annotations of the Job tell Argo CD and Flux what to do when the rendered
+template changes. Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import krm_fn
 from krm_fn.kube import digest, labels, names
 from krm_fn.manifests import rbac
-from krm_fn.manifests.profiling.job import job, profile_digest
-from krm_fn.manifests.profiling.pod import BASE_FILE, OUTPUT_FOLDER
+from krm_fn.manifests.profiling import profiler_pod, profiler_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,14 +19,19 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import RequestPlan
 
-__all__ = ["BASE_FILE", "OUTPUT_FOLDER", "job", "own_annotations", "render"]
+_RETRIES = 3
+"""A failed pod of a profiling Job is replaced at most three times.
+
+Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
+Rule: profiling.retries
+"""
 
 
-def render(plan: RequestPlan, made: Resource) -> Iterator[Resource]:
-    """The Job `made`, and the service account of all Jobs of a namespace. Without a role, the account is assumed to exist."""
+def render(plan: RequestPlan, job: Resource) -> Iterator[Resource]:
+    """Yields the Job and the service account of all Jobs of a namespace. Without a role, the account is assumed to exist."""
     if plan.config.rbac.profiling_role:
         yield from rbac.bound_account(names.PROFILING_ACCOUNT, plan.namespace, plan.config.rbac.profiling_role)
-    yield made
+    yield job
 
 
 def own_annotations(plan: RequestPlan, spec: Any) -> Labels:
@@ -35,4 +40,58 @@ def own_annotations(plan: RequestPlan, spec: Any) -> Labels:
         labels.PROFILE_HASH: profile_digest(plan),
         labels.SPEC_HASH: digest.of_value(spec),
         labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
+    }
+
+
+def job(plan: RequestPlan) -> Resource:
+    """A request has a Job that profiles, with the labels of the operator.
+
+    Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
+    Rule: profiling.job
+    """
+    profile_hash = profile_digest(plan)
+    app = "aic-profiler" if plan.simulated else "dynamo-profiler"
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": names.profiling_job(plan.name),
+            "namespace": plan.namespace,
+            "labels": {labels.REQUEST_APP: app, labels.REQUEST: plan.name, labels.MODEL_MANAGED_BY: labels.OPERATOR},
+            "annotations": {labels.PROFILE_HASH: profile_hash, **labels.RUN_ONCE},
+        },
+        "spec": {
+            "backoffLimit": _RETRIES,
+            "podFailurePolicy": {"rules": [_fails_at_once(profiler_pod.CHECK), _fails_at_once(profiler_pod.COPIER)]},
+            "template": profiler_pod.template(plan, profile_hash),
+        },
+    }
+
+
+def profile_digest(plan: RequestPlan) -> str:
+    """The profile hash covers all that a profiling depends on.
+
+    Rule: profiling.hash
+    """
+    container = profiler_pod.profiler(plan)
+    return digest.of_value(
+        {
+            "namespace": plan.namespace,
+            "name": plan.name,
+            "image": container["image"],
+            "args": container["args"],
+            "resources": plan.resources,
+            "volumes": profiler_pod.volumes(plan),
+        }
+    )
+
+
+def _fails_at_once(container: str) -> dict[str, Any]:
+    """A profiling Job fails at once after exit codes that another run would not change.
+
+    Rule: profiling.failures
+    """
+    return {
+        "action": "FailJob",
+        "onExitCodes": {"containerName": container, "operator": "In", "values": [*profiler_scripts.CODES.values()]},
     }

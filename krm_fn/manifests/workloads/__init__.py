@@ -1,6 +1,6 @@
 """Workload kinds, whose objects create pods: each file is a kind, and its `WORKLOAD` makes the objects.
 
-The pods are the same for all kinds (`krm_fn.manifests.pod`).
+The pods are the same for all kinds (`krm_fn.manifests.pod_template`).
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
 from krm_fn.kube import identity
-from krm_fn.manifests import components, services
-from krm_fn.manifests.services import Face
+from krm_fn.manifests import component_defaults, services
+from krm_fn.manifests.services import ServiceTemplate
 from krm_fn.plan import Addressing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from krm_fn.kube.templates import Place
+    from krm_fn.kube.pod_templates import TemplatePath
     from krm_fn.kube.types import Labels, Resource
-    from krm_fn.manifests.assemblies import Pods
+    from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
     from krm_fn.results import Result
-    from krm_fn.workload_list import Entry
+    from krm_fn.workload_list import WorkloadEntry
 
 
 class Workload:
@@ -35,7 +35,7 @@ class Workload:
     objects: tuple[tuple[str, str], ...] = ()
     """Group and kind of the objects that it makes. A later run may replace and remove them."""
 
-    templates: tuple[Place, ...] = ()
+    templates: tuple[TemplatePath, ...] = ()
     """The places of the pod templates in its objects."""
 
     fixed_services = ""
@@ -44,92 +44,95 @@ class Workload:
     always_restarts = True
     """True if its pods must have `restartPolicy: Always`."""
 
-    per_component = True
-    """True if each component has its own objects; False if one object holds the whole graph."""
-
     def addressing(self, plan: ComponentPlan) -> Addressing:
-        """The hosts and ranks by which the pods of a multinode group find each other."""
+        """Returns the hosts and ranks by which the pods of a multinode group find each other."""
         return Addressing()
 
-    def render(self, graph: GraphPlan, made: Sequence[Pods]) -> Iterator[Resource]:
-        """The objects for some components of a graph, made from their pods."""
+    def render(self, graph: GraphPlan, pods: Sequence[Pods]) -> Iterable[Resource]:
+        """Returns the objects for some components of a graph, made from their pods."""
         raise NotImplementedError
 
-    def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[Entry]:
-        """The component's entries in the annotation `workloads`. The component is ready if these objects are ready."""
+    def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterable[WorkloadEntry]:
+        """Returns the component's entries in the annotation `workloads`. The component is ready if these objects are ready."""
         raise NotImplementedError
 
-    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
-        """The roles of a component, one for each pod template."""
+    def roles(self, plan: ComponentPlan) -> Iterable[RolePlan]:
+        """Returns the roles of a component, one for each pod template."""
         raise NotImplementedError
 
-    def face(self, plan: ComponentPlan) -> Face:
-        """The fields of a component's Services."""
+    def service_template(self, plan: ComponentPlan) -> ServiceTemplate:
+        """Returns the fields of a component's Services."""
         marks = {**self.service_labels(plan), **self.discovery_labels(plan)}
-        return Face(self.services(plan), self.port(plan), self.selector(plan), marks, self.service_annotations(plan))
+        return ServiceTemplate(self.services(plan), self.port(plan), self.selector(plan), marks, self.service_annotations(plan))
 
     def services(self, plan: ComponentPlan) -> Mapping[str, Labels]:
-        """The names of the Services, each with the labels that it adds to the selector."""
-        discovered = plan.placement.discovery == "kubernetes" or components.get(plan.who.type).is_frontend
-        return services.debuggable(plan) if discovered or not plan.behaviour.services.only_discovered else {}
+        """Returns the names of the Services, each with the labels that it adds to the selector."""
+        discovered = plan.placement.discovery == "kubernetes" or plan.type.is_frontend
+        return services.debuggable(plan) if discovered or not plan.release.services.only_discovered else {}
 
     def port(self, plan: ComponentPlan) -> dict[str, Any]:
-        """The one port of each Service."""
-        kind = components.get(plan.who.type)
-        protocol = {"appProtocol": kind.app_protocol} if kind.app_protocol and plan.behaviour.services.app_protocol else {}
-        return {**kind.service_port(plan), **protocol}
+        """In Dynamo 1.5, the gRPC port of an endpoint picker's Service has the appProtocol `http2`.
+
+        The one port of each Service.
+
+        Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+        Rule: service.app-protocol
+        """
+        protocol = {"appProtocol": plan.type.app_protocol} if plan.type.app_protocol and plan.release.services.app_protocol else {}
+        return {**component_defaults.service_port(plan), **protocol}
 
     def selector(self, plan: ComponentPlan) -> Labels:
-        """The labels by which Services select the pods of a component."""
-        return plan.who.selector
+        """Returns the labels by which Services select the pods of a component."""
+        return plan.identity.selector
 
     def discovery_labels(self, plan: ComponentPlan) -> Labels:
-        """The labels by which Dynamo's discovery finds the Services."""
-        discoverable = plan.behaviour.services.find_frontends or not components.get(plan.who.type).is_frontend
+        """Returns the labels by which Dynamo's discovery finds the Services."""
+        discoverable = plan.release.services.find_frontends or not plan.type.is_frontend
         return services.discovery_labels(plan.placement.discovery, discoverable=discoverable)
 
     def service_labels(self, plan: ComponentPlan) -> Labels:
-        """The other labels of the Services."""
+        """Returns the other labels of the Services."""
         return services.workload_labels(plan)
 
     def service_annotations(self, plan: ComponentPlan) -> Labels:
-        """The annotations of the Services."""
+        """Returns the annotations of the Services."""
         return services.workload_annotations(plan)
 
-    def check(self, made: Pods) -> Iterator[Result]:
-        """Findings about a component that this kind cannot run."""
+    def check(self, pods: Pods) -> Iterator[Result]:
+        """Yields findings about a component that this kind cannot run."""
         yield from ()
 
     def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
-        """Findings about components of this kind that conflict with each other, or with other components of the graph."""
+        """Yields findings about components of this kind that conflict with each other, or with other components of the graph."""
         yield from ()
 
 
-def carried(made: Iterable[Pods]) -> dict[Workload, list[Pods]]:
-    """The pods of components, grouped by workload kind, in the order of the spec."""
-    found: dict[Workload, list[Pods]] = {}
-    for component in made:
-        found.setdefault(get(component.plan.placement.workload), []).append(component)
-    return found
+def grouped(pods: Iterable[Pods]) -> dict[Workload, list[Pods]]:
+    """Returns the pods of components, grouped by workload kind, in the order of the spec."""
+    by_workload: dict[Workload, list[Pods]] = {}
+    for component in pods:
+        by_workload.setdefault(get(component.plan.placement.workload), []).append(component)
+    return by_workload
 
 
 def names() -> tuple[str, ...]:
-    """The names of all workload kinds."""
+    """Returns the names of all workload kinds."""
     return registry.entries(sys.modules[__name__])
 
 
 @cache
 def objects() -> frozenset[tuple[str, str]]:
-    """Group and kind of the objects of all workload kinds."""
-    return frozenset(each for name in names() for each in get(name).objects)
+    """Returns group and kind of the objects of all workload kinds."""
+    return frozenset(kind for name in names() for kind in get(name).objects)
 
 
 def is_workload(resource: Resource) -> bool:
-    """True for an object of a workload kind. What such objects create, for example ReplicaSets, is not."""
+    """Returns true for an object of a workload kind. Objects that those create, for example ReplicaSets, do not count."""
     return identity.key(resource)[:2] in objects()
 
 
+@cache
 def get(name: str) -> Workload:
-    """The workload kind of a name. Raises KeyError for an unknown name."""
+    """Returns the workload kind of a name. Raises KeyError for an unknown name."""
     workload: Workload = registry.get(sys.modules[__name__], name).WORKLOAD
     return workload

@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import documents, edits, findings, foreign, generations, infer, inventory, prove, steps
+from krm_fn.review.adopt import (
+    adopt_findings,
+    edits,
+    exported_objects,
+    foreign_objects,
+    inferred_settings,
+    migration_documents,
+    migration_steps,
+    verification,
+    worker_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
-    from krm_fn.review.adopt.inventory import Inventory
-    from krm_fn.review.adopt.prove import Proof
+    from krm_fn.review.adopt.exported_objects import Inventory
+    from krm_fn.review.adopt.verification import Proof
 
 
 class Adopted(NamedTuple):
@@ -31,31 +41,31 @@ class Adopted(NamedTuple):
 
 def adopt(resources: Sequence[Resource]) -> Adopted:
     """Adopts an exported namespace. Never raises for the content of the export; each difference between pods is an error finding."""
-    found = generations.keep(inventory.read(resources))
-    if results.failed(found.results):
-        return Adopted({}, "", None, found.results)
-    inferred = infer.settings(found)
-    found = _leaner(found, inferred.spec)
-    rendered = infer.rendered(inferred.spec, found)
-    proof = prove.prove(rendered.resources, found)
-    written = [*found.written, *found.accounts]
-    said = [
-        *found.results,
-        *foreign.check(rendered.resources, found),
+    inventory = worker_names.keep(exported_objects.read(resources))
+    if results.failed(inventory.results):
+        return Adopted({}, "", None, inventory.results)
+    inferred = inferred_settings.settings(inventory)
+    inventory = _leaner(inventory, inferred.spec)
+    rendered = inferred_settings.rendered(inferred.spec, inventory)
+    proof = verification.prove(rendered.resources, inventory)
+    written = [*inventory.written, *inventory.accounts]
+    findings = [
+        *inventory.results,
+        *foreign_objects.check(rendered.resources, inventory),
         *inferred.results,
         *rendered.results,
-        *findings.of(proof, complete=not results.failed(rendered.results)),
+        *adopt_findings.of(proof, complete=not results.failed(rendered.results)),
     ]
-    files = documents.resources(written, inferred.spec)
-    return Adopted(files, steps.write(found, inferred.spec), proof, sorted(said, key=results.order))
+    files = migration_documents.resources(written, inferred.spec)
+    return Adopted(files, migration_steps.write(inventory, inferred.spec), proof, sorted(findings, key=results.order))
 
 
-def _leaner(found: Inventory, spec: dict[str, Any]) -> Inventory:
+def _leaner(inventory: Inventory, spec: dict[str, Any]) -> Inventory:
     """The export without empty lists in what users wrote, if its pods then differ in fewer fields."""
-    lean = found._replace(written=[edits.without_empty_lists(each) for each in found.written])
-    return lean if infer.misses(spec, lean) < infer.misses(spec, found) else found
+    lean = inventory._replace(written=[edits.without_empty_lists(resource) for resource in inventory.written])
+    return lean if inferred_settings.misses(spec, lean) < inferred_settings.misses(spec, inventory) else inventory
 
 
 def summary(proof: Proof) -> str:
     """The outcome in one line: `9 of 9 pod templates the same, no restart`."""
-    return findings.summary(proof)
+    return adopt_findings.summary(proof)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def annotated(resource: Resource, annotations: Labels) -> Resource:
     """The resource with further annotations."""
     metadata = resource["metadata"]
-    return {**resource, "metadata": {**metadata, "annotations": {**labels.notes(resource), **annotations}}}
+    return {**resource, "metadata": {**metadata, "annotations": {**labels.annotations(resource), **annotations}}}
 
 
 def without_empty_lists(value: Any) -> Any:
     """The value without fields that hold an empty list. An operator's client leaves them out, and Grove counts one as a change of pods."""
     if isinstance(value, dict):
         return {key: without_empty_lists(inner) for key, inner in value.items() if inner != []}
-    return [without_empty_lists(each) for each in value] if isinstance(value, list) else value
+    return [without_empty_lists(item) for item in value] if isinstance(value, list) else value
 
 
 def in_order_of_cliques(graph: Resource, live: Iterable[Resource]) -> Resource:
@@ -34,10 +34,10 @@ def in_order_of_cliques(graph: Resource, live: Iterable[Resource]) -> Resource:
     """
     services = mapping(graph.get("spec")).get("services")
     name = graph["metadata"]["name"]
-    sets = [each for each in live if each.get("kind") == "PodCliqueSet" and each["metadata"]["name"] == name]
+    sets = [clique for clique in live if clique.get("kind") == "PodCliqueSet" and clique["metadata"]["name"] == name]
     if not sets or not isinstance(services, dict):
         return graph
     cliques = objects(mapping(mapping(sets[0].get("spec")).get("template")).get("cliques"))
-    order = dict.fromkeys(text(mapping(each.get("labels")).get(labels.COMPONENT)) for each in cliques)
-    names = [*(each for each in order if each in services), *(each for each in services if each not in order)]
-    return {**graph, "spec": {**graph["spec"], "services": {each: services[each] for each in names}}}
+    order = dict.fromkeys(text(mapping(clique.get("labels")).get(labels.COMPONENT)) for clique in cliques)
+    names = [*(clique for clique in order if clique in services), *(clique for clique in services if clique not in order)]
+    return {**graph, "spec": {**graph["spec"], "services": {clique: services[clique] for clique in names}}}

@@ -18,7 +18,7 @@ _MODE = "SIMPLE"
 
 def gateway(rendered: Iterable[Resource], live: Mapping[ObjectKey, Resource]) -> str:
     """The gateway of a live VirtualService that a render makes too; empty without one. Without the setting, a render makes none."""
-    gateways = (gateway for each in _specs("VirtualService", rendered, live) for gateway in each.get("gateways") or ())
+    gateways = (gateway for spec in _specs("VirtualService", rendered, live) for gateway in spec.get("gateways") or ())
     return str(next(gateways, ""))
 
 
@@ -36,4 +36,4 @@ def mesh(rendered: Iterable[Resource], live: Mapping[ObjectKey, Resource]) -> di
 
 def _specs(kind: str, rendered: Iterable[Resource], live: Mapping[ObjectKey, Resource]) -> list[dict[str, Any]]:
     """The specs of the live objects of a kind that are also rendered."""
-    return [live[key].get("spec") or {} for each in rendered if each["kind"] == kind and (key := identity.key(each)) in live]
+    return [live[key].get("spec") or {} for resource in rendered if resource["kind"] == kind and (key := identity.key(resource)) in live]

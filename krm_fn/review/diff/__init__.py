@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
+    from krm_fn.provenance.object_changes import ObjectChange
     from krm_fn.results import Path, Result
-    from krm_fn.review.changes import Change
-    from krm_fn.review.forecast.outcome import Forecast
+    from krm_fn.review.forecast.forecast_types import Forecast
 
 Name = Literal["old", "new"]
 
@@ -39,7 +39,7 @@ class Side(NamedTuple):
     findings: tuple[Result, ...] = ()
 
 
-class Origin(NamedTuple):
+class ChangeOrigin(NamedTuple):
     """The field of an input that makes a change. `number` is the number of the input of that side; None for the configuration."""
 
     side: Name
@@ -54,14 +54,14 @@ class Diff(NamedTuple):
     object as a whole. `failed` are the Dynamo resources whose objects are not compared, because one of the states does not render.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[ObjectChange, ...]
     forecast: Forecast
-    origins: Mapping[tuple[int, int | None], tuple[Origin, ...]]
+    origins: Mapping[tuple[int, int | None], tuple[ChangeOrigin, ...]]
     failed: tuple[ObjectKey, ...] = ()
     findings: tuple[Result, ...] = ()
 
     @property
-    def differing(self) -> list[tuple[int, Change]]:
+    def differing(self) -> list[tuple[int, ObjectChange]]:
         """The changes of objects that differ, with their numbers."""
         return [(number, change) for number, change in enumerate(self.changes) if change.fields or change.old is None or change.new is None]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity
-from krm_fn.review import fields
-from krm_fn.review.changes import Change
+from krm_fn.provenance import object_changes
+from krm_fn.provenance.object_changes import ObjectChange
 from krm_fn.review.diff import Diff, hidden, origins, sides
 from krm_fn.review.forecast import forecast
 
@@ -32,7 +32,7 @@ def compare(old: Side, new: Side, nodes: Sequence[Resource] | None = None, pods:
     return Diff(shown, forecast(found, nodes, pods), made, tuple(sorted(_unknown(old, new))), tuple(not_compared(old, new)))
 
 
-def between(old: Side, new: Side) -> tuple[Change, ...]:
+def between(old: Side, new: Side) -> tuple[ObjectChange, ...]:
     """The changes of all objects, without those of Dynamo resources that fail in one of the states.
 
     An object that is in one state only is left out, if the other state lacks a part that cannot be read: the object may be there.
@@ -42,7 +42,7 @@ def between(old: Side, new: Side) -> tuple[Change, ...]:
     return tuple(change for change in found if not (_is_written(change) and (old if change.old is None else new).lacks))
 
 
-def _is_written(change: Change) -> bool:
+def _is_written(change: ObjectChange) -> bool:
     """True for an object that is in one state only, and that no Dynamo resource made."""
     one = change.old is None or change.new is None
     return one and not sides.owner_keys(change.new or change.old or {}, change.key.namespace)
@@ -58,10 +58,12 @@ def _expanded(side: Side) -> frozenset[ObjectKey]:
     return frozenset(identity.key(each, sides.home(side.config)) for each in side.inputs if sides.is_expanded(each))
 
 
-def changes(old: dict[ObjectKey, Resource], new: dict[ObjectKey, Resource]) -> tuple[Change, ...]:
+def changes(old: dict[ObjectKey, Resource], new: dict[ObjectKey, Resource]) -> tuple[ObjectChange, ...]:
     """The changes of all objects of both states: first those of the new state in its order, then the removed ones."""
-    kept = [Change(key, old.get(key), value, fields.between(old[key], value) if key in old else ()) for key, value in new.items()]
-    return (*kept, *(Change(key, value, None) for key, value in old.items() if key not in new))
+    kept = [
+        ObjectChange(key, old.get(key), value, object_changes.between(old[key], value) if key in old else ()) for key, value in new.items()
+    ]
+    return (*kept, *(ObjectChange(key, value, None) for key, value in old.items() if key not in new))
 
 
 def _objects(side: Side, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resource]:

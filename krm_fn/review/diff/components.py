@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from krm_fn import expand
 from krm_fn.kube import labels, paths
-from krm_fn.kube.admission import Refusal
+from krm_fn.kube.admission import Rejection
 from krm_fn.plan import GraphPlan
 from krm_fn.review import pods
 from krm_fn.review.diff import sides
-from krm_fn.validation import field_origin
+from krm_fn.rules import field_origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.config import Config
     from krm_fn.kube.types import Resource
-    from krm_fn.manifests.assemblies import Pods
+    from krm_fn.manifests.pod_builder import Pods
     from krm_fn.results import Path
 
 _REPLICAS: Path = ("spec", "replicas")
@@ -30,7 +30,7 @@ def made(source: Resource, inputs: Sequence[Resource], config: Config) -> list[P
     """The components of a Dynamo resource; empty if it does not render, or has none."""
     others = [each for each in inputs if not sides.is_expanded(each)]
     found = expand.plans([source, *others], config)
-    return list(found[0].made) if found and isinstance(found[0].plan, GraphPlan) else []
+    return list(found[0].pods) if found and isinstance(found[0].plan, GraphPlan) else []
 
 
 def path(source: Resource, components: Sequence[Pods], resource: Resource, field: Path) -> Path:
@@ -46,15 +46,15 @@ def path(source: Resource, components: Sequence[Pods], resource: Resource, field
         inner = field[len(template.path) :] if field[: len(template.path)] == template.path else ()
         exact = _of_pod(component, pod.spec, inner) if inner else None
         written = exact is not None and paths.at(source, exact) is not None
-        return exact if exact is not None and written else component.plan.address.path
+        return exact if exact is not None and written else component.plan.paths.path
     here = _component(components, labels.of(resource))
-    replicas = next((each.plan.at("replicas") for each in components if each.plan.address.path == here), ())
+    replicas = next((each.plan.at("replicas") for each in components if each.plan.paths.path == here), ())
     return replicas if field == _REPLICAS and paths.at(source, replicas) is not None else here
 
 
 def _of_pod(component: Pods, spec: object, inner: Path) -> Path | None:
     try:
-        return field_origin.path(component, spec, Refusal("", inner, ""))  # type: ignore[arg-type]
+        return field_origin.path(component, spec, Rejection("", inner, ""))  # type: ignore[arg-type]
     except (KeyError, IndexError, TypeError):  # a live pod has containers and volumes that no render makes
         return None
 
@@ -67,4 +67,4 @@ def _holder(path: Path) -> Path:
 def _component(components: Sequence[Pods], marks: dict[str, object]) -> Path:
     """The path of the component that labels name; that of the whole resource if they name none."""
     names = (marks.get(labels.COMPONENT), marks.get(labels.SELECTOR))
-    return next((each.plan.address.path for each in components if each.plan.who.service in names), ())
+    return next((each.plan.paths.path for each in components if each.plan.identity.service in names), ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from krm_fn.review.changes import Change, FieldChange
+    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
 
 HIDDEN = "(hidden)"
 """Stands for a value that is not shown."""
@@ -15,7 +15,7 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl writes whole objects, and so the values of Secrets, into this annotation."""
 
 
-def in_secrets(change: Change) -> Change:
+def in_secrets(change: ObjectChange) -> ObjectChange:
     """The change with hidden values, if it is one of a Secret."""
     if (change.key.group, change.key.kind) != ("", "Secret"):
         return change

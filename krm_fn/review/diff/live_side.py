@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kube import identity
 from krm_fn.kube.values import mapping
-from krm_fn.manifests import generated
+from krm_fn.manifests import generated_objects
 from krm_fn.records import NamedTuple
 from krm_fn.review.diff import Side
 from krm_fn.review.diff.sides import home, is_expanded, owner_keys
-from krm_fn.review.live import clean, comparable, export, owned
+from krm_fn.review.live import cluster_export, comparable, field_ownership, server_fields
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
-    from krm_fn.review.live.export import Export
+    from krm_fn.review.live.cluster_export import Export
 
 _SECRET = ("", "Secret")
 
@@ -41,16 +41,16 @@ def sides(exported: Export, now: Side) -> Sides:
     there = {identity.key(each): each for each in exported.objects}
     keyed = ((identity.key(each, home(now.config)), each) for each in now.objects)
     wanted = {key: each for key, each in keyed if key[:2] != _SECRET}
-    wrong = list(export.check_namespace(exported, {key.namespace for key in wanted if key.namespace}))
+    wrong = list(cluster_export.check_namespace(exported, {key.namespace for key in wanted if key.namespace}))
     covered = {key: each for key, each in wanted.items() if _is_covered(key, exported.namespaces)}
-    managers = owned.appliers(exported.objects)
+    managers = field_ownership.appliers(exported.objects)
     both = {key: _both(there[key], each, managers) for key, each in covered.items() if key in there}
     owners = {identity.key(each, home(now.config)) for each in now.inputs if is_expanded(each)}
-    pruned = [clean.native(each) for key, each in there.items() if key not in wanted and _is_of(each, key, owners)]
+    pruned = [server_fields.native(each) for key, each in there.items() if key not in wanted and _is_of(each, key, owners)]
     notes = (
         *_not_covered(wanted, covered),
         *_missing_kinds(covered, there),
-        *_unknown_owners([key for key in both if owned.of(there[key], managers) is None]),
+        *_unknown_owners([key for key in both if field_ownership.of(there[key], managers) is None]),
         *_others(there, owners),
     )
     old = (*(before for before, _ in both.values()), *pruned)
@@ -88,7 +88,7 @@ def _scaled(resource: Resource, number: int) -> Resource:
 
 def _is_of(resource: Resource, key: ObjectKey, owners: Collection[ObjectKey]) -> bool:
     """True for a generated object of one of the Dynamo resources."""
-    return generated.is_generated(resource) and not {*owner_keys(resource, key.namespace)}.isdisjoint(owners)
+    return generated_objects.is_generated(resource) and not {*owner_keys(resource, key.namespace)}.isdisjoint(owners)
 
 
 def _not_covered(wanted: Mapping[ObjectKey, Resource], covered: Collection[ObjectKey]) -> Iterator[Result]:
@@ -118,7 +118,7 @@ def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
 
 def _others(there: Mapping[ObjectKey, Resource], owners: Collection[ObjectKey]) -> Iterator[Result]:
     """Notes generated objects of Dynamo resources that are not compared."""
-    found = {owner for key, each in there.items() if generated.is_generated(each) for owner in owner_keys(each, key.namespace)}
+    found = {owner for key, each in there.items() if generated_objects.is_generated(each) for owner in owner_keys(each, key.namespace)}
     names = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in found - {*owners})
     if names:
         message = f"the export has objects of {', '.join(names)}, which the paths do not have, so they are not compared"

@@ -1,6 +1,6 @@
 """Finds the fields of the inputs that make a change.
 
-If a render made both states, each field in which the inputs differ is set back in turn: a change that then disappears is made by it.
+If a render made both states, each field in which the inputs differ is reverted in turn: a change that then disappears is made by it.
 Otherwise, the origin is the field or the component from which the new object was made.
 """
 
@@ -9,21 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import identity
-from krm_fn.review import fields
-from krm_fn.review.diff import Origin, components, setback, sides
+from krm_fn.provenance import ablation
+from krm_fn.review.diff import ChangeOrigin, components, reverted_fields, sides
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.manifests.assemblies import Pods
+    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.provenance.ablation import FieldNumber
+    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
     from krm_fn.results import Path
-    from krm_fn.review.changes import Change, FieldChange
     from krm_fn.review.diff import Name, Side
-    from krm_fn.review.diff.setback import Render
-
-    Place = tuple[int, int | None]
 
 
 class _States:
@@ -50,10 +47,10 @@ def _indexes(side: Side) -> dict[ObjectKey, int]:
     return {identity.key(each, sides.home(side.config)): index for index, each in enumerate(side.inputs)}
 
 
-def find(old: Side, new: Side, changes: Sequence[Change]) -> Mapping[Place, tuple[Origin, ...]]:
+def find(old: Side, new: Side, changes: Sequence[ObjectChange]) -> Mapping[FieldNumber, tuple[ChangeOrigin, ...]]:
     """The origins of changes, by the number of the change and of its field; None for the object as a whole."""
     states = _States(old, new)
-    found: dict[Place, tuple[Origin, ...]] = {}
+    found: dict[FieldNumber, tuple[ChangeOrigin, ...]] = {}
     owned: dict[ObjectKey, list[int]] = {}
     for number, change in enumerate(changes):
         if not change.fields and change.old is not None and change.new is not None:
@@ -65,7 +62,7 @@ def find(old: Side, new: Side, changes: Sequence[Change]) -> Mapping[Place, tupl
         else:
             owned.setdefault(owner, []).append(number)
     for owner, numbers in owned.items():
-        found |= _set_back(states, owner, [(number, changes[number]) for number in numbers])
+        found |= _by_ablation(states, owner, [(number, changes[number]) for number in numbers])
         for number in numbers:
             for index, field in _places(changes[number]):
                 if (number, index) not in found:
@@ -73,7 +70,7 @@ def find(old: Side, new: Side, changes: Sequence[Change]) -> Mapping[Place, tupl
     return found
 
 
-def _places(change: Change) -> Iterator[tuple[int | None, FieldChange | None]]:
+def _places(change: ObjectChange) -> Iterator[tuple[int | None, FieldChange | None]]:
     """The fields of a change with their numbers; None for an object that is new or was removed."""
     if change.old is None or change.new is None:
         yield None, None
@@ -81,25 +78,25 @@ def _places(change: Change) -> Iterator[tuple[int | None, FieldChange | None]]:
         yield from enumerate(change.fields)
 
 
-def _side(change: Change, field: FieldChange | None) -> tuple[Name, Path]:
+def _side(change: ObjectChange, field: FieldChange | None) -> tuple[Name, Path]:
     """The state that has the line of a change, and the path of the field in the object there."""
     if field is None:
         return ("old" if change.new is None else "new"), ()
     return ("old", field.before) if field.new is None else ("new", field.path)
 
 
-def _written(states: _States, number: int, change: Change) -> dict[Place, tuple[Origin, ...]]:
+def _written(states: _States, number: int, change: ObjectChange) -> dict[FieldNumber, tuple[ChangeOrigin, ...]]:
     """The origins of an object that is an input itself."""
-    found: dict[Place, tuple[Origin, ...]] = {}
+    found: dict[FieldNumber, tuple[ChangeOrigin, ...]] = {}
     for index, field in _places(change):
         side, path = _side(change, field)
         known = states.of(side)[1].get(change.key)
         if known is not None:
-            found[number, index] = (Origin(side, known, path),)
+            found[number, index] = (ChangeOrigin(side, known, path),)
     return found
 
 
-def _of_component(states: _States, owner: ObjectKey, change: Change, field: FieldChange | None) -> tuple[Origin, ...]:
+def _of_component(states: _States, owner: ObjectKey, change: ObjectChange, field: FieldChange | None) -> tuple[ChangeOrigin, ...]:
     """The origin of a change as far as the object itself says it: its component. That of a live object is in the new state."""
     side, path = _side(change, field)
     resource = change.old if side == "old" else change.new
@@ -108,58 +105,20 @@ def _of_component(states: _States, owner: ObjectKey, change: Change, field: Fiel
     if owner not in known or resource is None:
         return ()
     number = known[owner]
-    return (Origin(side, number, components.path(state.inputs[number], states.components(side, number), resource, path)),)
+    return (ChangeOrigin(side, number, components.path(state.inputs[number], states.components(side, number), resource, path)),)
 
 
-def _set_back(states: _States, owner: ObjectKey, changes: Sequence[tuple[int, Change]]) -> dict[Place, tuple[Origin, ...]]:
-    """The origins that renders find, in which one field of the inputs has its old value."""
+def _by_ablation(
+    states: _States, owner: ObjectKey, changes: Sequence[tuple[int, ObjectChange]]
+) -> dict[FieldNumber, tuple[ChangeOrigin, ...]]:
+    """The origins that renders with reverted fields of the inputs find."""
     old, new = states.old, states.new
     if owner in old.built | new.built or owner not in states.before or owner not in states.after:
         return {}
     before, after = states.before[owner], states.after[owner]
     if old.inputs[before].get("apiVersion") != new.inputs[after].get("apiVersion"):
         return {}
-    graph = setback.Graph(old, new, before, after)
-    found = _made_by(graph.each(len(changes)), changes)
+    reverted = reverted_fields.RevertedFields(old, new, before, after)
+    found = ablation.attribute(reverted.singly(len(changes)), changes)
     rest = [(number, change) for number, change in changes if any((number, index) not in found for index, _ in _places(change))]
-    return {**_made_by(graph.together(), rest), **found} if rest else found
-
-
-def _made_by(renders: Iterable[Render], changes: Sequence[tuple[int, Change]]) -> dict[Place, tuple[Origin, ...]]:
-    """The origins of the changes that disappear in one of the renders, or become other changes. Those that disappear have priority."""
-    exact: dict[Place, list[Origin]] = {}
-    near: dict[Place, list[Origin]] = {}
-    for render in renders:
-        objects = render.objects()
-        for number, change in changes if objects is not None else ():
-            for index, is_exact in _effects(change, (objects or {}).get(change.key)):
-                (exact if is_exact else near).setdefault((number, index), []).extend(render.origins)
-    return {place: tuple(dict.fromkeys(listed)) for place, listed in (near | exact).items()}
-
-
-def _effects(change: Change, made: Resource | None) -> Iterator[tuple[int | None, bool]]:
-    """The fields of a change that disappear or become another change if the new object is `made`. True if the field disappears."""
-    if change.old is None or change.new is None:
-        if (made is None) == (change.old is None):
-            yield None, True
-        return
-    if made is None or made == change.new:
-        return
-    moved = fields.between(made, change.new)
-    same = {_mark(each) for each in moved}
-    names = [_keys(each) for each in moved]
-    for index, field in enumerate(change.fields):
-        mine = _keys(field)
-        if _mark(field) in same:
-            yield index, True
-        elif any(each[: len(mine)] == mine or mine[: len(each)] == each for each in names):
-            yield index, False
-
-
-def _keys(field: FieldChange) -> Path:
-    """The names of a path up to a list without keys: indexes differ between renders."""
-    return next((field.names[:at] for at, step in enumerate(field.names) if isinstance(step, int)), field.names)
-
-
-def _mark(field: FieldChange) -> tuple[Path, str, str]:
-    return _keys(field), repr(field.old), repr(field.new)
+    return {**ablation.attribute(reverted.together(), rest), **found} if rest else found

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import expand, ownership, results
-from krm_fn.config import is_config
-from krm_fn.kube import applied, identity
-from krm_fn.manifests import generated
+from krm_fn.function_config import is_config
+from krm_fn.kube import identity, labels
+from krm_fn.manifests import generated_objects
+from krm_fn.provenance.ablation import EXPANDED
 from krm_fn.resolve import cluster
 from krm_fn.review.diff import Side
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 
-_EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
-
 
 def rendered(inputs: Sequence[Resource], config: Config, settings: Resource | None = None) -> Side:
     """The state that a render of these resources writes. `settings` is the resource that holds the configuration.
@@ -30,13 +29,15 @@ def rendered(inputs: Sequence[Resource], config: Config, settings: Resource | No
     """
     keyed = [(identity.key(each, home(config)), each) for each in inputs]
     there = {key for key, each in keyed if is_expanded(each)}
-    built = there.intersection(owner for key, each in keyed if generated.is_generated(each) for owner in owner_keys(each, key.namespace))
+    built = there.intersection(
+        owner for key, each in keyed if generated_objects.is_generated(each) for owner in owner_keys(each, key.namespace)
+    )
     done = [each for key, each in keyed if not built.isdisjoint(owner_keys(each, key.namespace))]
     left = [each for key, each in keyed if key not in built and built.isdisjoint(owner_keys(each, key.namespace))]
     expansion = expand.expand(left, config)
-    objects = (each for each in (*expansion.resources, *done) if not is_expanded(each) and not applied.is_local(each))
+    objects = (each for each in (*expansion.resources, *done) if not is_expanded(each) and not labels.is_local(each))
     failed = frozenset(_failed(left, expansion.results, home(config)))
-    applying = tuple(applied.without_annotations(each) for each in objects)
+    applying = tuple(labels.without_tool_annotations(each) for each in objects)
     return Side(applying, tuple(inputs), config, settings, frozenset(built), failed, findings=tuple(expansion.results))
 
 
@@ -62,7 +63,7 @@ def home(config: Config) -> str:
 def is_expanded(resource: Resource) -> bool:
     """True for a Dynamo resource from which a render makes objects. It is no object of a comparison: the change itself shows its text."""
     kind = results.ref(resource).kind
-    return identity.is_dynamo(resource) and kind in _EXPANDED and not generated.is_generated(resource)
+    return identity.is_dynamo(resource) and kind in EXPANDED and not generated_objects.is_generated(resource)
 
 
 def _failed(inputs: Iterable[Resource], found: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:

@@ -6,14 +6,14 @@ import difflib
 from typing import TYPE_CHECKING
 
 from krm_fn import report, results
-from krm_fn.review import text
+from krm_fn.review import printed_values
 from krm_fn.review.diff.hidden import HIDDEN
 
 if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.review.changes import FieldChange
-    from krm_fn.review.diff import Origin
-    from krm_fn.review.diff.report import Spot
+    from krm_fn.provenance.object_changes import FieldChange
+    from krm_fn.review.diff import ChangeOrigin
+    from krm_fn.review.diff.diff_report import Spot
 
 _LONGEST = 160  # characters of a value or of a line
 _MOST = 40  # lines of a text
@@ -56,7 +56,7 @@ def named(key: ObjectKey) -> str:
     return report.visible(f"{key.kind} {key.namespace}{'/' if key.namespace else ''}{key.name}")
 
 
-def origin(found: Origin, spot: Spot | None, old: str) -> str:
+def origin(found: ChangeOrigin, spot: Spot | None, old: str) -> str:
     """The place and the field of an origin: `graph.yaml:12 spec.services.Worker.replicas`. `old` is the name of the old state."""
     path = results.field(found.path)
     if spot is None:
@@ -67,4 +67,4 @@ def origin(found: Origin, spot: Spot | None, old: str) -> str:
 
 
 def _value(written: object) -> str:
-    return HIDDEN if written == HIDDEN else text.value(written, _LONGEST)
+    return HIDDEN if written == HIDDEN else printed_values.value(written, _LONGEST)

@@ -1,81 +1,90 @@
-"""What a cluster does with changed objects: which pods restart, which GPUs that takes, and whether the rollouts can end.
+"""The forecast of a change: the pods that restart, the GPUs that the rollouts need, and the rollouts that never end.
 
-`kinds` has one file for each kind of object with pods; `kinds.others` has the rules of all other kinds.
+`kinds` has one file for each kind of object with pods; `kind_rules.others` has the rules of all other kinds.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.review.forecast import findings, kinds, placing, rollout, simulation, world
-from krm_fn.review.forecast.outcome import Forecast, Gpus, Outcome
+from krm_fn.review.forecast import cluster_state, forecast_findings, kind_rules, pod_placement, rollout, simulation
+from krm_fn.review.forecast.forecast_types import Forecast, Gpus, ObjectForecast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.review.changes import Change
-    from krm_fn.review.forecast.kinds import Part, World
-    from krm_fn.review.forecast.outcome import Service
+    from krm_fn.provenance.object_changes import ObjectChange
+    from krm_fn.review.forecast.forecast_types import Service
+    from krm_fn.review.forecast.kind_rules import ClusterState, KindForecast
     from krm_fn.review.forecast.rollout import Rollout
 
 __all__ = ["forecast"]
 
 
-def forecast(changes: Sequence[Change], nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Forecast:
+def forecast(changes: Sequence[ObjectChange], nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Forecast:
     """Forecasts changes that are applied together.
 
     `changes` has all objects of both states, also those that are the same: they hold GPUs. `nodes` and `pods` are those of the cluster;
     None means that nothing is known about the nodes. The function never raises for what the resources contain.
     """
-    around = world.read(changes)
-    parts = [kinds.get(change.key)(change, around) for change in changes]
-    rollouts = [each for part in parts for each in part.rollouts]
+    state = cluster_state.read(changes)
+    parts = [kind_rules.get(change.key)(change, state) for change in changes]
+    rollouts = [item for part in parts for item in part.rollouts]
     free = waits = None
     if nodes is not None:
-        room, placed = placing.place(rollouts, nodes, pods)
+        room, placed = pod_placement.place(rollouts, nodes, pods)
         free = room.free()
         waits = iter(simulation.run(placed, room).stuck)
-    outcomes = tuple(_outcome(change, part, around, waits, free) for change, part in zip(changes, parts, strict=True))
+    outcomes = tuple(_outcome(change, part, state, waits, free) for change, part in zip(changes, parts, strict=True))
     total = _gpus(rollouts)
-    services = tuple(dict.fromkeys(each for change, part in zip(changes, parts, strict=True) if change.new for each in part.services))
-    found = (*findings.together(changes, parts), *findings.about_nodes(nodes, total.peak))
-    return Forecast(outcomes, total, services, _restarting(changes, parts), simulation.needed(rollouts), free, found)
+    services = tuple(dict.fromkeys(item for change, part in zip(changes, parts, strict=True) if change.new for item in part.services))
+    findings_of_all = (*forecast_findings.together(changes, parts), *forecast_findings.about_nodes(nodes, total.peak))
+    return Forecast(outcomes, total, services, _restarting(changes, parts), simulation.needed(rollouts), free, findings_of_all)
 
 
-def _outcome(change: Change, part: Part, around: World, waits: Iterator[bool] | None, free: int | None) -> Outcome:
+def _outcome(
+    change: ObjectChange, part: KindForecast, state: ClusterState, waits: Iterator[bool] | None, free: int | None
+) -> ObjectForecast:
     """The outcome for one object. `waits` has the next rollouts in the order of the objects."""
     stuck = None if waits is None else True in [next(waits) for _ in part.rollouts]
-    found = [*findings.of_change(change, part, around)]
+    findings = [*forecast_findings.of_change(change, part, state)]
     if stuck and free is not None:
-        found.append(findings.stuck(change, part.rollouts, free))
+        findings.append(forecast_findings.stuck(change, part.rollouts, free))
     gpus, shares = _gpus(part.rollouts), tuple(_shares(part))
-    return Outcome(change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(found), shares)
+    return ObjectForecast(change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(findings), shares)
 
 
-def _shares(part: Part) -> Iterator[tuple[Service, Gpus]]:
+def _shares(part: KindForecast) -> Iterator[tuple[Service, Gpus]]:
     """The GPUs of each service of an object."""
-    found: dict[Service, list[Rollout]] = {service: [] for service in part.services}
-    for each in part.rollouts:
-        service = each.service or next(iter(part.services), None)
+    rollouts_by_service: dict[Service, list[Rollout]] = {service: [] for service in part.services}
+    for entry in part.rollouts:
+        service = entry.service or next(iter(part.services), None)
         if service:
-            found.setdefault(service, []).append(each)
-    yield from ((service, _gpus(rollouts)) for service, rollouts in found.items())
+            rollouts_by_service.setdefault(service, []).append(entry)
+    yield from ((service, _gpus(rollouts)) for service, rollouts in rollouts_by_service.items())
 
 
 def _gpus(rollouts: Sequence[Rollout]) -> Gpus:
     """The GPUs of rollouts that begin at the same time, if there are enough."""
-    before = sum(rollout.gpus(each.old) * each.before for each in rollouts)
-    after = sum(rollout.gpus(each.new if each.replaces else each.old) * each.after for each in rollouts)
-    interrupted = sum(rollout.gpus(each.old) * each.before for each in rollouts if each.replaces)
+    before = sum(rollout.gpus(entry.old) * entry.before for entry in rollouts)
+    after = sum(rollout.gpus(entry.new if entry.replaces else entry.old) * entry.after for entry in rollouts)
+    interrupted = sum(rollout.gpus(entry.old) * entry.before for entry in rollouts if entry.replaces)
     return Gpus(before, simulation.peak(rollouts), after, interrupted)
 
 
-def _restarting(changes: Sequence[Change], parts: Sequence[Part]) -> tuple[Service, ...]:
+def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> tuple[Service, ...]:
     """The services with pods that are replaced: by their own object, or because another object takes the place of a removed one."""
     come, go = (
-        {each for change, part in zip(changes, parts, strict=True) if part.rollouts and part.effect == effect for each in part.services}
+        {
+            service
+            for change, part in zip(changes, parts, strict=True)
+            if part.rollouts and part.effect == effect
+            for service in part.services
+        }
         for effect in ("created", "deleted")
     )
-    found = dict.fromkeys(each for part in parts for each in (*part.restarting, *(one for one in part.services if one in come & go)))
-    return tuple(found)
+    services = dict.fromkeys(
+        service for part in parts for service in (*part.restarting, *(one for one in part.services if one in come & go))
+    )
+    return tuple(services)

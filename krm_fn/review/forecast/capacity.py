@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import gpus as gpu_names
-from krm_fn.kube import quantity, values
+from krm_fn.kube import gpu_names, quantity, values
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
 
 class Demand(NamedTuple):
-    """What one pod asks of a node: GPUs, and the labels and taints that decide which nodes it may use."""
+    """The demand of one pod on a node: GPUs, and the labels and taints that decide which nodes it may use."""
 
     amounts: Amounts = ()
     selector: tuple[tuple[str, str], ...] = ()
@@ -43,13 +42,13 @@ def demand(pod: Any) -> Demand:
     """
     spec = values.mapping(pod)
     containers, first = values.objects(spec.get("containers")), values.objects(spec.get("initContainers"))
-    beside = [each for each in first if each.get("restartPolicy") == "Always"]
-    total = _sum(_asked(each) for each in (*containers, *beside))
-    for each in first:
-        for name, count in _asked(each).items():
+    beside = [container for container in first if container.get("restartPolicy") == "Always"]
+    total = _sum(_asked(container) for container in (*containers, *beside))
+    for container in first:
+        for name, count in _asked(container).items():
             total[name] = max(total.get(name, 0), count)
     selector = {key: value for key, value in values.mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
-    tolerated = (_tolerated(each) for each in values.objects(spec.get("tolerations")))
+    tolerated = (_tolerated(container) for container in values.objects(spec.get("tolerations")))
     return Demand(tuple(sorted((name, count) for name, count in total.items() if count)), tuple(sorted(selector.items())), tuple(tolerated))
 
 
@@ -86,16 +85,16 @@ class Nodes:
             if not wanted.amounts:
                 taken.append("")
                 continue
-            found = min(
+            target = min(
                 (node for node in self._nodes.values() if node.fits(wanted)), key=lambda node: sum(node.free.values()), default=None
             )
-            if found is None and unbounded:
-                found = next(iter(self._nodes.values()), None)
-            if found is None:
+            if target is None and unbounded:
+                target = next(iter(self._nodes.values()), None)
+            if target is None:
                 self.give(size[: len(taken)], tuple(taken))
                 return None
-            self._change(found.name, wanted, -1)
-            taken.append(found.name)
+            self._change(target.name, wanted, -1)
+            taken.append(target.name)
         return tuple(taken)
 
     def give(self, size: tuple[Demand, ...], placed: tuple[str, ...]) -> None:
@@ -135,13 +134,13 @@ class _AnyNode(_Node):
         return all(self.free.get(name, 0) >= count for name, count in wanted.amounts)
 
 
-def nodes(found: Iterable[Resource], pods: Iterable[Resource]) -> Nodes:
+def nodes(resources: Iterable[Resource], pods: Iterable[Resource]) -> Nodes:
     """The nodes with what they offer, less the GPUs of the pods that run on them. Cordoned nodes offer nothing."""
-    made = Nodes(_node(resource) for resource in found)
+    result = Nodes(_node(resource) for resource in resources)
     for pod in pods:
         if runs(pod):
-            made.hold((demand(pod.get("spec")),), (f"{values.mapping(pod.get('spec'))['nodeName']}",))
-    return made
+            result.hold((demand(pod.get("spec")),), (f"{values.mapping(pod.get('spec'))['nodeName']}",))
+    return result
 
 
 def runs(pod: Resource) -> bool:
@@ -157,7 +156,7 @@ def offered(resource: Resource) -> dict[str, int]:
 
 def _node(resource: Resource) -> _Node:
     metadata, spec = values.mapping(resource.get("metadata")), values.mapping(resource.get("spec"))
-    taints = [f"{each.get('key')}" for each in values.objects(spec.get("taints")) if each.get("effect") in _KEEPS_AWAY]
+    taints = [f"{taint.get('key')}" for taint in values.objects(spec.get("taints")) if taint.get("effect") in _KEEPS_AWAY]
     free = {} if spec.get("unschedulable") else offered(resource)
     return _Node(f"{metadata.get('name')}", free, values.mapping(metadata.get("labels")), taints)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krm_fn.review.forecast.capacity import Demand
-    from krm_fn.review.forecast.outcome import Service
+    from krm_fn.review.forecast.forecast_types import Service
 
 _PERCENTAGE = re.compile(r"([0-9]{1,9})%")
 _DEFAULT_STEP = "25%"

@@ -35,12 +35,12 @@ def run(rollouts: Sequence[Rollout], nodes: Nodes) -> End:
     last. Rollouts without GPUs always end.
     """
     running = [_Running(rollout, nodes) for rollout in rollouts if gpus(rollout.old) or gpus(rollout.new)]
-    most = sum(each.gpus() for each in running)
+    most = sum(entry.gpus() for entry in running)
     for pruning in (False, True):
-        acting = [each for each in running if pruning or not each.is_pruned]
-        while sum(each.act() + each.place() for each in acting):
-            most = max(most, sum(each.gpus() for each in running))
-    waits = {id(each.rollout): not each.is_complete() for each in running}
+        acting = [entry for entry in running if pruning or not entry.is_pruned]
+        while sum(entry.act() + entry.place() for entry in acting):
+            most = max(most, sum(entry.gpus() for entry in running))
+    waits = {id(entry.rollout): not entry.is_complete() for entry in running}
     return End(most, tuple(waits.get(id(rollout), False) for rollout in rollouts))
 
 
@@ -51,7 +51,7 @@ def peak(rollouts: Sequence[Rollout]) -> int:
 
 def needed(rollouts: Sequence[Rollout]) -> int:
     """The smallest number of free GPUs with which all rollouts end, if they are on one node and of one resource."""
-    held = sum(gpus(each.old) * each.before for each in rollouts)
+    held = sum(gpus(entry.old) * entry.before for entry in rollouts)
     least, most = 0, peak(rollouts) - held
     while least < most:
         middle = (least + most) // 2
@@ -64,7 +64,7 @@ def needed(rollouts: Sequence[Rollout]) -> int:
 
 def _pool(rollouts: Sequence[Rollout], count: int) -> Nodes:
     """One node with this many GPUs of each resource."""
-    return capacity.pool({name: count for each in rollouts for demand in (*each.old, *each.new) for name, _ in demand.amounts})
+    return capacity.pool({name: count for entry in rollouts for demand in (*entry.old, *entry.new) for name, _ in demand.amounts})
 
 
 class _Running:
@@ -112,10 +112,10 @@ class _Running:
 
     def _place_all(self, placed: list[Placement], waiting: int, size: tuple[Demand, ...]) -> int:
         for count in range(waiting):
-            found = self._nodes.take(size)
-            if found is None:
+            placement = self._nodes.take(size)
+            if placement is None:
                 return count
-            placed.append(found)
+            placed.append(placement)
         return waiting
 
     def _scale(self) -> bool:

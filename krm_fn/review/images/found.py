@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import expand, ownership, results
-from krm_fn.convert import older_forms
+from krm_fn.convert import deprecated_fields
 from krm_fn.kube import identity, labels, paths
-from krm_fn.kube.admission import Refusal
+from krm_fn.kube.admission import Rejection
 from krm_fn.plan import RequestPlan
 from krm_fn.resolve import cluster
 from krm_fn.review import pods
 from krm_fn.review.images import Author, Use
-from krm_fn.validation import field_origin
+from krm_fn.rules import field_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.config import Config
-    from krm_fn.expand import Planned
+    from krm_fn.expand import PlannedResource
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
     from krm_fn.review.images import Role
@@ -47,7 +47,7 @@ def uses(resources: Sequence[Resource], config: Config) -> list[Use]:
         found.extend(made if now is None else _of_built(now, made))
     for resource in resources:
         again = identity.key(resource, home) in keys or not owners.isdisjoint(ownership.owners(resource))
-        if not again and not identity.is_dynamo(resource) and labels.notes(resource).get(labels.LOCAL_CONFIG) != "true":
+        if not again and not identity.is_dynamo(resource) and labels.annotations(resource).get(labels.LOCAL_CONFIG) != "true":
             found.extend(_of_written(resource))
     return found
 
@@ -73,12 +73,12 @@ def _older(resources: Sequence[Resource], config: Config) -> dict[tuple[str, str
     found: dict[tuple[str, str], Author] = {}
     for resource in resources:
         address, image = results.ref(resource), paths.at(resource, ("spec", "image"))
-        if address.kind == older_forms.COMPONENT and identity.is_dynamo(resource) and isinstance(image, str):
+        if address.kind == deprecated_fields.COMPONENT and identity.is_dynamo(resource) and isinstance(image, str):
             found.setdefault((address.namespace or config.namespace or cluster.NAMESPACE, image), Author(address, ("spec", "image")))
     return found
 
 
-def _of_rendered(planned: Planned, resource: Resource, config: Config, older: dict[tuple[str, str], Author]) -> Iterator[Use]:
+def _of_rendered(planned: PlannedResource, resource: Resource, config: Config, older: dict[tuple[str, str], Author]) -> Iterator[Use]:
     address = results.ref(resource)
     for template in pods.of(resource):
         for path, role, name, image in _images(template.spec):
@@ -103,7 +103,7 @@ def _entries(spec: dict[str, Any], field: str) -> Iterator[tuple[int, dict[str, 
     yield from ((index, entry) for index, entry in enumerate(listed if isinstance(listed, list) else ()) if isinstance(entry, dict))
 
 
-def _author(planned: Planned, template: Template, path: Path, image: str) -> Author | None:
+def _author(planned: PlannedResource, template: Template, path: Path, image: str) -> Author | None:
     """The user's field for an image of a rendered pod. A field counts only if it holds exactly this image."""
     address = results.ref(planned.source)
     for field in _candidates(planned, template, path):
@@ -112,18 +112,18 @@ def _author(planned: Planned, template: Template, path: Path, image: str) -> Aut
     return None
 
 
-def _candidates(planned: Planned, template: Template, path: Path) -> Iterator[Path | None]:
+def _candidates(planned: PlannedResource, template: Template, path: Path) -> Iterator[Path | None]:
     """The fields that can name the image. Containers that an engine adds have the image of the main container."""
     if isinstance(planned.plan, RequestPlan):
-        yield planned.plan.at("image")
+        yield planned.plan.at("profilingConfig", "profilerImage")
         return
-    found = pods.made(template, planned.made)
+    found = pods.made(template, planned.pods)
     if not found:
         return
     component, pod = found
     own: dict[str, Any] = {**pod.spec}
     if paths.at(own, path) is not None:  # the template can have more containers, such as a debugger
-        yield field_origin.path(component, pod.spec, Refusal("", path, ""))
+        yield field_origin.path(component, pod.spec, Rejection("", path, ""))
     yield component.plan.at("main", "image")
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import quantity
 from krm_fn.kube.values import is_zero, mapping
 from krm_fn.records import NamedTuple
-from krm_fn.review.forecast import stored
-from krm_fn.review.live import clean, owned
+from krm_fn.review.forecast import stored_templates
+from krm_fn.review.live import field_ownership, server_fields
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
-    from krm_fn.review.live.owned import Tree
+    from krm_fn.review.live.field_ownership import Tree
 
 _MAPS = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "limits", "requests")
 """Objects whose keys are names, not fields: nothing fills in further ones."""
@@ -21,7 +21,7 @@ _MAPS = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSele
 _AMOUNTS = ("limits", "requests")
 
 _KEYS = ("name", "mountPath", "containerPort", "port", "key")
-"""What tells the entries of a list apart, if all entries have it."""
+"""The fields that identify the entries of a list, if all entries have one."""
 
 
 class _Pair(NamedTuple):
@@ -35,14 +35,14 @@ class _Pair(NamedTuple):
 
     def field(self, name: str) -> _Pair:
         """The pair of a field; None stands for a missing field."""
-        live, wanted, was, now = (mapping(each).get(name) for each in self[:4])
-        return _Pair(live, wanted, was, now, owned.field(self.owned, name))
+        live, wanted, was, now = (mapping(side).get(name) for side in self[:4])
+        return _Pair(live, wanted, was, now, field_ownership.field(self.owned, name))
 
     def entry(self, old: int, new: int | None) -> _Pair:
         """The pair of an entry of a list. The stored form of a list has the same entries."""
-        live, was = (_at(each, old) for each in (self.live, self.was))
-        wanted, now = (_at(each, new) for each in (self.wanted, self.now))
-        return _Pair(live, wanted, was, now, owned.entry(self.owned, live))
+        live, was = (_at(side, old) for side in (self.live, self.was))
+        wanted, now = (_at(side, new) for side in (self.wanted, self.now))
+        return _Pair(live, wanted, was, now, field_ownership.entry(self.owned, live))
 
 
 def comparable(live: Resource, wanted: Resource, managers: frozenset[str] = frozenset()) -> Resource:
@@ -52,15 +52,15 @@ def comparable(live: Resource, wanted: Resource, managers: frozenset[str] = froz
     object say so, or what `kubectl apply` remembers. Without both, entries of maps and lists stay, and fields of pods that are no
     defaults. Values that are stored as the same value are written as in `wanted`. `managers` are the field managers that apply renders.
     """
-    cleaned = clean.native(live)
-    found = _value(_Pair(cleaned, wanted, cleaned, wanted, owned.of(live, managers)), (), in_pod=False)
-    return {**found, "metadata": {**mapping(found.get("metadata")), "name": live["metadata"]["name"]}}
+    cleaned = server_fields.native(live)
+    result = _value(_Pair(cleaned, wanted, cleaned, wanted, field_ownership.of(live, managers)), (), in_pod=False)
+    return {**result, "metadata": {**mapping(result.get("metadata")), "name": live["metadata"]["name"]}}
 
 
 def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
-    form = None if in_pod else stored.form(at)
+    form = None if in_pod else stored_templates.form(at)
     if form:
-        was, now = (mapping(form({"spec": each})).get("spec") for each in (pair.live, pair.wanted))
+        was, now = (mapping(form({"spec": entry})).get("spec") for entry in (pair.live, pair.wanted))
         pair, in_pod = pair._replace(was=was, now=now), True
     if (pair.was == pair.now and pair.was is not None) or (at[-2:-1] and at[-2] in _AMOUNTS and _amount(pair.was) == _amount(pair.now)):
         return pair.wanted
@@ -72,14 +72,14 @@ def _value(pair: _Pair, at: Path, *, in_pod: bool) -> Any:
 
 
 def _object(pair: _Pair, at: Path, *, in_pod: bool) -> dict[str, Any]:
-    kept = {name: value for name, value in pair.wanted.items() if name not in pair.live and _is_dropped(pair.field(name), in_pod=in_pod)}
+    fields = {name: value for name, value in pair.wanted.items() if name not in pair.live and _is_dropped(pair.field(name), in_pod=in_pod)}
     for name in pair.live:
         inner = pair.field(name)
         if name in pair.wanted:
-            kept[name] = _value(inner, (*at, name), in_pod=in_pod)
+            fields[name] = _value(inner, (*at, name), in_pod=in_pod)
         elif (rest := _removed(inner, is_field=not (at and at[-1] in _MAPS), in_pod=in_pod)) is not None:
-            kept[name] = rest
-    return kept
+            fields[name] = rest
+    return fields
 
 
 def _list(pair: _Pair, at: Path, *, in_pod: bool) -> list[Any]:
@@ -89,13 +89,13 @@ def _list(pair: _Pair, at: Path, *, in_pod: bool) -> list[Any]:
         if len(pair.live) != len(pair.wanted):
             return list(pair.live)
         return [_value(pair.entry(index, index), (*at, index), in_pod=in_pod) for index in range(len(pair.live))]
-    kept = []
+    kept_entries = []
     for key, old in before.items():
         inner = pair.entry(old, after.get(key))
         entry = _value(inner, (*at, old), in_pod=in_pod) if key in after else _removed(inner, is_field=False, in_pod=in_pod)
         if entry is not None:
-            kept.append(entry)
-    return kept
+            kept_entries.append(entry)
+    return kept_entries
 
 
 def _is_dropped(pair: _Pair, *, in_pod: bool) -> bool:
@@ -104,12 +104,12 @@ def _is_dropped(pair: _Pair, *, in_pod: bool) -> bool:
 
 
 def _removed(pair: _Pair, *, is_field: bool, in_pod: bool) -> Any:
-    """What stays of a value that only the live object has; None if nothing stays."""
+    """The remaining part of a value that only the live object has; None if nothing remains."""
     if in_pod and pair.was == pair.now:
         return None
     if pair.owned is None:
         return pair.live if in_pod or not is_field else None
-    return owned.part(pair.owned, pair.live)
+    return field_ownership.part(pair.owned, pair.live)
 
 
 def _amount(value: Any) -> Any:
@@ -123,7 +123,9 @@ def _at(entries: Any, index: int | None) -> Any:
 def _by_key(entries: list[Any]) -> dict[Any, int] | None:
     """The index of each entry by its key; None if the entries have no keys of their own."""
     for key in _KEYS:
-        found = {each[key]: index for index, each in enumerate(entries) if isinstance(each, dict) and isinstance(each.get(key), str | int)}
-        if len(found) == len(entries):
-            return found
+        indexes = {
+            entry[key]: index for index, entry in enumerate(entries) if isinstance(entry, dict) and isinstance(entry.get(key), str | int)
+        }
+        if len(indexes) == len(entries):
+            return indexes
     return None

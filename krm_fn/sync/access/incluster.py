@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krm_fn.sync.access.cluster import Cluster, ClusterError, Content, Trust
-from krm_fn.sync.access.credentials import Written
+from krm_fn.sync.access.cluster_access import Cluster, ClusterError, Content, StaticCredentials, Trust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +34,7 @@ def load(folder: Path = FOLDER, environment: Mapping[str, str] = os.environ) -> 
     return Cluster(
         f"https://{f'[{host}]' if ':' in host else host}:{port}",
         Trust(Content(path=folder / "ca.crt")),
-        Written(Content(path=token)),
+        StaticCredentials(Content(path=token)),
         namespace=namespace.read_text().strip() if namespace.exists() else "default",
         in_cluster=True,
     )

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.sync.access import incluster
-from krm_fn.sync.access.cluster import Cluster, ClusterError, Content, Trust
-from krm_fn.sync.access.credentials import Written
-from krm_fn.sync.access.exec_plugin import API_VERSIONS, MODES, Command, Plugin
+from krm_fn.sync.access.cluster_access import Cluster, ClusterError, Content, StaticCredentials, Trust
+from krm_fn.sync.access.exec_credentials import API_VERSIONS, MODES, ExecCredentials, PluginCommand
 from krm_fn.yamlio import reader
 
 if TYPE_CHECKING:
-    from krm_fn.sync.access.cluster import Credentials
+    from krm_fn.sync.access.cluster_access import Credentials
 
 LISTS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 EXTENSION = "client.authentication.k8s.io/exec"
@@ -64,24 +63,24 @@ def _files(path: Path | None) -> list[Path]:
     if path is not None:
         return [path]
     listed = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
-    found = [each for each in listed or [Path.home() / ".kube" / "config"] if each.exists()]
-    if not found:
-        wanted = ", ".join(str(each) for each in listed) or "~/.kube/config"
+    files = [path_ for path_ in listed or [Path.home() / ".kube" / "config"] if path_.exists()]
+    if not files:
+        wanted = ", ".join(str(path_) for path_ in listed) or "~/.kube/config"
         raise ClusterError(f"{wanted} does not exist; pass --kubeconfig FILE, or set KUBECONFIG")
-    return found
+    return files
 
 
 def _merged(files: list[Path]) -> dict[str, Any]:
     """The current context, and each list as a mapping from names to pairs of an entry and the folder of its file."""
-    merged: dict[str, Any] = {"current-context": ""} | {each: {} for each in LISTS}
+    merged: dict[str, Any] = {"current-context": ""} | {list_name: {} for list_name in LISTS}
     for file in files:
         config = _read(file)
         merged["current-context"] = merged["current-context"] or _text(config, "current-context")
-        for each, inner in LISTS.items():
-            for entry in config.get(each) or []:
+        for list_name, inner in LISTS.items():
+            for entry in config.get(list_name) or []:
                 if not isinstance(entry, dict) or not isinstance(entry.get(inner) or {}, dict):
-                    raise ClusterError(f"{file}: {each} has an entry without {inner}; correct it")
-                merged[each].setdefault(_text(entry, "name"), (entry.get(inner) or {}, file.absolute().parent))
+                    raise ClusterError(f"{file}: {list_name} has an entry without {inner}; correct it")
+                merged[list_name].setdefault(_text(entry, "name"), (entry.get(inner) or {}, file.absolute().parent))
     return merged
 
 
@@ -99,11 +98,11 @@ def _read(file: Path) -> dict[str, Any]:
     return value
 
 
-def _entry(config: dict[str, Any], each: str, name: str) -> tuple[dict[str, Any], Path]:
-    if name not in config[each]:
-        raise ClusterError(f"the kubeconfig has no {LISTS[each]} {name!r}; it has {_names(config[each])}")
-    found: tuple[dict[str, Any], Path] = config[each][name]
-    return found
+def _entry(config: dict[str, Any], list_name: str, name: str) -> tuple[dict[str, Any], Path]:
+    if name not in config[list_name]:
+        raise ClusterError(f"the kubeconfig has no {LISTS[list_name]} {name!r}; it has {_names(config[list_name])}")
+    entry: tuple[dict[str, Any], Path] = config[list_name][name]
+    return entry
 
 
 def _credentials(user: dict[str, Any], folder: Path, cluster: dict[str, Any], trust: Trust) -> Credentials:
@@ -114,36 +113,38 @@ def _credentials(user: dict[str, Any], folder: Path, cluster: dict[str, Any], tr
     token = Content(path=folder / token_file) if token_file else Content(_text(user, "token").encode())
     login = f"{_text(user, 'username')}:{_text(user, 'password')}" if user.get("username") else ""
     if isinstance(user.get("exec"), dict) and not token and not login:
-        return Plugin(_command(user["exec"], folder, cluster, trust))
+        return ExecCredentials(_command(user["exec"], folder, cluster, trust))
     chain, key = _content(user, "client-certificate", folder), _content(user, "client-key", folder)
     if bool(chain) != bool(key):
         raise ClusterError("the user of the kubeconfig has a client certificate or a client key, but not both; add the other one")
-    return Written(token, login, chain, key)
+    return StaticCredentials(token, login, chain, key)
 
 
-def _command(written: dict[str, Any], folder: Path, cluster: dict[str, Any], trust: Trust) -> Command:
+def _command(written: dict[str, Any], folder: Path, cluster: dict[str, Any], trust: Trust) -> PluginCommand:
     version, mode = _text(written, "apiVersion"), _text(written, "interactiveMode") or "IfAvailable"
     if version not in API_VERSIONS:
         raise ClusterError(f"exec.apiVersion {version!r} is not known; use {' or '.join(API_VERSIONS)}")
     if mode not in MODES:
         raise ClusterError(f"exec.interactiveMode {mode!r} is not known; use {', '.join(MODES)}")
-    environment = {_text(each, "name"): _text(each, "value") for each in written.get("env") or [] if isinstance(each, dict)}
-    arguments = tuple(str(each) for each in written.get("args") or [])
-    told = _told(cluster, trust) if written.get("provideClusterInfo") else None
-    return Command(version, _text(written, "command"), arguments, environment, mode, _text(written, "installHint"), folder, told)
+    environment = {_text(entry, "name"): _text(entry, "value") for entry in written.get("env") or [] if isinstance(entry, dict)}
+    arguments = tuple(str(entry) for entry in written.get("args") or [])
+    cluster_info = _cluster_info(cluster, trust) if written.get("provideClusterInfo") else None
+    return PluginCommand(
+        version, _text(written, "command"), arguments, environment, mode, _text(written, "installHint"), folder, cluster_info
+    )
 
 
-def _told(cluster: dict[str, Any], trust: Trust) -> dict[str, Any]:
-    """What a plugin is told about the cluster: the kind `Cluster` of its API."""
-    extensions = {_text(each, "name"): each.get("extension") for each in cluster.get("extensions") or [] if isinstance(each, dict)}
-    told = {
+def _cluster_info(cluster: dict[str, Any], trust: Trust) -> dict[str, Any]:
+    """The cluster for a plugin: the kind `Cluster` of its API."""
+    extensions = {_text(entry, "name"): entry.get("extension") for entry in cluster.get("extensions") or [] if isinstance(entry, dict)}
+    info = {
         "server": cluster["server"],
         "tls-server-name": trust.server_name,
         "insecure-skip-tls-verify": not trust.verify,
         "certificate-authority-data": base64.b64encode(trust.authority.read()).decode(),
         "config": extensions.get(EXTENSION),
     }
-    return {field: value for field, value in told.items() if value}
+    return {field: value for field, value in info.items() if value}
 
 
 def _content(entry: dict[str, Any], field: str, folder: Path) -> Content:

@@ -1,7 +1,7 @@
-"""The controllers: each file here keeps one thing true for one Dynamo kind, and its `CONTROLLER` is the class that does it.
+"""Controllers: each class keeps the resources of one Dynamo kind in one respect, and each module has the classes of one feature.
 
-A controller reads the cache only, computes what must hold, and lets the writer write the difference. It sees no event, so a missed or
-repeated event changes nothing.
+A module lists its classes in `CONTROLLERS`, by name. A controller reads the cache only, computes the desired state, and lets the writer
+write the difference. It sees no event while it reconciles, so a missed or repeated event changes nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from krm_fn import registry
 from krm_fn.kube import identity
 from krm_fn.kube.identity import DYNAMO_GROUP
-from krm_fn.status import changes, graph, observe, subject
+from krm_fn.status import cached_object, conditions, graph_status, replica_status
 from krm_fn.sync import logs
-from krm_fn.sync.events import NORMAL, WARNING
-from krm_fn.sync.kinds import Kind
-from krm_fn.sync.versions import SERVED
+from krm_fn.sync.api_resources import ApiResource
+from krm_fn.sync.event_recorder import NORMAL, WARNING
+from krm_fn.sync.served_versions import SERVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,160 +25,165 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.status.features import Features
-    from krm_fn.status.scaling import Order
-    from krm_fn.status.subject import Subject
-    from krm_fn.sync.cache import Cache
-    from krm_fn.sync.events import Events
-    from krm_fn.sync.loras import Loras
-    from krm_fn.sync.store import Entry
-    from krm_fn.sync.writer import Outcome, Writer
+    from krm_fn.loader.lora_loader import LoraLoader
+    from krm_fn.status.cached_object import CachedObject
+    from krm_fn.status.replica_scaling import ScaleRequest
+    from krm_fn.status.replica_status import StatusReader
+    from krm_fn.status.sync_features import SyncFeatures
+    from krm_fn.sync.event_recorder import EventRecorder
+    from krm_fn.sync.informer_cache import InformerCache
+    from krm_fn.sync.object_store import StoredObject
+    from krm_fn.sync.writer import Writer, WriteResult
 
 _LOG = logging.getLogger(__name__)
 
 
-class Change(NamedTuple):
-    """A change of one object. None stands for an object that did not exist, or does not exist any more.
+class ObjectEvent(NamedTuple):
+    """A change of one object. None means an object that did not exist, or does not exist any more.
 
-    `concerned` are the Dynamo resources whose status may change with it.
+    `affected` are the Dynamo resources whose status may change with it.
     """
 
     key: ObjectKey
     before: Any
     after: Any
-    concerned: frozenset[ObjectKey]
+    affected: frozenset[ObjectKey]
 
 
-class Follow(NamedTuple):
-    """A kind to watch, and the projection to keep of each object."""
+class Watch(NamedTuple):
+    """A kind to watch, and the projection of an object that the cache stores."""
 
-    kind: Kind
+    kind: ApiResource
     project: Callable[[Resource], Any]
 
 
-class World(NamedTuple):
-    """What controllers work with.
+class ControllerContext(NamedTuple):
+    """The parts of the syncer that controllers use.
 
-    `learned(kind, resource, by)` puts the answer to a write into the cache; `by` is not called for it. `config` is the configuration of
-    graphs that are rendered here. `outside(home, namespace, field)` says why the graph of a request in namespace `home` may not go into a
-    namespace, which `field` of the request names, and what to do; empty if it may. `served(kind)` is the version of a kind on the server.
+    `update_cache(kind, resource, by)` puts the answer to a write into the cache, without a call of the controller `by`. `config` is the
+    configuration of graphs that are rendered here. `outside(home, namespace, field)` returns why the graph of a request in namespace
+    `home` may not go into a namespace, which `field` of the request names, and what to do; empty if it may. `served(kind)` is the version
+    of a kind on the server.
     """
 
-    cache: Cache
+    cache: InformerCache
     writer: Writer
-    events: Events
-    features: Features
-    learned: Callable[[Kind, Resource, Controller], None]
+    events: EventRecorder
+    features: SyncFeatures
+    update_cache: Callable[[ApiResource, Resource, Controller], None]
     config: Config
     outside: Callable[[str, str, str], str]
-    served: Callable[[Kind], str]
-    loras: Loras | None = None
+    served: Callable[[ApiResource], str]
+    loras: LoraLoader | None = None
     """None without the feature `loras`."""
 
 
 class Controller:
     """The hooks of one controller."""
 
-    kind: ClassVar[Kind]
-    """The kind of the resources that it works on."""
+    kind: ClassVar[ApiResource]
+    """The kind of the resources that it reconciles."""
     counted: ClassVar[bool] = False
-    """True for the one controller of a kind that tells the states of its resources to the metrics."""
+    """True for the one controller of a kind that reports the states of its resources to the metrics."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, context: ControllerContext) -> None:
+        self.context = context
 
     @classmethod
-    def enabled(cls, features: Features) -> bool:  # noqa: ARG003 - a hook's neutral answer looks at nothing
+    def enabled(cls, features: SyncFeatures) -> bool:  # noqa: ARG003 - a hook's neutral answer needs no features
         """True if this controller has work with these features."""
         return True
 
     @classmethod
-    def follows(cls, features: Features) -> Iterable[Follow]:
-        """The kinds that it reads. By default: its own kind, graphs, and all workloads."""
-        return (dynamo(cls.kind), dynamo(GRAPHS), *workloads(features))
+    def watches(cls, features: SyncFeatures) -> Iterable[Watch]:
+        """Returns the kinds that it reads. By default: its own kind, graphs, and all workloads."""
+        return (dynamo_watch(cls.kind), dynamo_watch(GRAPHS), *workload_watches(features))
 
-    def keys(self, change: Change) -> Iterable[ObjectKey]:
-        """The resources to work on after a change. By default: those of its own kind that the change concerns."""
-        return (key for key in change.concerned if (key.group, key.kind) == (self.kind.group, self.kind.kind))
+    def requests_for(self, event: ObjectEvent) -> Iterable[ObjectKey]:
+        """Returns the resources to reconcile after an event. By default: those of its own kind that the event affects."""
+        return (key for key in event.affected if (key.group, key.kind) == (self.kind.group, self.kind.kind))
 
     def expendable(self, value: Any) -> tuple[str, ...]:
-        """The fields of the status of a resource that are left out if the server finds it too large."""
+        """Returns the fields of the status of a resource that are left out if the server finds it too large."""
         return ()
 
     def state(self, value: Any) -> str:
-        """The state of a resource in the metrics."""
+        """Returns the state of a resource in the metrics."""
         return ""
 
     async def reconcile(self, key: ObjectKey) -> float | None:
-        """Makes one resource right. Returns the seconds after which it must be looked at again; None if only a change can require it.
+        """Reconciles one resource. Returns the seconds until the next reconcile; None if only an event can require it.
 
         Raises Retry. Any other exception is a bug, and the resource is tried again, too.
         """
         raise NotImplementedError
 
-    async def publish(self, key: ObjectKey, entry: Entry[Any], desired: dict[str, Any]) -> Outcome | None:
-        """Writes the status of a subject if it differs from the stored one; None if it does not. Raises Retry."""
-        patch = changes.patch(entry.value.status, desired)
+    async def write_status(self, key: ObjectKey, entry: StoredObject[Any], desired: dict[str, Any]) -> WriteResult | None:
+        """Writes the status of a resource if it differs from the stored one; None if it does not. Raises Retry."""
+        patch = conditions.patch(entry.value.status, desired)
         if patch is None:
-            self.world.writer.unchanged(self.kind)
+            self.context.writer.unchanged(self.kind)
             return None
-        outcome = await self.world.writer.status(self.kind, key, entry, patch, self.expendable(entry.value))
-        if outcome.resource is not None:
-            self.world.learned(self.kind, outcome.resource, self)
-        return outcome
+        result = await self.context.writer.status(self.kind, key, entry, patch, self.expendable(entry.value))
+        if result.resource is not None:
+            self.context.update_cache(self.kind, result.resource, self)
+        return result
 
-    def report(self, about: Entry[Any], reason: str, message: str, *, warning: bool = False) -> None:
-        """Tells people about something that happened to a resource, as an event and as a line of the log."""
-        key = about.value.key
-        self.world.events.tell(self.kind, key, about.uid, WARNING if warning else NORMAL, reason, message)
+    def record_event(self, entry: StoredObject[Any], reason: str, message: str, *, warning: bool = False) -> None:
+        """Records what happened to a resource, as an event and as a line of the log."""
+        key = entry.value.key
+        self.context.events.record(self.kind, key, entry.uid, WARNING if warning else NORMAL, reason, message)
         _LOG.log(logging.WARNING if warning else logging.INFO, "%s", message, extra=logs.about(namespace=key.namespace, name=key.name))
 
-    async def scale(self, order: Order) -> Outcome:
+    async def scale(self, request: ScaleRequest) -> WriteResult:
         """Writes the replicas of a workload. Raises Retry."""
-        return await self.world.writer.scale(workload_kind(observe.get(order.key.kind)), order.key, order.replicas)
+        kind = workload_kind(replica_status.get(request.key.kind))
+        return await self.context.writer.scale(kind, request.key, request.replicas)
 
-    def pause(self, outcome: Outcome | None, lists: Subject, now: str) -> float | None:
-        """What `reconcile` returns after `publish`. `lists` has the annotation `workloads`: with pods, a status also changes by time."""
-        if outcome is not None and outcome.pause is not None:
-            return outcome.pause
-        features = self.world.features
-        return graph.recheck(lists, self.world.cache.children, now, features) if features.pods else None
-
-
-def dynamo_kind(kind: str) -> Kind:
-    """One of Dynamo's kinds, in the version that the server serves."""
-    return Kind(DYNAMO_GROUP, SERVED, f"{kind.lower()}s", kind)
+    def next_reconcile(self, result: WriteResult | None, owner: CachedObject, now: str) -> float | None:
+        """Returns the seconds after `write_status`. `owner` has the annotation `workloads`: with pods, a status also changes by time."""
+        if result is not None and result.pause is not None:
+            return result.pause
+        features = self.context.features
+        return graph_status.recheck(owner, self.context.cache.workloads, now, features) if features.pods else None
 
 
-def dynamo(kind: Kind) -> Follow:
-    """Follows one of Dynamo's kinds, as subjects."""
-    return Follow(kind, subject.read)
+def dynamo_kind(kind: str) -> ApiResource:
+    """Returns one of Dynamo's kinds, in the version that the server serves."""
+    return ApiResource(DYNAMO_GROUP, SERVED, f"{kind.lower()}s", kind)
 
 
-def workloads(features: Features) -> Iterable[Follow]:
-    """Follows the kinds that an observer reads, if the feature of the observer is on."""
-    for name in observe.names():
-        observer = observe.get(name)
-        for selector in observer.selectors(features):
-            yield Follow(workload_kind(observer, selector), observer.observe)
+def dynamo_watch(kind: ApiResource) -> Watch:
+    """Watches graphs, components or scaling adapters."""
+    return Watch(kind, cached_object.read)
 
 
-def workload_kind(observer: observe.Observer, selector: str | None = None) -> Kind:
-    """The kind of an observer, with one of its selectors; by default the first."""
-    chosen = observer.label_selectors[0] if selector is None else selector
-    return Kind(observer.group, observer.version, observer.resource, observer.kind, chosen)
+def workload_watches(features: SyncFeatures) -> Iterable[Watch]:
+    """Watches the kinds that have a status reader, if the feature of the reader is on."""
+    for name in replica_status.kinds():
+        reader = replica_status.get(name)
+        for selector in reader.selectors(features):
+            yield Watch(workload_kind(reader, selector), reader.read)
 
 
-GRAPHS = dynamo_kind(subject.GRAPH)
-COMPONENTS = dynamo_kind(subject.COMPONENT)
-ADAPTERS = dynamo_kind(subject.ADAPTER)
+def workload_kind(reader: StatusReader, selector: str | None = None) -> ApiResource:
+    """Returns the kind of a status reader, with one of its selectors; by default the first."""
+    chosen = reader.label_selectors[0] if selector is None else selector
+    return ApiResource(reader.group, reader.version, reader.resource, reader.kind, chosen)
+
+
+GRAPHS = dynamo_kind(cached_object.GRAPH)
+COMPONENTS = dynamo_kind(cached_object.COMPONENT)
+ADAPTERS = dynamo_kind(cached_object.ADAPTER)
 REQUESTS = dynamo_kind(identity.REQUEST)
 UNMANAGED = "unmanaged"
 """The state of a resource that no render wrote, in the metrics."""
 
 
-def every(features: Features) -> dict[str, type[Controller]]:
-    """The controllers that have work, by the names of their files."""
-    here = sys.modules[__name__]
-    found: dict[str, type[Controller]] = {name: registry.get(here, name).CONTROLLER for name in registry.entries(here)}
-    return {name: each for name, each in found.items() if each.enabled(features)}
+def enabled_controllers(features: SyncFeatures) -> dict[str, type[Controller]]:
+    """Returns the controllers that have work, by name."""
+    package = sys.modules[__name__]
+    controllers: dict[str, type[Controller]] = {}
+    for module in registry.entries(package):
+        controllers |= registry.get(package, module).CONTROLLERS
+    return {name: controller for name, controller in sorted(controllers.items()) if controller.enabled(features)}

@@ -153,4 +153,4 @@ SUMMARIES = [
 def test_the_summary_counts_every_pod_and_each_gpu_once(mode, failover, summary):
     written = shared_gpus.graph(mode, failover=failover, **SPREAD)
     source = given.rendered(written, orchestrator="grove")["DynamoGraphDeployment/chat"]
-    assert labels.notes(source)[labels.SUMMARY] == summary
+    assert labels.annotations(source)[labels.SUMMARY] == summary

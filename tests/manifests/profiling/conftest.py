@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import yaml
 
-from krm_fn.config import Rbac
+from krm_fn.config import RbacSettings
 from tests.support import faults, given, pods
 from tests.testbed import programs, server, syncer
 
@@ -90,7 +90,7 @@ def space(dynamo, kubectl, tmp_path) -> Space:
     data, home = tmp_path / "data", tmp_path / "home"
     data.mkdir()
     home.mkdir()
-    rendered = given.rendered(faults.request(namespace=name), rbac=Rbac(profiling_role=f"profiling-{name}"))
+    rendered = given.rendered(faults.request(namespace=name), rbac=RbacSettings(profiling_role=f"profiling-{name}"))
     made = Space(dynamo, name, pods.Node(data, home, tmp_path / "kubeconfig", (kubectl.parent, *SYSTEM)))
     made.create(_role(name), rendered[f"ServiceAccount/{ACCOUNT}"], rendered[f"RoleBinding/{ACCOUNT}-binding"])
     syncer.kubeconfig(dynamo, made.node.kubeconfig, syncer.token(dynamo, name, ACCOUNT))

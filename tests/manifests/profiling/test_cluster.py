@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.manifests.profiling import script
+from krm_fn.manifests.profiling import profiler_scripts
 from tests.support import pods
 from tests.testbed import api, server
 
 CHECK, PROFILER, COPIER = "output-check", "profiler", "output-copier"
-FINAL = [*script.CODES.values()]
+FINAL = [*profiler_scripts.CODES.values()]
 
 
 def listed(space):

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.config import Profiling, PullSecret, Rbac
+from krm_fn.config import ProfilingSettings, PullSecret, RbacSettings
 from krm_fn.kube import labels
-from krm_fn.manifests.profiling import script
+from krm_fn.manifests.profiling import profiler_scripts
 from tests.support import faults, given, pods
 
 ACCOUNT, BINDING = "ServiceAccount/dgdr-profiling-job", "RoleBinding/dgdr-profiling-job-binding"
@@ -46,20 +46,20 @@ def test_a_request_becomes_a_job_with_its_account():
 
 
 def test_without_a_role_the_account_is_assumed_to_exist():
-    found = given.rendered(faults.request(), rbac=Rbac(profiling_role=""))
+    found = given.rendered(faults.request(), rbac=RbacSettings(profiling_role=""))
     assert set(found) == {JOB, REQUEST}
     assert found[JOB]["spec"]["template"]["spec"]["serviceAccountName"] == "dgdr-profiling-job"
 
 
 def test_the_binding_is_to_the_role_of_the_configuration():
-    found = given.rendered(faults.request(), rbac=Rbac(profiling_role="mine"))[BINDING]
+    found = given.rendered(faults.request(), rbac=RbacSettings(profiling_role="mine"))[BINDING]
     assert found["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "mine"}
     assert found["subjects"] == [{"kind": "ServiceAccount", "name": "dgdr-profiling-job", "namespace": given.NAMESPACE}]
 
 
 def test_all_requests_of_a_namespace_share_the_account():
     found = given.rendered(faults.request(), faults.request(name="other"))
-    assert labels.notes(found[ACCOUNT])[labels.OWNER] == "DynamoGraphDeploymentRequest/chat,DynamoGraphDeploymentRequest/other"
+    assert labels.annotations(found[ACCOUNT])[labels.OWNER] == "DynamoGraphDeploymentRequest/chat,DynamoGraphDeploymentRequest/other"
     assert {JOB, "Job/profile-other"} <= found.keys()
 
 
@@ -108,7 +108,7 @@ def test_the_job_retries_three_times_but_not_after_the_codes_of_our_containers()
     spec = job()["spec"]
     assert spec["backoffLimit"] == 3
     rules = [(rule["action"], rule["onExitCodes"]) for rule in spec["podFailurePolicy"]["rules"]]
-    codes = [*script.CODES.values()]
+    codes = [*profiler_scripts.CODES.values()]
     assert rules == [("FailJob", {"containerName": name, "operator": "In", "values": codes}) for name in ("output-check", "output-copier")]
     assert len({*codes}) == len(codes)
     assert all(code not in (0, 1, 2, 126, 127) and code < 128 for code in codes)  # those of shells and signals
@@ -286,10 +286,10 @@ SECRETS = [
     (
         "one for each image",
         (faults.secret(PULLED),),
-        {"profiling": Profiling("own.example/k8s:1"), "image_pull_secrets": (PullSecret("own.example", "own"),)},
+        {"profiling": ProfilingSettings("own.example/k8s:1"), "image_pull_secrets": (PullSecret("own.example", "own"),)},
         ["pull", "own"],
     ),
-    ("one for both images", (faults.secret(PULLED),), {"profiling": Profiling("registry.example/k8s:1")}, ["pull"]),
+    ("one for both images", (faults.secret(PULLED),), {"profiling": ProfilingSettings("registry.example/k8s:1")}, ["pull"]),
 ]
 
 
@@ -300,7 +300,7 @@ def test_pull_secrets_are_those_of_both_images(items, config, names):
 
 
 def test_our_containers_have_the_image_of_the_configuration():
-    made = pods.containers(job(config={"profiling": Profiling("own:1")}))
+    made = pods.containers(job(config={"profiling": ProfilingSettings("own:1")}))
     assert [each["image"] for each in made] == ["own:1", "registry.example/profiler:1", "own:1"]
     assert all(each["terminationMessagePolicy"] == "FallbackToLogsOnError" for each in made if each["image"] == "own:1")
 
@@ -318,7 +318,7 @@ def test_the_scripts_are_the_same_in_every_job_and_hold_no_text_that_flux_replac
 
 def digest(request=None, **config):
     found = given.rendered(request or faults.request(), **config)
-    (made,) = {labels.notes(found[name])[labels.PROFILE_HASH] for name in (JOB, REQUEST)}
+    (made,) = {labels.annotations(found[name])[labels.PROFILE_HASH] for name in (JOB, REQUEST)}
     variables = [each["value"] for container in pods.containers(found[JOB]) for each in container["env"] if each["name"] == "PROFILE_HASH"]
     assert variables == [made, made]
     return made
@@ -329,8 +329,8 @@ SAME = [
     ("useMocker", faults.request(spec={"useMocker": True}), {}),
     ("the name of the graph", faults.request(spec={"deploymentOverrides": {"name": "a", "namespace": "b", "labels": {"c": "d"}}}), {}),
     ("tolerations", faults.request(tolerations=[{"operator": "Exists"}]), {}),
-    ("the image of our containers", faults.request(), {"profiling": Profiling("own:1")}),
-    ("the role", faults.request(), {"rbac": Rbac(profiling_role="")}),
+    ("the image of our containers", faults.request(), {"profiling": ProfilingSettings("own:1")}),
+    ("the role", faults.request(), {"rbac": RbacSettings(profiling_role="")}),
     ("addresses", faults.request(), {"nats_address": "nats://a:4222"}),
     ("an empty output claim", faults.request(outputPVC=""), {}),
     ("settings that are the defaults", faults.request({"output_dir": "/data", "engine": {}}), {}),
@@ -367,7 +367,7 @@ def test_the_hash_does_not_depend_on_the_order_of_the_settings_or_on_how_numbers
 
 
 def test_annotations_keep_gitops_tools_from_profiling_again():
-    notes = labels.notes(job())
+    notes = labels.annotations(job())
     assert {key: notes[key] for key in labels.RUN_ONCE} == labels.RUN_ONCE
     assert notes.keys() == {*labels.RUN_ONCE, labels.PROFILE_HASH, labels.OWNER}
 
@@ -375,11 +375,11 @@ def test_annotations_keep_gitops_tools_from_profiling_again():
 def test_the_annotations_of_the_request_are_its_own():
     written = faults.request()
     found = given.rendered(written)[REQUEST]
-    assert labels.notes(found).keys() == {labels.PROFILE_HASH, labels.SPEC_HASH, labels.RENDERED_BY}
+    assert labels.annotations(found).keys() == {labels.PROFILE_HASH, labels.SPEC_HASH, labels.RENDERED_BY}
     assert found["spec"] == written["spec"]
     assert (
-        labels.notes(given.rendered(faults.request(spec={"autoApply": True}))[REQUEST])[labels.SPEC_HASH]
-        != labels.notes(found)[labels.SPEC_HASH]
+        labels.annotations(given.rendered(faults.request(spec={"autoApply": True}))[REQUEST])[labels.SPEC_HASH]
+        != labels.annotations(found)[labels.SPEC_HASH]
     )
 
 
@@ -389,7 +389,7 @@ def test_the_request_stays_as_the_configuration_says(source, mark):
     assert (REQUEST in found) == (source != "drop")
     assert JOB in found
     if source != "drop":
-        assert labels.notes(found[REQUEST]).get(labels.LOCAL_CONFIG) == mark
+        assert labels.annotations(found[REQUEST]).get(labels.LOCAL_CONFIG) == mark
 
 
 # a second render
@@ -408,7 +408,7 @@ def test_a_second_render_changes_nothing():
 def test_objects_that_are_no_longer_needed_are_removed():
     """Without a role, the namespace needs no account. The Job of a request that is gone stays, with a warning."""
     first = again(faults.request()).resources
-    less = again(*first, rbac=Rbac(profiling_role=""))
+    less = again(*first, rbac=RbacSettings(profiling_role=""))
     assert set(given.by_address(less.resources)) == {JOB, REQUEST}
     assert [found.code for found in less.results] == ["DYN056", "DYN056"]
     gone = again(*(each for each in first if each["kind"] != "DynamoGraphDeploymentRequest"))

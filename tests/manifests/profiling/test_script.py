@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from krm_fn.kube import labels, names
-from krm_fn.manifests.profiling import script
+from krm_fn.manifests.profiling import profiler_scripts
 from tests.support import given, pods
 from tests.testbed import server
 
@@ -63,8 +63,8 @@ def test_the_output_arrives_byte_by_byte(files, space):
     made = space.output()
     assert {key: text.encode() for key, text in made["data"].items()} == {f"{name}.yaml": content for name, content in files.items()}
     assert "binaryData" not in made
-    assert labels.notes(made) == {
-        labels.PROFILE_HASH: labels.notes(request)[labels.PROFILE_HASH],
+    assert labels.annotations(made) == {
+        labels.PROFILE_HASH: labels.annotations(request)[labels.PROFILE_HASH],
         labels.OUTPUT_HASH: hashlib.sha256(b"".join(files.values())).hexdigest(),
     }
 
@@ -109,18 +109,28 @@ def test_a_slow_profiler_is_waited_for(space):
 TOO_MUCH = f"head -c {names.CONFIG_MAP_LIMIT} /dev/zero | tr '\\0' a >{REAL}; printf b >{MOCKER}"
 BAD = [
     # reason, profiler, exit code, what the message says
-    ("no output", ":", script.CODES["missing"], f"wrote no .*/{REAL}"),
-    ("only the file of the mocker", f"echo a >{MOCKER}", script.CODES["missing"], f"wrote no .*/{REAL}"),
-    ("a folder in the place of the output", f"mkdir {REAL}", script.CODES["unreadable"], "is no file that can be read"),
-    ("a folder in the place of the mocker's output", f"echo a >{REAL}; mkdir {MOCKER}", script.CODES["unreadable"], f"{MOCKER} is no file"),
+    ("no output", ":", profiler_scripts.CODES["missing"], f"wrote no .*/{REAL}"),
+    ("only the file of the mocker", f"echo a >{MOCKER}", profiler_scripts.CODES["missing"], f"wrote no .*/{REAL}"),
+    ("a folder in the place of the output", f"mkdir {REAL}", profiler_scripts.CODES["unreadable"], "is no file that can be read"),
+    (
+        "a folder in the place of the mocker's output",
+        f"echo a >{REAL}; mkdir {MOCKER}",
+        profiler_scripts.CODES["unreadable"],
+        f"{MOCKER} is no file",
+    ),
     (
         "one byte more than a ConfigMap holds",
         TOO_MUCH,
-        script.CODES["too_large"],
+        profiler_scripts.CODES["too_large"],
         f"{names.CONFIG_MAP_LIMIT + 1} bytes.*{names.CONFIG_MAP_LIMIT} bytes",
     ),
-    ("no UTF-8", f"printf '\\377' >{REAL}", script.CODES["unreadable"], "not UTF-8"),
-    ("a file of the mocker that is no UTF-8", f"echo a >{REAL}; printf '\\303\\050' >{MOCKER}", script.CODES["unreadable"], "not UTF-8"),
+    ("no UTF-8", f"printf '\\377' >{REAL}", profiler_scripts.CODES["unreadable"], "not UTF-8"),
+    (
+        "a file of the mocker that is no UTF-8",
+        f"echo a >{REAL}; printf '\\303\\050' >{MOCKER}",
+        profiler_scripts.CODES["unreadable"],
+        "not UTF-8",
+    ),
 ]
 
 
@@ -155,7 +165,7 @@ def test_a_job_that_cannot_be_suspended_fails_with_its_own_code(space):
     space.create(job)
     space.without("patch", "jobs", "batch")
     (ended,) = space.node.run(job, "exit 9")
-    assert (ended.name, ended.code) == (CHECK, script.CODES["not_suspended"])
+    assert (ended.name, ended.code) == (CHECK, profiler_scripts.CODES["not_suspended"])
     assert "cannot be suspended. Let the service account patch Jobs." in ended.said
     assert not space.job()["spec"]["suspend"]
 
@@ -165,7 +175,7 @@ def test_rights_that_the_copier_lacks_are_found_before_the_profiler_runs(verb, s
     _, job = space.request()
     space.without(verb, "configmaps")
     (ended,) = space.node.run(job)
-    assert (ended.name, ended.code) == (CHECK, script.CODES["not_written"])
+    assert (ended.name, ended.code) == (CHECK, profiler_scripts.CODES["not_written"])
     assert f"may not {verb} ConfigMaps in namespace {space.name}" in ended.said
 
 
@@ -176,7 +186,7 @@ def test_a_program_that_the_image_lacks_is_found_before_the_profiler_runs(space,
     for name in ("kubectl", "mktemp", "grep", "wc", "cut", "cat", "rm", "sleep"):
         (few / name).symlink_to(shutil.which(name, path=":".join(map(str, space.node.programs))))
     (ended,) = space.node._replace(programs=(few,)).run(job)
-    assert (ended.name, ended.code) == (CHECK, script.CODES["no_program"])
+    assert (ended.name, ended.code) == (CHECK, profiler_scripts.CODES["no_program"])
     assert "The image has no sha256sum. Set profiling.copierImage" in ended.said
 
 
@@ -185,7 +195,7 @@ def test_files_of_an_earlier_run_are_not_taken_for_the_output(space):
     _, job = space.request(outputPVC="profiles")
     for name in (REAL, MOCKER, "notes.txt"):
         (space.node.data / name).write_text("stale")
-    assert codes(space.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, script.CODES["missing"])]
+    assert codes(space.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, profiler_scripts.CODES["missing"])]
     assert [file.name for file in space.node.data.iterdir()] == ["notes.txt"]
 
 
@@ -193,7 +203,7 @@ def test_a_file_of_an_earlier_run_that_stays_is_an_error(space):
     _, job = space.request()
     (space.node.data / REAL).mkdir()
     (ended,) = space.node.run(job)
-    assert (ended.name, ended.code) == (CHECK, script.CODES["not_removed"])
+    assert (ended.name, ended.code) == (CHECK, profiler_scripts.CODES["not_removed"])
 
 
 FOREIGN = given.item("ConfigMap", "dgdr-output-chat", data={"mine": "a"})
@@ -207,7 +217,7 @@ def test_a_configmap_of_somebody_else_stops_the_job_before_the_profiler_runs(spa
     _, job = space.request()
     space.create(foreign(space))
     (ended,) = space.node.run(job)
-    assert (ended.name, ended.code) == (CHECK, script.CODES["not_ours"])
+    assert (ended.name, ended.code) == (CHECK, profiler_scripts.CODES["not_ours"])
     assert "is not the output of request chat" in ended.said
     assert space.output()["data"] == FOREIGN["data"]
 
@@ -218,7 +228,7 @@ def test_a_configmap_that_somebody_else_makes_meanwhile_is_not_overwritten(space
     assert [space.node.end(container, f"echo a >{REAL}").code for container in (check, profiler)] == [0, 0]
     space.create(foreign(space))
     ended = space.node.end(copier)
-    assert ended.code == script.CODES["not_ours"], ended.said
+    assert ended.code == profiler_scripts.CODES["not_ours"], ended.said
     assert space.output()["data"] == FOREIGN["data"]
 
 
@@ -235,7 +245,7 @@ def test_another_profiling_replaces_the_output(space):
     assert space.output()["data"] == {REAL: "edited\n", MOCKER: "m: 1"}
     assert codes(profiled(space, second, **output(b"a: 2"))) == DONE
     assert space.output()["data"] == {REAL: "a: 2"}
-    assert labels.notes(space.output())[labels.PROFILE_HASH] == labels.notes(second)[labels.PROFILE_HASH]
+    assert labels.annotations(space.output())[labels.PROFILE_HASH] == labels.annotations(second)[labels.PROFILE_HASH]
 
 
 def test_the_output_of_the_operator_is_replaced(space):
@@ -292,7 +302,7 @@ def test_every_shell_runs_the_scripts(shell, space, tmp_path):
     request, job = moved.request()
     moved.create(request, job)
     assert codes(moved.node.run(job, "exit 3")) == [(CHECK, 0), (PROFILER, 3)]
-    assert codes(moved.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, script.CODES["missing"])]
+    assert codes(moved.node.run(job)) == [(CHECK, 0), (PROFILER, 0), (COPIER, profiler_scripts.CODES["missing"])]
     assert codes(profiled(moved, job, **output(b"a: '$1'", "ü".encode()))) == DONE
     assert moved.output()["data"] == {REAL: "a: '$1'", MOCKER: "ü"}
     check = moved.node.start(pods.containers(job)[0])

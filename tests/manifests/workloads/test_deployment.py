@@ -7,9 +7,9 @@ import json
 import pytest
 
 from krm_fn import workload_list
-from krm_fn.config import LeaderWorkerSet
+from krm_fn.config import LeaderWorkerSetSettings
 from krm_fn.kube import labels
-from krm_fn.workload_list import Entry
+from krm_fn.workload_list import WorkloadEntry
 from tests.support import given
 
 ROLLING = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
@@ -53,8 +53,8 @@ def test_replicas(fields, replicas):
     found = given.rendered(given.graph({"Worker": given.service("worker", **fields)}))
     assert found["Deployment/chat-worker"]["spec"].get("replicas") == replicas
     counted = None if fields.get("scalingAdapter", {}).get("enabled") else fields.get("replicas", 1)
-    listed = workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
-    assert listed == [Entry("Worker", "apps/v1", "Deployment", "chat-worker", counted)]
+    listed = workload_list.read(labels.annotations(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
+    assert listed == [WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", counted)]
 
 
 START = {"httpGet": {"path": "/live", "port": "system"}}
@@ -100,9 +100,14 @@ def test_a_service_that_is_debugged_has_a_deployment_for_it():
 
 
 ORCHESTRATORS = [
-    ("several nodes without LeaderWorkerSets", {"multinode": {"nodeCount": 2}}, LeaderWorkerSet(enabled=False), [("DYN144", "multinode")]),
-    ("several nodes and LeaderWorkerSets", {"multinode": {"nodeCount": 2}}, LeaderWorkerSet(enabled=True), []),
-    ("one node", {}, LeaderWorkerSet(enabled=False), []),
+    (
+        "several nodes without LeaderWorkerSets",
+        {"multinode": {"nodeCount": 2}},
+        LeaderWorkerSetSettings(enabled=False),
+        [("DYN144", "multinode")],
+    ),
+    ("several nodes and LeaderWorkerSets", {"multinode": {"nodeCount": 2}}, LeaderWorkerSetSettings(enabled=True), []),
+    ("one node", {}, LeaderWorkerSetSettings(enabled=False), []),
 ]
 
 

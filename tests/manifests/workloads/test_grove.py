@@ -8,14 +8,14 @@ import pytest
 
 from krm_fn import config, workload_list
 from krm_fn.kube import labels
-from krm_fn.manifests import assemblies, workloads
+from krm_fn.manifests import pod_builder, workloads
 from krm_fn.results import field
-from krm_fn.workload_list import Entry
+from krm_fn.workload_list import WorkloadEntry
 from tests.support import given, nodes
 
 SGLANG: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
 TRTLLM: dict[str, Any] = {"args": ["python3 -m dynamo.trtllm"]}
-KAI = config.Grove(kai_scheduler=config.KaiScheduler(enabled=True))
+KAI = config.GroveSettings(kai_scheduler=config.KaiSchedulerSettings(enabled=True))
 
 
 def rendered(services=None, *, grove=None, annotations=None, **spec):
@@ -61,7 +61,9 @@ def test_the_configuration_and_the_graph_choose_grove(orchestrator, annotations,
     found = given.rendered(given.graph(annotations=annotations), orchestrator=orchestrator)
     carried = {name.partition("/")[0] for name in found} & {"PodCliqueSet", "Deployment"}
     assert carried == {kind}
-    assert labels.notes(found["DynamoGraphDeployment/chat"])[labels.ORCHESTRATOR] == ("grove" if kind == "PodCliqueSet" else "deployment")
+    assert labels.annotations(found["DynamoGraphDeployment/chat"])[labels.ORCHESTRATOR] == (
+        "grove" if kind == "PodCliqueSet" else "deployment"
+    )
 
 
 NAMED = [
@@ -129,9 +131,9 @@ def test_a_group_whose_replicas_are_not_written_leaves_them_to_grove():
 def test_grove_names_what_the_set_becomes():
     """The set's name, its index, and clique or group: the syncer looks for these."""
     found = rendered({"Front": given.service("frontend", replicas=2), "Decode": nodes.worker(**SGLANG, replicas=3)})
-    assert workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS]) == [
-        Entry("Front", "grove.io/v1alpha1", "PodClique", "chat-0-front", 2),
-        Entry("Decode", "grove.io/v1alpha1", "PodCliqueScalingGroup", "chat-0-decode", 3),
+    assert workload_list.read(labels.annotations(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS]) == [
+        WorkloadEntry("Front", "grove.io/v1alpha1", "PodClique", "chat-0-front", 2),
+        WorkloadEntry("Decode", "grove.io/v1alpha1", "PodCliqueScalingGroup", "chat-0-decode", 3),
     ]
 
 
@@ -156,7 +158,7 @@ DELAYS = [("the default", "15m", "15m0s"), ("hours", "4h", "4h0m0s"), ("less tha
 
 @pytest.mark.parametrize(("written", "delay"), [row[1:] for row in DELAYS], ids=[row[0] for row in DELAYS])
 def test_termination_delay(written, delay):
-    assert template(grove=config.Grove(termination_delay=written)).get("terminationDelay") == delay
+    assert template(grove=config.GroveSettings(termination_delay=written)).get("terminationDelay") == delay
 
 
 def test_pods_carry_the_labels_of_the_graph_then_of_the_service_then_of_its_pods():
@@ -217,7 +219,7 @@ def test_services_have_the_labels_of_the_component_only_and_select_by_type():
     }
     assert found["Service/chat-decode"]["spec"]["selector"] == {labels.COMPONENT_TYPE: "worker", labels.NAMESPACE: "team-chat"}
     assert found["Service/chat-frontend"]["metadata"]["labels"][labels.DISCOVERY_ENABLED] == "true"
-    assert labels.notes(found["Service/chat-decode"]) == {labels.OWNER: "DynamoGraphDeployment/chat"}
+    assert labels.annotations(found["Service/chat-decode"]) == {labels.OWNER: "DynamoGraphDeployment/chat"}
 
 
 ACCOUNTS = [
@@ -255,7 +257,14 @@ def test_debug_annotations_have_no_effect():
 SCHEDULED = [
     ("not installed", None, {}, None, None, None),
     ("installed", KAI, {}, None, "kai-scheduler", "dynamo"),
-    ("another queue", config.Grove(kai_scheduler=config.KaiScheduler(enabled=True, queue="gold")), {}, None, "kai-scheduler", "gold"),
+    (
+        "another queue",
+        config.GroveSettings(kai_scheduler=config.KaiSchedulerSettings(enabled=True, queue="gold")),
+        {},
+        None,
+        "kai-scheduler",
+        "gold",
+    ),
     ("the graph's queue", KAI, {labels.KAI_QUEUE_NAME: " silver "}, None, "kai-scheduler", "silver"),
     ("a blank queue", KAI, {labels.KAI_QUEUE_NAME: " "}, None, "kai-scheduler", "dynamo"),
     ("named by the user as well", KAI, {}, "kai-scheduler", "kai-scheduler", "dynamo"),
@@ -277,7 +286,7 @@ def placed(**pod):
     return given.service("worker", pod=pod)
 
 
-KNOWN = config.Grove(schedulers=("default-scheduler", "kai-scheduler", "s"))
+KNOWN = config.GroveSettings(schedulers=("default-scheduler", "kai-scheduler", "s"))
 SPREAD = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
 REFUSED = [
     ("names within 45 characters", {"a" * 41: given.service("worker")}, None, []),
@@ -326,7 +335,7 @@ def test_a_set_that_groves_admission_refuses_is_an_error(services, grove, said, 
     control_plane.namespace("team")
     plan, _ = given.plan(given.graph(services), **settings)
     carrier = workloads.get("grove")
-    (group,) = carrier.render(plan, [assemblies.pods(each, carrier.roles(each)) for each in plan.components])
+    (group,) = carrier.render(plan, [pod_builder.pods(each, carrier.roles(each)) for each in plan.components])
     answer = control_plane.apply(group)
     assert answer.ok != any(severity == "error" for severity, *_ in said), answer.message
 
@@ -341,7 +350,7 @@ CHANGED = [
 
 @pytest.mark.parametrize(("reason", "after", "accepted"), CHANGED, ids=[row[0] for row in CHANGED])
 def test_a_set_that_exists_keeps_its_services(reason, after, accepted, control_plane, crds):
-    """`check --old` warns of these changes (`krm_fn.validation.updates`)."""
+    """`check --old` warns of these changes (`krm_fn.rules.updates`)."""
     control_plane.namespace("team")
     name = f"kept-{CHANGED.index((reason, after, accepted))}"
     old, new = (

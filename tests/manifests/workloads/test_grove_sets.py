@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from krm_fn import builds, config, workload_list
+from krm_fn import config, workload_list
 from krm_fn.kube import labels
-from krm_fn.workload_list import Entry
+from krm_fn.rules import finished_builds
+from krm_fn.workload_list import WorkloadEntry
 from tests.support import beta, given
 
 SGLANG = {"command": ["python3"], "args": ["-m", "dynamo.sglang"]}
-VOLCANO = config.Grove(volcano_scheduler=config.VolcanoScheduler(enabled=True))
-KAI = config.Grove(kai_scheduler=config.KaiScheduler(enabled=True))
+VOLCANO = config.GroveSettings(volcano_scheduler=config.VolcanoSchedulerSettings(enabled=True))
+KAI = config.GroveSettings(kai_scheduler=config.KaiSchedulerSettings(enabled=True))
 PACK = {"clusterTopologyName": "racks", "packDomain": "rack"}
 
 
@@ -65,14 +66,14 @@ def test_grove_refuses_a_component_whose_name_leaves_too_little():
 def test_the_annotation_names_what_grove_makes_of_a_cut_name():
     """The name of the workload no longer tells the name of the graph, so the entry does."""
     source = given.rendered(beta.graph(name="a" * 40, namespace="n"), orchestrator="grove")[f"DynamoGraphDeployment/{'a' * 40}"]
-    entries = workload_list.read(labels.notes(source)[labels.WORKLOADS])
-    assert entries == [Entry("Worker", "grove.io/v1alpha1", "PodClique", f"{'a' * 34}-bc4d-0-worker", 1, "a" * 40)]
+    entries = workload_list.read(labels.annotations(source)[labels.WORKLOADS])
+    assert entries == [WorkloadEntry("Worker", "grove.io/v1alpha1", "PodClique", f"{'a' * 34}-bc4d-0-worker", 1, "a" * 40)]
 
 
 @pytest.mark.parametrize("name", ["chat", "a" * 40], ids=["whole", "cut"])
 def test_a_finished_build_is_in_order(name):
     found = given.expanded(beta.graph(name=name, namespace="n"), orchestrator="grove").resources
-    assert not list(builds.check(found))
+    assert not list(finished_builds.check(found))
 
 
 @pytest.mark.parametrize("name", ["chat", "a" * 40], ids=["whole", "cut"])
@@ -80,7 +81,7 @@ def test_a_later_layer_that_renames_the_graph_is_told(name):
     found = given.expanded(beta.graph(name=name, namespace="n"), orchestrator="grove").resources
     for each in found:
         each["metadata"] = {**each["metadata"], "name": f"prod-{each['metadata']['name']}"}
-    assert {each.code for each in builds.check(found) if each.severity == "error"}
+    assert {each.code for each in finished_builds.check(found) if each.severity == "error"}
 
 
 def test_the_set_has_the_labels_and_annotations_of_its_graph():
@@ -219,7 +220,7 @@ def test_annotations_tell_the_operator_and_the_discovery_backend():
         labels.DISCOVERY_BACKEND: "kubernetes",
         labels.ORIGIN_VERSION: "1.5.0",
     }
-    service = labels.notes(found["Service/chat-worker"])
+    service = labels.annotations(found["Service/chat-worker"])
     assert {key: service[key] for key in service if key != labels.OWNER} == {"a": "pod", "b": "graph", labels.DISCOVERY_BACKEND: "etcd"}
 
 
@@ -229,7 +230,7 @@ SCHEDULED = [
     ("a blank queue", VOLCANO, {labels.VOLCANO_QUEUE_NAME: " "}, None, "volcano", None, None),
     ("named by the user as well", VOLCANO, {}, "volcano", "volcano", None, None),
     ("the user has another one", VOLCANO, {}, "default-scheduler", "default-scheduler", None, None),
-    ("the queue without the scheduler", config.Grove(), {labels.VOLCANO_QUEUE_NAME: "gold"}, None, None, None, None),
+    ("the queue without the scheduler", config.GroveSettings(), {labels.VOLCANO_QUEUE_NAME: "gold"}, None, None, None, None),
     ("KAI", KAI, {labels.KAI_QUEUE_NAME: "silver"}, None, "kai-scheduler", None, "silver"),
 ]
 

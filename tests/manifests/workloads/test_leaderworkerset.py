@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.workload_list import Entry
+from krm_fn.workload_list import WorkloadEntry
 from tests.support import given, nodes
 
 ARGS: dict[str, Any] = {"args": ["python3 -m dynamo.sglang"]}
@@ -35,8 +35,10 @@ def test_each_replica_is_a_set_with_a_pod_group(fields, indices):
     written = nodes.worker(**ARGS, **fields)
     found = given.rendered(given.graph({"Worker": {key: value for key, value in written.items() if value is not None}}))
     assert of_workloads(found) == [f"{kind}/chat-worker-{index}" for kind in ("LeaderWorkerSet", "PodGroup") for index in indices]
-    listed = workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
-    assert listed == [Entry("Worker", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", f"chat-worker-{index}", 1) for index in indices]
+    listed = workload_list.read(labels.annotations(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
+    assert listed == [
+        WorkloadEntry("Worker", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", f"chat-worker-{index}", 1) for index in indices
+    ]
 
 
 def test_a_set_and_its_pod_group():

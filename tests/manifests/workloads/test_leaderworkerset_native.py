@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.workload_list import Entry
+from krm_fn.workload_list import WorkloadEntry
 from tests.support import given, nodes
 
 LWS = "deployment of 1.5"
@@ -29,8 +29,8 @@ def test_a_component_has_one_set_whose_groups_are_its_replicas(written, replicas
     found = given.rendered(given.graph({"Worker": fields}), **SETTINGS)
     assert [name for name in found if name.startswith(("LeaderWorkerSet/", "PodGroup/"))] == ["LeaderWorkerSet/chat-worker-0"]
     assert found["LeaderWorkerSet/chat-worker-0"]["spec"]["replicas"] == replicas
-    listed = workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
-    assert listed == [Entry("Worker", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "chat-worker-0", replicas)]
+    listed = workload_list.read(labels.annotations(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
+    assert listed == [WorkloadEntry("Worker", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "chat-worker-0", replicas)]
 
 
 def test_the_fields_of_a_set():
@@ -66,7 +66,7 @@ def test_the_service_finds_leaders_only():
 def test_an_autoscaler_sets_the_replicas_of_a_set():
     found = rendered(scalingAdapter={"enabled": True}, replicas=2)
     assert "replicas" not in found["LeaderWorkerSet/chat-worker-0"]["spec"]
-    (listed,) = workload_list.read(labels.notes(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
+    (listed,) = workload_list.read(labels.annotations(found["DynamoGraphDeployment/chat"])[labels.WORKLOADS])
     assert listed.replicas is None
     assert nodes.warned(nodes.worker(**MAIN, scalingAdapter={"enabled": True}), LWS) == []
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from krm_fn import workload_list
-from krm_fn.kube import labels, paths, templates
-from krm_fn.manifests import assemblies, workloads
-from krm_fn.workload_list import Entry
+from krm_fn.kube import labels, paths, pod_templates
+from krm_fn.manifests import pod_builder, workloads
+from krm_fn.workload_list import WorkloadEntry
 from tests.support import given
 
 NODES = given.service("worker", main={"args": ["python3 -m dynamo.sglang"]}, multinode={}, resources={"limits": {"gpu": "4"}}, replicas=2)
@@ -51,7 +51,7 @@ CONTRACTS = [
 def test_a_graph_lists_the_workloads_whose_readiness_is_its_status(settings, listed):
     """The annotation is a contract: one entry for each workload, in the order of the spec, with the replicas that Git decides."""
     notes = given.rendered(given.graph(SERVICES), **settings)["DynamoGraphDeployment/chat"]["metadata"]["annotations"]
-    assert workload_list.read(notes[labels.WORKLOADS]) == [Entry(*fields) for fields in listed]
+    assert workload_list.read(notes[labels.WORKLOADS]) == [WorkloadEntry(*fields) for fields in listed]
 
 
 @pytest.mark.parametrize("settings", [{}, {"orchestrator": "grove"}], ids=["deployment", "grove"])
@@ -80,7 +80,7 @@ RUNS = list(graphs())
 
 
 def pods(workload, components):
-    return [assemblies.pods(component, workload.roles(component)) for component in components]
+    return [pod_builder.pods(component, workload.roles(component)) for component in components]
 
 
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
@@ -94,9 +94,9 @@ def test_every_kind_of_a_listed_workload_is_one_of_the_kinds_that_the_workload_k
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
 def test_the_pod_templates_of_every_workload_kind_are_found(workload, graph, components):
     """At the places that it names, which are among the places where readers of any build look."""
-    assert set(workload.templates) <= set(templates.ALL)
+    assert set(workload.templates) <= set(pod_templates.ALL)
     for each in workload.render(graph, pods(workload, components)):
-        found = [spec for place in workload.templates for _, spec in paths.each(each, [place.spec])]
+        found = [spec for place in workload.templates for _, spec in paths.find(each, [place.spec])]
         assert found == list(pod_specs(each))
         assert found or each["kind"] == "PodGroup"
 
@@ -113,12 +113,12 @@ def pod_specs(value):
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
 def test_the_services_of_every_workload_kind_select_pods_of_their_component(workload, graph, components):
     objects = list(workload.render(graph, pods(workload, components)))
-    made = [found["labels"] for place in workload.templates for each in objects for _, found in paths.each(each, [place.metadata])]
+    made = [found["labels"] for place in workload.templates for each in objects for _, found in paths.find(each, [place.metadata])]
     for component in components:
-        face = workload.face(component)
+        face = workload.service_template(component)
         assert face.services
         selected = [labels_ for labels_ in made if face.selector.items() <= labels_.items()]
-        assert {labels_[labels.COMPONENT] for labels_ in selected} == {component.who.service}
+        assert {labels_[labels.COMPONENT] for labels_ in selected} == {component.identity.service}
 
 
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from krm_fn import config, expand, results
+from krm_fn import expand, function_config, results
 from krm_fn.kube import identity
 from krm_fn.review import adopt
-from krm_fn.review.adopt import documents, pods
+from krm_fn.review.adopt import exported_pods, migration_documents
 from tests.support import given
 
 FRONTEND = given.service("frontend")
@@ -31,7 +31,7 @@ PLATFORM = {
 
 def exported(*graphs, **settings):
     """What a cluster has of graphs after an operator with these settings: the graphs with the fields of a cluster, and the objects."""
-    read, wrong = config.read(documents.configuration(settings))
+    read, wrong = function_config.read(migration_documents.configuration(settings))
     assert not results.failed(wrong)
     expansion = expand.expand(graphs, read)
     assert not results.failed(expansion.results)
@@ -54,7 +54,7 @@ def codes(adopted):
 
 
 def workload(export, name):
-    return next(each for each in export if pods.templates_of([each], "") and each["metadata"]["name"] == name)
+    return next(each for each in export if exported_pods.templates_of([each], "") and each["metadata"]["name"] == name)
 
 
 SETTINGS = [
@@ -160,7 +160,7 @@ def test_the_account_of_pods_without_one_is_written():
     account["metadata"]["labels"] = {"nvidia.com/dynamo-component-pod": "true"}
     graph = given.graph({"Frontend": FRONTEND})
     settings = {**V0_9, "discoveryBackend": "etcd"}
-    read, _ = config.read(documents.configuration(settings))
+    read, _ = function_config.read(migration_documents.configuration(settings))
     objects = [each for each in expand.expand([graph, account], read).resources if not identity.is_dynamo(each)]
     adopted = adopt.adopt([live(graph), *objects])
     assert not codes(adopted)

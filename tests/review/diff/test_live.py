@@ -10,7 +10,7 @@ import yaml
 
 from krm_fn import config
 from krm_fn.review.diff import compared, live_side, sides
-from krm_fn.review.live import export
+from krm_fn.review.live import cluster_export
 from tests.cli import console
 from tests.support import given, golden
 from tests.testbed.place import Place
@@ -225,7 +225,7 @@ def test_no_value_of_a_live_object_stops_the_comparison(record):
         for step in at[:-1]:
             holder = holder[step]
         holder[at[-1]] = copy.deepcopy(ODD[number % len(ODD)])
-        exported = export.read([changed])
+        exported = cluster_export.read([changed])
         if not exported.results:
             made = live_side.sides(exported, now)
             compared.compare(made.old, made.new)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from krm_fn import config, expand, results
+from krm_fn import expand, function_config, results
 from krm_fn.kube import identity
-from krm_fn.review.diff import compared, setback, sides
+from krm_fn.review.diff import compared, reverted_fields, sides
 from tests.review.forecast.refusals import json_copy
 from tests.support import beta, given
 
 NATS = {"natsAddress": "nats://a:4222"}
-SETTINGS = {"apiVersion": config.API_VERSION, "kind": config.KIND, "metadata": {"name": "render"}, "spec": NATS}
+SETTINGS = {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": NATS}
 PULL = given.item("Secret", "pull", type="kubernetes.io/dockerconfigjson")
 PULL["stringData"] = {".dockerconfigjson": '{"auths": {"registry.example": {}}}'}
 REPLICAS = ("spec", "services", "Worker", "replicas")
@@ -30,7 +30,7 @@ def env(**values: str) -> list[dict[str, str]]:
 
 
 def side(*inputs: Any, settings: Any = None) -> Any:
-    return sides.rendered(inputs, config.read(settings)[0], settings)
+    return sides.rendered(inputs, function_config.read(settings)[0], settings)
 
 
 def made_by(old: Any, new: Any) -> set[tuple[Any, ...]]:
@@ -42,7 +42,7 @@ def made_by(old: Any, new: Any) -> set[tuple[Any, ...]]:
             name = change.fields[index].names[-1] if index is not None else ""
             for origin in found.origins.get((number, index), ()):
                 inputs = (old if origin.side == "old" else new).inputs
-                kind = config.KIND if origin.number is None else results.ref(inputs[origin.number]).kind
+                kind = function_config.KIND if origin.number is None else results.ref(inputs[origin.number]).kind
                 made.add((f"{change.key.kind} {name}".strip(), origin.side, results.field(origin.path), kind))
     return made
 
@@ -78,12 +78,12 @@ def test_a_field_of_a_component_in_v1beta1():
 def test_a_key_of_the_configuration():
     then = {**SETTINGS, "spec": {"natsAddress": "nats://b:4222"}}
     found = made_by(side(graph(), settings=then), side(graph(), settings=SETTINGS))
-    assert {origin[1:] for origin in found} == {("new", "spec.natsAddress", config.KIND)}
+    assert {origin[1:] for origin in found} == {("new", "spec.natsAddress", function_config.KIND)}
 
 
 def test_a_configuration_that_is_new():
     found = made_by(side(graph()), side(graph(), settings=SETTINGS))
-    assert {origin[1:] for origin in found} == {("new", "", config.KIND)}
+    assert {origin[1:] for origin in found} == {("new", "", function_config.KIND)}
 
 
 def test_a_secret_beside_the_graph():
@@ -142,7 +142,7 @@ def test_live_objects_lead_to_the_field_or_the_component(path, value, field):
 
 
 def test_many_changes_lead_to_their_services(monkeypatch):
-    monkeypatch.setattr(setback, "_MOST", 0)
+    monkeypatch.setattr(reverted_fields, "_MOST", 0)
     old, new = graph(envs=env(A="a", B="a", C="a", D="a")), graph(envs=env(A="b", B="b", C="b", D="b"))
     found = made_by(side(old), side(new))
     assert {origin[2] for origin in found} == {WORKER}
@@ -161,7 +161,7 @@ def test_a_graph_that_fails_in_one_state_is_left_out_of_both():
 def test_a_finished_build_is_compared_as_it_is():
     """A later layer changed the image, and the configuration of the build is not known."""
     settings = {**SETTINGS, "spec": {"orchestrator": "grove"}}
-    old, new = (expand.expand([graph(replicas=count)], config.read(settings)[0]).resources for count in (1, 2))
+    old, new = (expand.expand([graph(replicas=count)], function_config.read(settings)[0]).resources for count in (1, 2))
     (clique_set,) = (each for each in new if each["kind"] == "PodCliqueSet")
     index, container = next(
         (index, each["spec"]["podSpec"]["containers"][0]) for index, each in enumerate(clique_set["spec"]["template"]["cliques"])

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from krm_fn.review.forecast import kinds
+from krm_fn.review.forecast import kind_rules
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
 from tests.review.forecast.refusals import json_copy
 
-NOTHING = kinds.World({}, {}, {})
+NOTHING = kind_rules.ClusterState({}, {}, {})
 LABELS = {"nvidia.com/dynamo-graph-deployment-name": "large"}
 
 
@@ -50,7 +50,7 @@ def clique_set() -> dict[str, Any]:
 
 def part(old, path, value):
     change = given.change(old, written(json_copy(old), path, value))
-    return kinds.get(change.key)(change, NOTHING)
+    return kind_rules.get(change.key)(change, NOTHING)
 
 
 TEMPLATE = ("spec", "leaderWorkerTemplate")

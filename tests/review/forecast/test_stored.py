@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from krm_fn.review.forecast import stored
-from krm_fn.review.forecast.kinds.deployment import Deployment
+from krm_fn.review.forecast import stored_templates
+from krm_fn.review.forecast.kind_rules.deployment_rules import Deployment
 from tests.review.forecast import edits
 
 
@@ -44,14 +44,20 @@ def test_a_cause_is_the_path_of_the_field(reason, path, value, cause):
 
 _TCP, _CPU, _SAME_CPU = {"protocol": "TCP"}, {"limits": {"cpu": "1000m"}}, {"limits": {"cpu": "1"}}
 CUSTOM = [
-    ("a definition fills in the protocol", stored.group, {"ports": [{}]}, {"ports": [_TCP]}, True),
-    ("no definition fills in a pull policy", stored.group, {}, {"imagePullPolicy": "IfNotPresent"}, False),
-    ("the controller of LeaderWorkerSets prints quantities", stored.group, {"resources": _CPU}, {"resources": _SAME_CPU}, True),
-    ("Grove hashes quantities as they are written", stored.clique, {"resources": _CPU}, {"resources": _SAME_CPU}, False),
-    ("LeaderWorkerSets drop empty lists", stored.group, {"args": []}, {}, True),
-    ("Grove hashes an empty list as a value", stored.clique, {"args": []}, {}, False),
-    ("a probe without a period", stored.group, {"livenessProbe": {}}, {"livenessProbe": {"periodSeconds": 10}}, False),
-    ("a zero is the same as a missing number", stored.clique, {"livenessProbe": {}}, {"livenessProbe": {"periodSeconds": 0}}, True),
+    ("a definition fills in the protocol", stored_templates.group, {"ports": [{}]}, {"ports": [_TCP]}, True),
+    ("no definition fills in a pull policy", stored_templates.group, {}, {"imagePullPolicy": "IfNotPresent"}, False),
+    ("the controller of LeaderWorkerSets prints quantities", stored_templates.group, {"resources": _CPU}, {"resources": _SAME_CPU}, True),
+    ("Grove hashes quantities as they are written", stored_templates.clique, {"resources": _CPU}, {"resources": _SAME_CPU}, False),
+    ("LeaderWorkerSets drop empty lists", stored_templates.group, {"args": []}, {}, True),
+    ("Grove hashes an empty list as a value", stored_templates.clique, {"args": []}, {}, False),
+    ("a probe without a period", stored_templates.group, {"livenessProbe": {}}, {"livenessProbe": {"periodSeconds": 10}}, False),
+    (
+        "a zero is the same as a missing number",
+        stored_templates.clique,
+        {"livenessProbe": {}},
+        {"livenessProbe": {"periodSeconds": 0}},
+        True,
+    ),
 ]
 
 
@@ -63,5 +69,5 @@ def test_definitions_fill_in_less_than_a_deployment(reason, form, old, new, same
 
 def test_grove_fills_in_two_fields_of_a_pod():
     written = {"restartPolicy": "Always", "terminationGracePeriodSeconds": 30}
-    assert stored.clique({"spec": written}) == stored.clique({"spec": {}})
-    assert stored.group({"spec": written}) != stored.group({"spec": {}})
+    assert stored_templates.clique({"spec": written}) == stored_templates.clique({"spec": {}})
+    assert stored_templates.group({"spec": written}) != stored_templates.group({"spec": {}})

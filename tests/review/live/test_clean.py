@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krm_fn.review.live import clean
+from krm_fn.review.live import server_fields
 from tests.support import given
 
 ADDED = {
@@ -37,14 +37,14 @@ def live(resource, **metadata):
 
 def test_what_a_cluster_adds_is_removed():
     written = given.item("Deployment", "chat", api="apps/v1", spec={"replicas": 1})
-    assert clean.native(live(written)) == written
+    assert server_fields.native(live(written)) == written
     graph = given.graph({"Frontend": given.service("frontend")}, annotations={"team": "search", "nvidia.com/enable-grove": "false"})
-    assert clean.written(live(graph, finalizers=["nvidia.com/finalizer"])) == graph
+    assert server_fields.written(live(graph, finalizers=["nvidia.com/finalizer"])) == graph
 
 
 def test_finalizers_of_users_stay():
     graph = given.graph({})
-    assert clean.written(live(graph, finalizers=["example.com/mine", "nvidia.com/finalizer"]))["metadata"]["finalizers"] == [
+    assert server_fields.written(live(graph, finalizers=["example.com/mine", "nvidia.com/finalizer"]))["metadata"]["finalizers"] == [
         "example.com/mine"
     ]
 
@@ -53,13 +53,13 @@ def test_marks_of_an_earlier_render_stay_on_its_objects_only():
     marks = {"labels": {"app.kubernetes.io/managed-by": "krm-fn"}, "annotations": {"dynamo.krm-fn.io/owner": "DynamoGraphDeployment/chat"}}
     made = given.item("Service", "chat")
     made["metadata"].update(marks)
-    assert clean.native(live(made))["metadata"] == made["metadata"]
+    assert server_fields.native(live(made))["metadata"] == made["metadata"]
     graph = given.graph({})
-    assert clean.written(live({**graph, "metadata": {**graph["metadata"], **marks}})) == graph
+    assert server_fields.written(live({**graph, "metadata": {**graph["metadata"], **marks}})) == graph
 
 
 def test_metadata_of_wrong_types_is_no_exception():
-    assert clean.native({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "labels": 1, "finalizers": [1]}}) == {
+    assert server_fields.native({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "labels": 1, "finalizers": [1]}}) == {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {"name": "a"},

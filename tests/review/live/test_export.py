@@ -8,7 +8,7 @@ import json
 import pytest
 import yaml
 
-from krm_fn.review.live import export
+from krm_fn.review.live import cluster_export
 from krm_fn.yamlio import reader
 from tests.support import given
 
@@ -18,7 +18,7 @@ SECRET = given.item("Secret", "token", data={"token": "aHVudGVyMg=="})
 
 
 def read(text):
-    return export.read([document.value for document in reader.read(text)[0]])
+    return cluster_export.read([document.value for document in reader.read(text)[0]])
 
 
 def renamed(**metadata):
@@ -26,27 +26,29 @@ def renamed(**metadata):
 
 
 def test_objects_stay_as_they_are():
-    assert export.read([GRAPH, DEPLOYMENT]) == export.Export([GRAPH, DEPLOYMENT], [])
+    assert cluster_export.read([GRAPH, DEPLOYMENT]) == cluster_export.Export([GRAPH, DEPLOYMENT], [])
 
 
 def test_secrets_are_left_out_in_every_form():
     api_server = {"apiVersion": "v1", "kind": "SecretList", "items": [{key: SECRET[key] for key in ("metadata", "data")}]}
-    assert export.read([SECRET, api_server, DEPLOYMENT]).objects == [DEPLOYMENT]
+    assert cluster_export.read([SECRET, api_server, DEPLOYMENT]).objects == [DEPLOYMENT]
 
 
 def test_a_list_of_the_api_server_names_the_kind_once():
     bare = {key: DEPLOYMENT[key] for key in ("metadata", "spec")}
-    assert export.read([{"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": {}, "items": [bare]}]).objects == [DEPLOYMENT]
+    assert cluster_export.read([{"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": {}, "items": [bare]}]).objects == [
+        DEPLOYMENT
+    ]
 
 
 def test_the_last_state_of_an_object_counts():
     later = {**DEPLOYMENT, "spec": {"replicas": 2}}
-    assert export.read([DEPLOYMENT, GRAPH, later]).objects == [later, GRAPH]
+    assert cluster_export.read([DEPLOYMENT, GRAPH, later]).objects == [later, GRAPH]
 
 
 def test_namespaces():
     node = given.item("Node", "node", namespace="")
-    assert export.read([DEPLOYMENT, renamed(namespace="other"), node]).namespaces == ["other", given.NAMESPACE]
+    assert cluster_export.read([DEPLOYMENT, renamed(namespace="other"), node]).namespaces == ["other", given.NAMESPACE]
 
 
 LISTED = yaml.safe_dump({"apiVersion": "v1", "items": [GRAPH, DEPLOYMENT], "kind": "List", "metadata": {"resourceVersion": ""}})
@@ -74,21 +76,21 @@ def test_every_truncation_of_a_list_is_found():
     whole = len(LISTED) - len("kind: List\nmetadata:\n  resourceVersion: ''\n")
     for end in range(len("apiVersion: v1\nitems:\n- "), whole, 7):
         documents, broken = reader.read(LISTED[:end])
-        found = export.read([document.value for document in documents])
+        found = cluster_export.read([document.value for document in documents])
         assert found.results or any(each.severity == "error" for each in broken), LISTED[:end]
 
 
 @pytest.mark.parametrize("value", [None, 1, "text", [], [1], {}, {"metadata": 1}, {"kind": "List", "items": 1}, {"kind": 1, "items": []}])
 def test_any_value_is_read(value):
     before = copy.deepcopy(value)
-    export.read([value, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": value}])
+    cluster_export.read([value, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": value}])
     assert value == before
 
 
 def test_another_namespace():
-    found = export.read([renamed(namespace="other")])
-    (finding,) = export.check_namespace(found, [given.NAMESPACE])
+    found = cluster_export.read([renamed(namespace="other")])
+    (finding,) = cluster_export.check_namespace(found, [given.NAMESPACE])
     assert (finding.code, finding.severity) == ("DYN566", "error")
     assert "of the namespace other" in finding.message
-    assert not [*export.check_namespace(found, [given.NAMESPACE, "other"])]
-    assert not [*export.check_namespace(export.read([]), [given.NAMESPACE])]
+    assert not [*cluster_export.check_namespace(found, [given.NAMESPACE, "other"])]
+    assert not [*cluster_export.check_namespace(cluster_export.read([]), [given.NAMESPACE])]

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from krm_fn.sync.access import exec_plugin, incluster, kubeconfig
-from krm_fn.sync.access.cluster import ClusterError
+from krm_fn.sync.access import exec_credentials, incluster, kubeconfig
+from krm_fn.sync.access.cluster_access import ClusterError
 from krm_fn.sync.client import ApiError, Client, TransportError
 from tests.sync.loops import runs
 
@@ -247,7 +247,7 @@ print((folder / "says").read_text())
 """
 
 
-class Plugin:
+class ExecCredentials:
     """A credential plugin in a folder."""
 
     def __init__(self, folder):
@@ -270,8 +270,8 @@ class Plugin:
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    monkeypatch.setattr(exec_plugin, "REST", 0.0)
-    return Plugin(tmp_path)
+    monkeypatch.setattr(exec_credentials, "REST", 0.0)
+    return ExecCredentials(tmp_path)
 
 
 def exec_user(version="v1", **more):
@@ -330,7 +330,7 @@ async def test_expired_credentials_of_a_plugin_are_not_used(fragile, write, plug
 
 @runs
 async def test_a_server_that_refuses_everything_does_not_start_a_plugin_for_each_request(write, plugin, monkeypatch):
-    monkeypatch.setattr(exec_plugin, "REST", 60.0)
+    monkeypatch.setattr(exec_credentials, "REST", 60.0)
     plugin.say(token="wrong")  # noqa: S106
     async with Client(kubeconfig.load(write(exec_user()))) as client:
         for _ in range(3):
@@ -363,7 +363,7 @@ async def test_a_wrong_plugin(reason, says, more, said, write, plugin):
 
 @runs
 async def test_a_plugin_that_hangs(write, plugin, tmp_path, monkeypatch):
-    monkeypatch.setattr(exec_plugin, "TIMEOUT", 0.2)
+    monkeypatch.setattr(exec_credentials, "TIMEOUT", 0.2)
     with pytest.raises(ClusterError, match="did not end within"):
         await kubeconfig.load(write(exec_user(command="sleep", args=["1000"]))).access()
 

@@ -42,7 +42,7 @@ def loader(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Syncer]:
     """One syncer for all tests of a module, with short times."""
-    prelude = workers.prelude(fleet, serving.CLOSED, request=2, batch=4, again=1, longest=2, removal=6)
+    prelude = workers.prelude(fleet, serving.CLOSED, request=2, batch=4, retry=1, longest_retry=2, removal=6)
     options = ("--models", "--loras", "--no-leader-election")
     with syncer.running(account, tmp_path_factory.mktemp("loader"), *options, prelude=prelude) as running:
         yield running

@@ -21,7 +21,7 @@ def alone(dynamo, account, fleet, folder, name, *options, **limits):
 
 def test_after_a_restart_adapters_are_loaded_once_more_and_nothing_is_written(dynamo, controllers, kubelet, account, fleet, tmp_path):
     """Neither for a model that is served, nor for one whose worker refuses."""
-    place, running_ = alone(dynamo, account, fleet, tmp_path, "models-restart", "--no-leader-election", again=1000, longest=1000)
+    place, running_ = alone(dynamo, account, fleet, tmp_path, "models-restart", "--no-leader-election", retry=1000, longest_retry=1000)
     fleet.behave("192.0.2.61", 500)
     for number, name in ((60, "good"), (61, "bad")):
         pod(place, name, f"192.0.2.{number}", base=name)

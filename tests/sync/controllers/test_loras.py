@@ -38,9 +38,9 @@ BAD = [
     # what the worker does, and what the condition says
     (500, 'load LoRA failed with status 500: {"status": "error", "message": "no such adapter"}'),
     (workers.SLOW, "load LoRA: no answer within 2 s"),
-    (workers.ENDLESS, "load LoRA failed with status 200: the answer is longer than 64 KiB, so this is no worker of Dynamo"),
+    (workers.ENDLESS, "load LoRA failed with status 200: the answer is longer than 64 KiB, so this is not a worker of Dynamo"),
     (workers.REDIRECT, "load LoRA failed with status 307: redirects are not followed"),
-    (workers.HTML, "load LoRA failed with status 200: the answer is an HTML page, so this is no worker of Dynamo"),
+    (workers.HTML, "load LoRA failed with status 200: the answer is an HTML page, so this is not a worker of Dynamo"),
     (workers.REFUSED, "failed to call load LoRA endpoint: Connection refused"),
 ]
 

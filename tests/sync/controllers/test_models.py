@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krm_fn.kube import labels, names
-from krm_fn.sync.controllers.models import FINALIZER
+from krm_fn.sync.controllers.model_controller import FINALIZER
 from tests.support import given
 from tests.sync.serving import BASE, MODEL, READY, endpoint, events, gone, is_, listed, model, pod, post, serves
 from tests.testbed import server, workers
@@ -122,7 +122,7 @@ def test_a_worker_that_does_not_unload_delays_the_deletion_for_a_while_only(serv
 
 
 def test_an_invalid_model_can_be_deleted(served, fleet):
-    """The reference keeps it for ever. What may have been loaded before is unloaded."""
+    """The operator keeps it for ever. What may have been loaded before is unloaded."""
     serves(served, "192.0.2.52")
     model(served)
     served.wait("support", READY, MODEL)

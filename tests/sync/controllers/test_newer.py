@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.generate import crds
 from krm_fn.kube import identity, labels, names
-from krm_fn.schema import check
+from krm_fn.schema import schema_check
 from tests.cli import console
 from tests.support import beta, definitions, given
 from tests.testbed import control_plane, kubelet, programs, server, syncer
@@ -61,7 +61,7 @@ def is_valid(place, kind, name):
     """True if the whole object, with its status, is what the schema of v1beta1 says."""
     found = {"apiVersion": place.version(kind), "kind": kind, **place.get(kind, name)}
     found["metadata"] = {key: found["metadata"][key] for key in ("name", "namespace", "annotations") if key in found["metadata"]}
-    return [each for each in check.resource(found, unknown="error") if each.path[:1] == ("status",)] == []
+    return [each for each in schema_check.resource(found, unknown="error") if each.path[:1] == ("status",)] == []
 
 
 def is_computed(place, kind, name):

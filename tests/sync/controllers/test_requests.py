@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import digest, labels, names
-from krm_fn.sync.controllers.requests import OUTPUT_ARRIVES
+from krm_fn.sync.controllers.request_controller import OUTPUT_ARRIVES
 from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.asking import REQUEST, ask, generated, request
@@ -79,7 +79,7 @@ def test_a_request_deploys_its_graph(place):
     assert status["deployment"] == {"name": "served", "namespace": place.namespace, "state": "successful", "created": True}
     graph = place.get(GRAPH, "served")
     assert labels.of(graph)["team"] == "a"
-    assert labels.WORKLOADS in labels.notes(graph)
+    assert labels.WORKLOADS in labels.annotations(graph)
     owners = place.get("ConfigMap", "planner-profile-data")["metadata"]["ownerReferences"]
     assert [(each["kind"], each["uid"]) for each in owners] == [(GRAPH, graph["metadata"]["uid"])]
     told(place, "SpecGenerated", "DeploymentReady")

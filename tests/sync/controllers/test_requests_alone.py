@@ -32,7 +32,7 @@ def test_a_restart_goes_on_where_the_last_life_ended_and_then_writes_nothing(dyn
     with alone(dynamo, tmp_path, place.namespace, *BOTH) as second:
         auto.told("DeploymentReady", "Service chat-worker exists and is not the one", reason="DeploymentRefused")
         half = place.get(GRAPH, "chat")
-        assert labels.WORKLOADS not in labels.notes(half)
+        assert labels.WORKLOADS not in labels.annotations(half)
         second.server.kill()
     place.kubectl("delete", "service", "chat-worker")
     before = {each["metadata"]["name"]: each["metadata"]["uid"] for each in place.listed("Deployment")}

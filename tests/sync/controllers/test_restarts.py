@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import observe
-from krm_fn.status.stamps import Stamp
-from krm_fn.sync.controllers import restarts
-from krm_fn.sync.store import Entry
+from krm_fn.status import replica_status
+from krm_fn.status.rolling_restart import RestartAnnotation
+from krm_fn.sync.controllers import restart_controller
+from krm_fn.sync.object_store import StoredObject
 from tests.support import given
 from tests.testbed import server, syncer
 from tests.testbed.place import Place
@@ -106,7 +106,7 @@ def test_a_sequential_restart_rolls_one_service_after_the_other(place):
 
 
 def test_a_parallel_restart_rolls_all_services(place):
-    """It is complete when the pods are replaced, not before (the reference reports it at once)."""
+    """It is complete when the pods are replaced, not before (the operator reports it at once)."""
     place.deploy(chat(), **SYNC)
     place.wait("chat", successful)
     before = pods(place)
@@ -199,12 +199,12 @@ def test_an_index_of_a_list_is_only_right_for_the_version_that_was_read(place):
     place.apply(place.render(graph, orchestrator="grove"))
     path = place.path("PodCliqueSet", "chat")
     live = place.get("PodCliqueSet", "chat")
-    own = observe.get("PodCliqueSet").observe({"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", **live})
+    own = replica_status.get("PodCliqueSet").read({"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", **live})
     bare = own.templates[1]._replace(annotated=False)
-    due = [Stamp(own.key, own.templates[0], "r1"), Stamp(own.key, bare, "r1")]
+    due = [RestartAnnotation(own.key, own.templates[0], "r1"), RestartAnnotation(own.key, bare, "r1")]
 
     def sent(version):
-        body, media_type = restarts.patch(due, Entry(live["metadata"]["uid"], version, own))
+        body, media_type = restart_controller.restart_patch(due, StoredObject(live["metadata"]["uid"], version, own))
         return place.plane.client.request("PATCH", path, body, media_type)
 
     place.patch("PodCliqueSet", "chat", {"metadata": {"annotations": {"some": "change"}}})

@@ -1,6 +1,6 @@
 """The PodCliqueSet of a graph, and its scaling groups.
 
-Follows the reference's `internal/dynamo/graph.go` GenerateGrovePodCliqueSet and buildGroveScalingGroupConfig.
+Follows the operator's `internal/dynamo/graph.go` GenerateGrovePodCliqueSet and buildGroveScalingGroupConfig.
 """
 
 from __future__ import annotations
@@ -8,75 +8,85 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import duration, labels, merge, names
-from krm_fn.manifests.workloads.grove import cliques, order, roles, scheduling, topology
+from krm_fn.manifests.workloads.grove import clique_names, clique_roles, cliques, grove_schedulers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.manifests.assemblies import Pods
+    from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import GraphPlan
 
 
-def clique_set(graph: GraphPlan, made: Sequence[Pods]) -> Resource:
-    """The PodCliqueSet of a graph. `made` holds the pods of each component."""
+def clique_set(graph: GraphPlan, pods: Sequence[Pods]) -> Resource:
+    """With Grove, one PodCliqueSet holds the whole graph.
+
+    `pods` holds the pods of each component.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateGrovePodCliqueSet`.
+    Rule: grove.clique-set
+    """
     features, update = graph.features, graph.annotations.get(labels.GROVE_UPDATE_STRATEGY)
-    marks = {labels.GRAPH: graph.name} if graph.behaviour.grove.describes_sets else {}
-    made_cliques = order.ordered(clique for component in made for clique in cliques.cliques(graph, component))
-    explicit = any(clique["spec"].get("startsAfter") for clique in made_cliques)
+    marks = {labels.GRAPH: graph.name} if graph.release.grove.describes_sets else {}
+    templates = clique_names.ordered(clique for component in pods for clique in cliques.cliques(graph, component))
+    explicit = any(clique["spec"].get("startsAfter") for clique in templates)
     template = merge.present(
         headlessServiceConfig={"publishNotReadyAddresses": True},
         cliqueStartupType="CliqueStartupTypeExplicit" if explicit else "CliqueStartupTypeAnyOrder",
         terminationDelay=duration.text(graph.config.grove.termination_delay) or None,
         priorityClassName=features.priority_class or None,
-        topologyConstraint=topology.of_graph(graph),
-        cliques=made_cliques,
-        podCliqueScalingGroups=[_scaling_group(graph, each) for each in made if roles.in_groups(each.plan)] or None,
-        resourceClaimTemplates=[claim for each in made for claim in _claims(each)] or None,
+        topologyConstraint=cliques.graph_topology(graph),
+        cliques=templates,
+        podCliqueScalingGroups=[_scaling_group(graph, component) for component in pods if clique_roles.in_groups(component.plan)] or None,
+        resourceClaimTemplates=[claim for component in pods for claim in _claims(component)] or None,
     )
     return {
         "apiVersion": "grove.io/v1alpha1",
         "kind": "PodCliqueSet",
         "metadata": merge.present(
-            name=roles.set_name(graph),
+            name=clique_roles.set_name(graph),
             namespace=graph.namespace,
             labels={**features.labels, **marks} or None,
-            annotations={**features.annotations, **scheduling.queue_annotation(graph)} or None,
+            annotations={**features.annotations, **grove_schedulers.queue_annotation(graph)} or None,
         ),
         "spec": merge.present(
             replicas=1,
-            updateStrategy={"type": update} if update and graph.behaviour.grove.describes_sets else None,
+            updateStrategy={"type": update} if update and graph.release.grove.describes_sets else None,
             template=template,
         ),
     }
 
 
-def _scaling_group(graph: GraphPlan, made: Pods) -> dict[str, Any]:
-    """The scaling group of a component. Each of its replicas has the pods of all cliques of the component."""
-    plan = made.plan
+def _scaling_group(graph: GraphPlan, pods: Pods) -> dict[str, Any]:
+    """The cliques of a component on several nodes form a scaling group.
+
+    Follows the operator's `internal/dynamo/graph.go buildGroveScalingGroupConfig`.
+    Rule: grove.scaling-group
+    """
+    plan = pods.plan
     return merge.present(
-        name=names.scaling_group(plan.who.service),
-        cliqueNames=[roles.clique(each.role) for each in made.roles],
+        name=names.scaling_group(plan.identity.service),
+        cliqueNames=[clique_roles.clique(pod.role) for pod in pods.roles],
         replicas=plan.placement.replicas,
         minAvailable=plan.features.min_available or 1,
-        topologyConstraint=topology.of_component(graph, plan),
-        resourceSharing=_sharing(made) or None,
+        topologyConstraint=cliques.component_topology(graph, plan),
+        resourceSharing=_sharing(pods) or None,
     )
 
 
-def _claims(made: Pods) -> list[dict[str, Any]]:
-    """The templates of claims for GPUs that several pods share."""
-    if not made.plan.features.memory_apart:
+def _claims(pods: Pods) -> list[dict[str, Any]]:
+    """Returns the templates of claims for GPUs that several pods share."""
+    if not pods.plan.features.memory_apart:
         return []
     from krm_fn.manifests.gpu_memory import between_pods  # noqa: PLC0415 - few components share GPUs
 
-    return between_pods.templates(made.plan, (each.role for each in made.roles))
+    return between_pods.templates(pods.plan, (pod.role for pod in pods.roles))
 
 
-def _sharing(made: Pods) -> list[dict[str, Any]]:
-    """The cliques of a scaling group that share GPUs."""
-    if not made.plan.features.memory_apart:
+def _sharing(pods: Pods) -> list[dict[str, Any]]:
+    """Returns the cliques of a scaling group that share GPUs."""
+    if not pods.plan.features.memory_apart:
         return []
     from krm_fn.manifests.gpu_memory import between_pods  # noqa: PLC0415 - few components share GPUs
 
-    return between_pods.sharing(made.plan, ((roles.clique(each.role), each.role) for each in made.roles))
+    return between_pods.sharing(pods.plan, ((clique_roles.clique(pod.role), pod.role) for pod in pods.roles))

@@ -1,6 +1,6 @@
 """The cliques of a PodCliqueSet.
 
-Follows the reference's `internal/dynamo/graph.go` buildCliqueForRole, generateLabels and generateAnnotations.
+Follows the operator's `internal/dynamo/graph.go` buildCliqueForRole, generateLabels and generateAnnotations.
 """
 
 from __future__ import annotations
@@ -8,32 +8,37 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, merge
-from krm_fn.manifests import backends, pod, services
-from krm_fn.manifests.workloads.grove import roles, scheduling, topology
+from krm_fn.manifests import pod_template, services
+from krm_fn.manifests.workloads.grove import clique_roles, grove_schedulers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krm_fn.kube.types import Labels
-    from krm_fn.manifests.assemblies import Pod, Pods
-    from krm_fn.plan import GraphPlan, RolePlan
+    from krm_fn.manifests.pod_builder import Pod, Pods
+    from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan
 
 
-def cliques(graph: GraphPlan, made: Pods) -> Iterator[dict[str, Any]]:
-    """The cliques of one component."""
-    for each in made.roles:
-        yield _clique(graph, each, [other.role for other in made.roles])
+def cliques(graph: GraphPlan, pods: Pods) -> Iterator[dict[str, Any]]:
+    """Yields the cliques of one component."""
+    for pod in pods.roles:
+        yield _clique(graph, pod, [other.role for other in pods.roles])
 
 
-def _clique(graph: GraphPlan, made: Pod, others: list[RolePlan]) -> dict[str, Any]:
-    role, plan = made.role, made.role.component
-    name, count = roles.clique(role), _count(role)
-    spec, queue = scheduling.scheduled(graph, plan, made.spec)
+def _clique(graph: GraphPlan, pod: Pod, others: list[RolePlan]) -> dict[str, Any]:
+    """Each role of a component is a clique of the PodCliqueSet.
+
+    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
+    Rule: grove.clique
+    """
+    role, plan = pod.role, pod.role.component
+    name, count = clique_roles.clique(role), _count(role)
+    spec, queue = grove_schedulers.scheduled(graph, plan, pod.spec)
     return merge.present(
         name=name,
         labels={**_labels(role), **queue},
         annotations=_annotations(role) or None,
-        topologyConstraint=None if roles.in_groups(plan) else topology.of_component(graph, plan),
+        topologyConstraint=None if clique_roles.in_groups(plan) else component_topology(graph, plan),
         spec=merge.present(
             roleName=name,
             replicas=count,
@@ -45,7 +50,11 @@ def _clique(graph: GraphPlan, made: Pod, others: list[RolePlan]) -> dict[str, An
 
 
 def _count(role: RolePlan) -> int:
-    """The number of pods of a clique: in a scaling group, those in one group."""
+    """A clique has as many pods as its component has replicas; in a scaling group, as many as its role has in one group.
+
+    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
+    Rule: grove.clique-pods
+    """
     plan = role.component
     if role.serves_memory:
         return 1
@@ -53,46 +62,86 @@ def _count(role: RolePlan) -> int:
         return plan.features.engine_pods
     if role.role == "worker":
         return plan.placement.nodes - 1
-    return 1 if roles.in_groups(plan) else plan.placement.replicas_or_one
+    return 1 if clique_roles.in_groups(plan) else plan.placement.replicas_or_one
 
 
 def _least(role: RolePlan, count: int) -> int:
-    """The number of pods that must run. With failover, one engine is enough."""
+    """A clique needs `minAvailable` of its pods, or one; in a scaling group of Dynamo 1.5, it needs all.
+
+    With failover, one engine is enough.
+
+    Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
+    Rule: grove.clique-least
+    """
     plan = role.component
-    if not roles.in_groups(plan):
+    if not clique_roles.in_groups(plan):
         return plan.features.min_available or 1
-    return count if plan.behaviour.grove.whole_groups and plan.features.engine_pods == 1 else 1
+    return count if plan.release.grove.whole_groups and plan.features.engine_pods == 1 else 1
 
 
 def _after(role: RolePlan, others: list[RolePlan]) -> list[str]:
-    """The cliques that must be ready before this one: the GPU memory service of the same node, and for some engines the workers."""
-    memory = [roles.clique(other) for other in others if other.serves_memory and other.rank == role.rank and not role.serves_memory]
-    if not backends.get(role.component.placement.backend).leader_starts_last or role.role != "leader":
+    """Returns the cliques that must be ready before this one: the GPU memory service of the same node, and for some engines the workers."""
+    memory = [clique_roles.clique(other) for other in others if other.serves_memory and other.rank == role.rank and not role.serves_memory]
+    if not role.component.engine.leader_starts_last or role.role != "leader":
         return memory
-    return [*memory, *(roles.clique(other) for other in others if other.role == "worker")]
+    return [*memory, *(clique_roles.clique(other) for other in others if other.role == "worker")]
 
 
 def _annotations(role: RolePlan) -> Labels:
-    """The annotations of a clique. The GPU memory service transfers no key-value caches."""
+    """Returns the annotations of a clique. The GPU memory service transfers no key-value caches."""
     plan = role.component
-    found = {**plan.who.annotations, **pod.pod_annotations(plan)}
+    found = {**plan.identity.annotations, **pod_template.pod_annotations(plan)}
     return merge.without(found, labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME) if role.serves_memory else found
 
 
 def _labels(role: RolePlan) -> Labels:
-    """The labels of a clique. Grove copies them to the pods."""
+    """A clique has the labels of its component, and a label by which Services select its pods.
+
+    Grove copies them to the pods.
+
+    Follows the operator's `internal/dynamo/graph.go generateLabels`.
+    Rule: grove.clique-labels
+    """
     plan = role.component
-    if not plan.behaviour.pod_metadata.protected:
-        marks = {labels.SELECTOR: plan.who.name, **services.workload_labels(plan), **pod.kind_labels(plan)}
-        return {**marks, **plan.who.service_labels, **plan.pod.labels}
-    kind = {labels.COMPONENT_TYPE: plan.who.type} if plan.who.type else {}
+    if not plan.release.pod_metadata.protected:
+        marks = {labels.SELECTOR: plan.identity.name, **services.workload_labels(plan), **pod_template.kind_labels(plan)}
+        return {**marks, **plan.identity.service_labels, **plan.pod.labels}
+    kind = {labels.COMPONENT_TYPE: plan.identity.type} if plan.identity.type else {}
     group = {labels.FAILOVER_GROUP: "true"} if plan.features.engine_pods > 1 and not role.serves_memory else {}
-    return {**pod.kind_labels(plan), **plan.who.labels, **kind, labels.SELECTOR: plan.who.name, **group, **_discovery(role)}
+    return {
+        **pod_template.kind_labels(plan),
+        **plan.identity.labels,
+        **kind,
+        labels.SELECTOR: plan.identity.name,
+        **group,
+        **_discovery(role),
+    }
 
 
 def _discovery(role: RolePlan) -> Labels:
-    """The labels of pods that take part in discovery."""
+    """Returns the labels of pods that take part in discovery."""
     plan = role.component
-    if role.serves_memory or not plan.behaviour.pod_metadata.discovery:
+    if role.serves_memory or not plan.release.pod_metadata.discovery:
         return {}
     return services.discovery_labels(plan.placement.graph_discovery, discoverable=True)
+
+
+def graph_topology(graph: GraphPlan) -> dict[str, Any] | None:
+    """Returns the constraint of a PodCliqueSet; None if it has none."""
+    wanted = graph.features.topology
+    return _topology_constraint(wanted.name, wanted.domain) if wanted else None
+
+
+def component_topology(graph: GraphPlan, plan: ComponentPlan) -> dict[str, Any] | None:
+    """Returns the constraint of a clique or scaling group. It names the topology if it cannot inherit the name from the PodCliqueSet."""
+    whole, own = graph.features.topology, plan.features.topology
+    return _topology_constraint(whole.name if whole and not whole.domain else "", own.domain) if own else None
+
+
+def _topology_constraint(name: str, domain: str) -> dict[str, Any] | None:
+    """Grove packs the pods of a graph, or of a component, into one domain of a topology.
+
+    Follows the operator's `internal/dynamo/grove.go groveTopologyConstraint`.
+    Rule: grove.topology
+    """
+    return merge.present(topologyName=name or None, pack={"required": domain}) if domain else None

@@ -1,4 +1,4 @@
-"""Output formats of `krm-fn images`: each file is a format. Its `write` returns the text.
+"""Output formats of `krm-fn images`: `write` of `<format>_images.py` returns the text.
 
 `NEEDS_ALL` of a format is true if another program reads the output as the whole list, so that it must not be printed after an error.
 `FILLS_MIRROR` is true if that program copies the images into a mirror.
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from krm_fn.results import Result
     from krm_fn.review.images import Use
 
+_SUFFIX = "_images"
 
-class Place(NamedTuple):
+
+class ImageLocation(NamedTuple):
     """Where the field is that names an image: its path as text, and file, line and column; empty and 0 where unknown."""
 
     field: str
@@ -32,14 +34,14 @@ class Place(NamedTuple):
 class Listing(NamedTuple):
     """All uses of images, each with its place, the digests of images, and the findings."""
 
-    uses: Sequence[tuple[Use, Place]]
+    uses: Sequence[tuple[Use, ImageLocation]]
     digests: dict[str, str]
     results: Sequence[Result] = ()
 
     @property
-    def images(self) -> dict[str, list[tuple[Use, Place]]]:
+    def images(self) -> dict[str, list[tuple[Use, ImageLocation]]]:
         """The uses by image, in alphabetical order of the images."""
-        found: dict[str, list[tuple[Use, Place]]] = {}
+        found: dict[str, list[tuple[Use, ImageLocation]]] = {}
         for use, place in sorted(self.uses, key=lambda each: each[0].image):
             found.setdefault(use.image, []).append((use, place))
         return found
@@ -47,12 +49,12 @@ class Listing(NamedTuple):
 
 def names() -> tuple[str, ...]:
     """The names of all formats."""
-    return registry.entries(sys.modules[__name__])
+    return tuple(name.removesuffix(_SUFFIX) for name in registry.entries(sys.modules[__name__]))
 
 
 def get(name: str) -> ModuleType:
     """The module of a format. Raises KeyError for an unknown name."""
-    return registry.get(sys.modules[__name__], name)
+    return registry.get(sys.modules[__name__], name + _SUFFIX)
 
 
 def write(name: str, listing: Listing) -> str:

@@ -1,0 +1,102 @@
+"""`krm-fn adopt`: the files of a namespace that an operator runs, from an export, and a proof that they restart no pod."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import click
+
+from krm_fn import results
+from krm_fn.cli import command_options, command_output, compared_states
+from krm_fn.cli.finding_formats import text_findings
+from krm_fn.files import writing
+from krm_fn.review import adopt as adoption
+from krm_fn.review.adopt import migration_documents
+from krm_fn.yamlio import emitter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from krm_fn.results import Result
+
+
+@click.command()
+@click.option(
+    "--live",
+    metavar="FILE",
+    type=compared_states.EXPORT,
+    default="-",
+    help="The export. By default, it is read from stdin.",
+)
+@click.option(
+    "--output-dir",
+    "folder",
+    metavar="DIR",
+    type=command_options.Folder(),
+    required=True,
+    help="The folder for the files. It must be empty or missing.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors and the last line.")
+@click.pass_context
+def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
+    """Write files for a namespace that a Dynamo operator manages.
+
+    The input is an export of one namespace, from `kubectl get -o yaml` or `-o json`. It needs the graphs, the workloads (deployments,
+    leaderworkersets, podcliquesets), Ingresses, VirtualServices, DestinationRules, RoleBindings and ServiceAccounts. The command does not
+    change the cluster. It needs no Secrets and writes none.
+
+    The command writes four kinds of files into DIR: the graphs without fields that the cluster added, a DynamoRender with the settings of
+    the operator, a Kustomization, and MIGRATION.md with the other steps of the migration.
+
+    Then the command renders the files and compares the result with the export. The last line says how many pod templates are the same.
+    Each difference that would restart a pod is an error with a fix, and the files are still written. If the export cannot be used, no file
+    is written.
+
+    Exit codes: 0 no pod would restart; 1 errors; 2 wrong usage.
+
+    \b
+      kubectl get dgd,dcd,deployments,ingresses,rolebindings,serviceaccounts \\
+        --namespace inference --output yaml | krm-fn adopt --output-dir chat
+      krm-fn adopt --live export.yaml --output-dir chat
+    """  # noqa: D301 - click reads the backspace
+    with _writing(folder):
+        if not writing.is_empty(folder):
+            raise click.ClickException(f"{folder} has files; name an empty folder, so that files of yours stay as they are")
+    values, broken = compared_states.read_export(live)
+    adoption_result = adoption.adopt(values) if not broken else None
+    findings = [*broken, *(adoption_result.results if adoption_result else [])]
+    _print([finding for finding in findings if not quiet or finding.severity == "error"])
+    if adoption_result is None or adoption_result.proof is None:
+        click.echo("nothing is adopted", err=True)
+        ctx.exit(1)
+    with _writing(folder):
+        writing.write_texts(
+            folder,
+            {name: emitter.text(content) for name, content in adoption_result.files.items()}
+            | {migration_documents.STEPS: adoption_result.steps},
+        )
+    click.echo(f"{len(adoption_result.files) + 1} files in {folder}")
+    click.echo(adoption.summary(adoption_result.proof))
+    ctx.exit(1 if results.failed(findings) else 0)
+
+
+def _print(findings: Iterable[Result]) -> None:
+    """Prints the findings without the lines of the export that they are about: these may belong to a Secret."""
+    colour = command_output.colours(err=True)
+    command_output.write(
+        "".join(f"{text_findings.head(finding, colour=colour)}\n" for finding in sorted(findings, key=results.order)), err=True
+    )
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Raises click.ClickException for a folder that cannot be read or written."""
+    try:
+        yield
+    except OSError as problem:
+        raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
+
+
+COMMAND = adopt

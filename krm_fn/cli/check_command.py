@@ -1,0 +1,149 @@
+"""`krm-fn check`: finds mistakes in resources and in changes, and prints no objects.
+
+The rules are in `krm_fn.expand` (render), `krm_fn.rules.finished_builds` and `krm_fn.rules.updates` (changes).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from krm_fn import expand, report
+from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.files import locations, revisions, selection
+from krm_fn.rules import deprecations, finished_builds, updates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from krm_fn.cli.command_options import Inputs, Policy
+    from krm_fn.files.reading import Source
+    from krm_fn.files.revisions import OldState
+    from krm_fn.files.sources import Sources
+    from krm_fn.results import Result, Severity
+
+_ORPHAN = "DYN053"
+_PRUNED = "DYN056"
+_NO_NAMESPACE = "DYN057"
+_BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
+"""Codes of rules that depend on the configuration of a render. Without a configuration, `check` reports them as warnings."""
+
+
+@click.command()
+@command_options.inputs
+@click.option(
+    "--old",
+    metavar="OLD",
+    help="The state before the change: a file, a folder or a git revision. Reports changes that a cluster would reject.",
+)
+@click.option("--fixed-services", is_flag=True, help="Report added and removed services as errors, not as warnings. Needs --old.")
+@click.option(
+    "--root",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The root folder of the build. With it, findings have the lines of files that kustomize (originAnnotations) or kpt names.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "--format",
+    "style",
+    type=click.Choice(finding_formats.names()),
+    default="text",
+    help="The format. The default is text.",
+)
+@command_options.policy
+@click.pass_context
+def check(  # noqa: PLR0913 - one for each option
+    ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, fixed_services: bool, root: Path | None, style: str
+) -> None:
+    """Find mistakes in resources.
+
+    PATH is a file, a folder or stdin (-). In a folder, krm-fn reads *.yaml, *.yml and *.json, and does not build a Kustomization. In the
+    output of a build, it also finds namespaces, name prefixes and labels of generated objects that a later layer changed.
+
+    The configuration is the file of --config or a DynamoRender in a PATH. Without a configuration, mistakes that depend on the
+    configuration are warnings.
+
+    Exit codes: 0 no errors; 1 errors; 2 wrong usage.
+
+    \b
+      krm-fn check graph.yaml
+      krm-fn check --config render.yaml base/ overlay/graph.yaml
+      krm-fn check --old main graphs/
+      kustomize build --enable-alpha-plugins --enable-exec overlay | krm-fn check -o json -
+    """  # noqa: D301 - click reads the backspace
+    if fixed_services and old is None:
+        raise click.UsageError("--fixed-services needs --old")
+    before = _before(old, given)
+    loaded = given.load(tolerant=True)
+    pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
+    severities = _severities(loaded, fixed_services=fixed_services)
+    judged = [(_judged(group, loaded), group) for group in loaded.groups]
+    orchestrator = loaded.config.orchestrator
+    judged += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, orchestrator), [pair.new]) for pair in pairs]
+    weighed = [result for each, group in judged for result in locations.of(_weighed(each, severities), group, root)]
+    located = locations.of([*loaded.results, *_once(weighed), *(before.results if before else ())], loaded.resources, root)
+    findings = policy.without_ignored(located, loaded.values)
+    checked = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours())
+    command_output.write(finding_formats.write(style, checked))
+    if style == "text" and not policy.quiet:
+        compared = f", {len(pairs)} compared with {old}" if before else ""
+        click.echo(f"{_count(loaded)}{compared}: {report.count(findings) or 'no findings'}{_skipped(loaded)}", err=True)
+    ctx.exit(int(bool(policy.failing(findings))))
+
+
+def _before(old: str | None, given: Inputs) -> OldState | None:
+    with command_options.reading_old():
+        return None if old is None else revisions.read(old, given.paths, given.exclude)
+
+
+def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
+    """Findings about the resources of a group as they are now.
+
+    Missing owners are not reported for objects that a later layer changed. Without a configuration, generated objects that a render would
+    remove are not reported either, because the configuration of the build may need them.
+    """
+    values = [source.value for source in group]
+    mismatches = list(finished_builds.check(values))
+    known = {mismatch.ref for mismatch in mismatches}
+    for result in expand.expand(values, loaded.config).results:
+        orphan = result.code == _ORPHAN and result.ref in known
+        if not orphan and (loaded.configs or result.code != _PRUNED):
+            yield result
+    yield from deprecations.check(values, loaded.config)
+    yield from mismatches
+
+
+def _once(findings: Iterable[Result]) -> Iterable[Result]:
+    """Each finding once. `check` judges a resource of several groups in each of them."""
+    return {repr(result): result for result in findings}.values()
+
+
+def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]:
+    """The severities of codes that depend on the options and on the configuration."""
+    severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
+    if not loaded.configs:
+        severities |= dict.fromkeys(_BY_SETTINGS, "warning")
+        severities[_NO_NAMESPACE] = "info"
+    return severities
+
+
+def _weighed(findings: Iterable[Result], severities: Mapping[str, Severity]) -> Iterator[Result]:
+    for result in findings:
+        yield result._replace(severity=severities.get(result.code, result.severity))
+
+
+def _count(loaded: Sources) -> str:
+    count = len(loaded.resources)
+    return f"{count} resource{'s' * (count != 1)}"
+
+
+def _skipped(loaded: Sources) -> str:
+    text = selection.summary(loaded.skipped)
+    return f"; {text}" if text else ""
+
+
+COMMAND = check

@@ -1,0 +1,164 @@
+"""Options that several verbs share. A verb receives each group as one value."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from krm_fn import codes
+from krm_fn.files import revisions, sources
+from krm_fn.kube.admission import name_formats
+from krm_fn.rules import ignore_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from krm_fn.files.sources import Sources
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+
+
+_INPUT = click.Path(exists=True, allow_dash=True)
+_EXTRA = ("aiohttp", "prometheus_client")
+"""The packages of the extra `sync`. Only commands that speak to a cluster need them."""
+
+
+class Inputs(NamedTuple):
+    """The paths to read, and settings that override the configuration."""
+
+    paths: tuple[str, ...]
+    config: str | None
+    namespace: str | None
+    exclude: tuple[str, ...] = ()
+
+    def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
+        """Reads the paths, except the folder `without`. `tolerant`: ignores mistakes in files of folders that name no Dynamo kind."""
+        return sources.load(self.paths, self.config, without, self.exclude, namespace=self.namespace or "", tolerant=tolerant)
+
+
+class Policy(NamedTuple):
+    """The options --ignore, --strict and --quiet."""
+
+    ignored: frozenset[str] = frozenset()
+    strict: bool = False
+    quiet: bool = False
+
+    def without_ignored(self, findings: Iterable[Result], resources: Sequence[Resource]) -> list[Result]:
+        """The findings without ignored warnings and notes. Errors cannot be ignored."""
+        return ignore_rules.apply(findings, resources, self.ignored)
+
+    def failing(self, findings: Iterable[Result]) -> list[Result]:
+        """Findings of the severities with which the command fails: errors, and with --strict also warnings."""
+        severities = ("error", "warning") if self.strict else ("error",)
+        return [result for result in findings if result.severity in severities]
+
+    def shown(self, findings: list[Result]) -> list[Result]:
+        """Findings to print: with --quiet, only those that make the command fail."""
+        return self.failing(findings) if self.quiet else findings
+
+
+class Folder(click.Path):
+    """A folder that may be missing. An empty name, for example from an unset variable, is wrong usage, not the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The folder as a path. Raises click.BadParameter for an empty name and for a file."""
+        return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
+
+
+def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...") -> Callable[..., Any]:
+    """Adds PATH..., -f, --config, -n and --exclude; the verb receives them as `given`. `kind` and `name` are those of the argument."""
+
+    @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind)
+    @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH. Can be repeated.")
+    @click.option(
+        "--config",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False),
+        help="The file with the configuration, a DynamoRender or a ConfigMap.",
+    )
+    @click.option("-n", "--namespace", metavar="NAME", callback=namespace, help="The namespace of Dynamo resources that do not set one.")
+    @click.option(
+        "--exclude", metavar="GLOB", multiple=True, help="Do not read files and folders in a folder PATH that match. Can be repeated."
+    )
+    @functools.wraps(verb)
+    def wrapped(
+        *args: Any,
+        paths: tuple[str, ...],
+        filenames: tuple[str, ...],
+        config: str | None,
+        namespace: str | None,
+        exclude: tuple[str, ...],
+        **more: Any,
+    ) -> Any:
+        if not paths and not filenames:
+            raise click.UsageError(f"Missing argument '{name}'.")
+        return verb(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
+
+    return wrapped
+
+
+@contextlib.contextmanager
+def reading_old() -> Iterator[None]:
+    """Reports an earlier state that cannot be read as wrong usage of --old."""
+    try:
+        yield
+    except revisions.RepositoryError as problem:
+        raise click.BadParameter(str(problem), param_hint="--old") from problem
+
+
+def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --ignore, --strict and --quiet; the verb receives them as `policy`."""
+
+    @click.option(
+        "--ignore",
+        "ignored",
+        metavar="CODE",
+        multiple=True,
+        callback=_codes,
+        help="Ignore warnings and notes with this code. Can be repeated.",
+    )
+    @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print only the findings that make the command fail.")
+    @functools.wraps(verb)
+    def wrapped(*args: Any, ignored: frozenset[str], strict: bool, quiet: bool, **more: Any) -> Any:
+        return verb(*args, policy=Policy(ignored, strict, quiet), **more)
+
+    return wrapped
+
+
+def code(text: str) -> str:
+    """A code in upper case. Raises click.BadParameter if the code does not exist."""
+    if text.upper() not in codes.pages():
+        raise click.BadParameter(f"{text!r} is not the code of a finding, such as DYN021.")
+    return text.upper()
+
+
+def _codes(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(code(name) for text in texts for name in ignore_rules.codes(text))
+
+
+def namespace(_ctx: click.Context, _param: click.Parameter, name: str | None) -> str | None:
+    """The name of a namespace. Raises click.BadParameter if Kubernetes does not allow the name."""
+    if name is not None and not name_formats.DNS_LABEL.fullmatch(name):
+        raise click.BadParameter(f"{name!r} is not a namespace; use at most 63 lower-case letters, digits and dashes.")
+    return name
+
+
+@contextlib.contextmanager
+def sync_extra(verb: str) -> Iterator[None]:
+    """Ends the program with code 2 if an import inside the block lacks the extra `sync`, and prints the command that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        click.echo(f"error: krm-fn {verb} needs more packages; run: pip install 'dynamo-krm-fn[sync]'", err=True)
+        sys.exit(2)

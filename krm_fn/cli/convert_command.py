@@ -1,0 +1,193 @@
+"""`krm-fn convert`: Dynamo resources in another version of the API, on stdout or in their files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from krm_fn import report, resolve, results
+from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.config import Config
+from krm_fn.convert import conversion_findings, deprecated_fields, not_convertible, versions
+from krm_fn.convert.not_convertible import NotConvertible
+from krm_fn.files import locations, reading, selection, sources, writing
+from krm_fn.files.writing import DocumentChange
+from krm_fn.kube import identity
+from krm_fn.manifests import ingress, volumes
+from krm_fn.resolve import cluster
+from krm_fn.schema import schema_check
+
+if TYPE_CHECKING:
+    from krm_fn.cli.command_options import Inputs, Policy
+    from krm_fn.convert.deprecated_fields import Images
+    from krm_fn.files.reading import File, Source
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Result
+
+
+_MISSING = "DYN022"  # a patch of an overlay has some fields of a resource only
+
+
+class _Wanted(NamedTuple):
+    """The version to convert to, and facts about the other resources that a conversion needs."""
+
+    version: str
+    native: bool
+    config: Config
+    images: Images
+
+
+class _NativeObjects(NamedTuple):
+    """The objects, and the fields for which there is none."""
+
+    objects: list[Resource]
+    missing: list[NotConvertible]
+
+
+@click.command()
+@click.option(
+    "--to",
+    "version",
+    type=click.Choice((versions.V1ALPHA1, versions.V1BETA1)),
+    default=versions.V1BETA1,
+    help="The version to write. The default is v1beta1.",
+)
+@click.option("-w", "--write", "in_place", is_flag=True, help="Rewrite the files. By default, they are printed.")
+@click.option("--native", "as_native", is_flag=True, help="Write claims and Ingresses as resources, and preserve no fields in annotations.")
+@command_options.inputs
+@command_options.policy
+@click.pass_context
+def convert(  # noqa: PLR0913 - one for each option
+    ctx: click.Context, *, given: Inputs, policy: Policy, version: str, in_place: bool, as_native: bool
+) -> None:
+    """Convert Dynamo resources to another API version.
+
+    PATH is a file, a folder or stdin (-). In a folder, krm-fn reads *.yaml, *.yml and *.json. It converts the graphs, components, adapters
+    and requests of the other version. It does not change other documents, or comments outside of converted documents.
+
+    Some fields have no equivalent in the new version. krm-fn preserves them in the same annotation as the Dynamo operator, so that a
+    conversion back restores them. With --native, it writes claims and Ingresses as separate resources, moves labels and annotations of
+    services into pod templates, and reports every other such field in a warning.
+
+    Findings are printed to stderr. With an error, krm-fn prints and writes no resource.
+
+    Exit codes: 0 no errors; 1 errors; 2 wrong usage.
+
+    \b
+      krm-fn convert graph.yaml
+      krm-fn convert -w graphs/
+      krm-fn convert --to v1alpha1 --native -w graph.yaml
+    """  # noqa: D301 - click reads the backspace
+    if in_place and reading.STDIN in given.paths:
+        raise click.UsageError("--write needs files; leave it out to print what stdin becomes")
+    files, unreadable = _read(given)
+    config, wrong = sources.configuration(given.config) if given.config else (Config(), [])
+    if given.namespace:
+        config = config._replace(namespace=given.namespace)
+    listed = [source for _, file in files for source in file.sources if isinstance(source.value, dict)]
+    images, _ = deprecated_fields.images([source.value for source in listed], config.namespace or cluster.NAMESPACE)
+    wanted = _Wanted(version, as_native, config, images)
+    done = [(path, file, [_changed(source, wanted) for source in file.sources]) for path, file in files]
+    located = locations.located(
+        [(source, finding) for _, file, made in done for source, (_, about) in _pairs(file, made) for finding in about]
+    )
+    kept = policy.without_ignored([*unreadable, *wrong, *located], [source.value for source in listed])
+    shown = finding_formats.Checked(listed, policy.shown(sorted(kept, key=results.order)), colour=command_output.colours(err=True))
+    command_output.write(finding_formats.write("text", shown), err=True)
+    if failing := policy.failing(kept):
+        click.echo(f"nothing is converted: {report.count(failing)}", err=True)
+        ctx.exit(1)
+    changed = [(path, file, [change for change, _ in made if change]) for path, file, made in done]
+    texts = [(path, writing.rewritten(file.text, changes), len(changes)) for path, file, changes in changed]
+    if in_place:
+        _save(texts, quiet=policy.quiet)
+    else:
+        command_output.write(writing.joined(text for _, text, _ in texts))
+
+
+def _read(given: Inputs) -> tuple[list[tuple[str, File]], list[Result]]:
+    """The files with their paths, and the findings about them. A link that leads out of a folder is left out."""
+    files = [
+        (each.path, reading.read(each.path)) for each in selection.listed(given.paths, None, given.exclude).files if not each.leads_out
+    ]
+    return files, [result for _, file in files for result in file.results]
+
+
+def _pairs(file: File, values: list[Any]) -> list[tuple[Source, Any]]:
+    return [*zip(file.sources, values, strict=True)]
+
+
+def _changed(source: Source, wanted: _Wanted) -> tuple[DocumentChange | None, list[Result]]:
+    """The change of one resource, None if it stays as it is, and the findings about it."""
+    if not isinstance(source.value, dict) or versions.to(wanted.version, source.value) is source.value:
+        return None, []
+    resource, deprecated = deprecated_fields.convert(source.value, wanted.images)
+    problems = [finding for finding in deprecated if finding.severity == "error"]  # the others say what the command writes anyway
+    errors = [
+        finding
+        for finding in schema_check.resource(resource, unknown="warning")
+        if finding.severity == "error" and finding.code != _MISSING
+    ]
+    if errors or problems:
+        return None, [*problems, *errors]
+    converted, about = _converted(resource, wanted)
+    return DocumentChange(source, converted), [*problems, *about]
+
+
+def _converted(resource: Resource, wanted: _Wanted) -> tuple[list[Resource], list[Result]]:
+    """The resources that replace a resource, and the findings about the conversion."""
+    if not wanted.native:
+        converted = versions.to(wanted.version, resource)
+        return [converted], conversion_findings.of_conversion(resource, wanted.version, converted)
+    converted, missing = not_convertible.native(wanted.version, resource)
+    native_objects = _native_objects(resource, wanted.config) if wanted.version == versions.V1BETA1 else _NativeObjects([], [])
+    return [converted, *native_objects.objects], conversion_findings.of_native_conversion(
+        resource, wanted.version, converted, [*missing, *native_objects.missing]
+    )
+
+
+def _save(texts: list[tuple[str, str, int]], *, quiet: bool) -> None:
+    """Writes the files that changed. Raises click.ClickException if one cannot be written."""
+    changed = [(path, text, number) for path, text, number in texts if number]
+    for path, text, _ in changed:
+        try:
+            writing.save(path, text)
+        except OSError as problem:
+            raise click.ClickException(f"cannot write {path}: {problem.strerror}") from problem
+    if not quiet:
+        number = sum(number for _, _, number in changed)
+        summary = f"{_counted(number, 'resource')} in {_counted(len(changed), 'file')}" if number else "no resource needs it"
+        click.echo(f"converted: {summary}", err=True)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _native_objects(resource: Resource, config: Config) -> _NativeObjects:
+    """The objects of these fields in a render. They have a namespace only if the resource has one.
+
+    An Ingress needs `ingressControllerClassName`; a VirtualService needs a gateway, and `ingress.istioGateway` in the configuration.
+    """
+    is_graph = results.ref(resource).kind == identity.GRAPH
+    if not is_graph and results.ref(resource).kind != identity.COMPONENT:
+        return _NativeObjects([], [])
+    settings = config._replace(behaviour="v0.9")
+    plan, _ = (resolve.graph if is_graph else resolve.component)(resource, settings, cluster.read([], settings)[0])
+    objects, missing = [*volumes.claims(plan)], []
+    asking = {path for path, _ in not_convertible.fields(resource, versions.V1BETA1) if path[-1] == "ingress"}
+    for component in plan.components:
+        path: Path = ("spec", "services", component.identity.service, "ingress") if is_graph else ("spec", "ingress")
+        if path in asking:
+            entrances = [*ingress.of(component)]
+            objects += entrances
+            missing += [] if entrances else [NotConvertible(path, "")]
+    return _NativeObjects(objects if results.ref(resource).namespace else [_without_namespace(item) for item in objects], missing)
+
+
+def _without_namespace(resource: Resource) -> Resource:
+    return {**resource, "metadata": {key: value for key, value in resource["metadata"].items() if key != "namespace"}}
+
+
+COMMAND = convert

@@ -1,0 +1,44 @@
+"""`krm-fn crds`: the CustomResourceDefinitions of Dynamo's kinds. `krm_fn.generate.crds` makes them."""
+
+from __future__ import annotations
+
+import click
+
+from krm_fn.cli import command_output
+
+
+@click.command()
+@click.option(
+    "--served",
+    type=click.Choice(["v1alpha1", "v1beta1"]),
+    default="v1alpha1",
+    show_default=True,
+    help="The version that the API server serves and stores.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "style",
+    type=click.Choice(command_output.FORMATS),
+    default="yaml",
+    help="The format. The default is yaml; json prints one List.",
+)
+def crds(served: str, style: str) -> None:
+    """Print the CustomResourceDefinitions of Dynamo's kinds.
+
+    With these definitions, the API server checks types, unknown fields and most rules without a webhook. They need Kubernetes 1.30 or
+    newer. They have the same names as the definitions of the Dynamo operator and replace them.
+
+    The definitions list both versions and serve one of them. Two served versions would need a conversion webhook, because without it the
+    API server drops the fields that the other version does not have. Convert resources with krm-fn convert before you apply them.
+
+    \b
+      krm-fn crds | kubectl apply -f -
+      krm-fn crds --served v1beta1 | kubectl apply -f -
+    """  # noqa: D301 - click reads the backspace
+    from krm_fn.generate import crds as definitions  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+
+    command_output.write(command_output.resources(definitions.definitions(served), style))
+
+
+COMMAND = crds

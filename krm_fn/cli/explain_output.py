@@ -1,0 +1,222 @@
+"""The output of `krm-fn explain`: text, JSON, and YAML with the origins as comments."""
+
+from __future__ import annotations
+
+from os.path import normpath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from krm_fn import report, results
+from krm_fn.cli import command_output
+from krm_fn.config import Config
+from krm_fn.files import reading
+from krm_fn.kube import identity, labels
+from krm_fn.provenance.docstring_rules import Rule
+from krm_fn.review import explain, printed_values
+from krm_fn.yamlio import emitter, positions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from krm_fn.files.sources import Sources
+    from krm_fn.results import Path
+    from krm_fn.review.explain import Explained, ExplainedField, LeafOrigin
+
+
+FORMAT_VERSION = 1
+_MOST = 6  # origins of one value that are shown; a hash has hundreds
+_COLOURS = {"user": "green", "config": "cyan", "rule": "blue", "unknown": "red"}
+
+
+class Section(NamedTuple):
+    """Objects under one heading: those that a line `reaches`, or those that it `decides`. Without a heading, all objects."""
+
+    heading: str
+    objects: list[Explained]
+
+
+def write(style: str, parts: Sequence[Section], loaded: Sources) -> str:
+    """The parts in one of the formats."""
+    locations = OriginLocations(loaded, [field for part in parts for explained in part.objects for field in explained.fields])
+    if style == "json":
+        return command_output.value(
+            {"formatVersion": FORMAT_VERSION, "objects": [explained for part in parts for explained in _json(part, locations)]}, "json"
+        )
+    if style == "yaml":
+        return "---\n".join(_yaml(explained, locations) for part in parts for explained in part.objects)
+    return "\n".join(_text(part, locations, colour=command_output.colours()) for part in parts if part.objects or part.heading)
+
+
+def _text(part: Section, locations: OriginLocations, *, colour: bool) -> str:
+    if part.heading and not part.objects:
+        return f"{part.heading}: nothing\n"
+    lines, shown_rules = [f"{part.heading}:"] if part.heading else [], set[str]()
+    for explained in part.objects:
+        head = report.visible(
+            f"{explained.key.kind}/{explained.key.name}" + (f" in {explained.key.namespace}" if explained.key.namespace else "")
+        )
+        lines.append(click.style(head, bold=True) if colour else head)
+        for field in explained.fields:
+            lines.append(f"  {report.visible(results.field(field.path))}: {printed_values.value(field.value)}")
+            lines += [f"    {_styled(word, words, colour=colour)}" for word, words in _of_field(field, locations, shown_rules)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: set[str]) -> Iterator[tuple[str, str]]:
+    """The lines about a field, each as its first word and the rest. `shown_rules` are the rules whose sentences have been shown."""
+    yield from (_described(origin, locations, shown_rules) for origin in _first(field.origins))
+    if not field.origins:
+        yield "unknown", ""
+    if len(field.origins) > _MOST:
+        yield "and", f"{len(field.origins) - _MOST} more"
+    for origin in field.placed:
+        yield "placed by", _described(origin, locations, shown_rules)[1]
+    for overridden in field.won:
+        words = "; ".join(" ".join(_described(origin, locations, shown_rules)) for origin in _first(overridden.origins))
+        yield "won over", f"{printed_values.value(overridden.value)}: {words}"
+
+
+def _first(origins: Sequence[LeafOrigin]) -> list[LeafOrigin]:
+    """The first origins of a value, among them a rule if the value has any."""
+    shown, rules = list(origins[:_MOST]), [origin for origin in origins if origin.kind == "rule"]
+    return shown if any(origin.kind == "rule" for origin in shown) else [*shown[: _MOST - len(rules[:1])], *rules[:1]]
+
+
+def _styled(word: str, rest: str, *, colour: bool) -> str:
+    padded = f"{word:<9}"
+    return f"{click.style(padded, fg=_COLOURS.get(word, 'white')) if colour else padded} {rest}".rstrip()
+
+
+def _described(origin: LeafOrigin, locations: OriginLocations, shown_rules: set[str]) -> tuple[str, str]:
+    """The kind of an origin, and its description. A rule outside of `shown_rules` gets its sentence, and is added to them."""
+    location, field = locations.of(origin), report.visible(results.field(origin.path))
+    where = f"{report.visible(location['file'])}:{location['line']} " if location else ""
+    if origin.kind == "user":
+        return "user", f"{where}{field}"
+    if origin.kind == "config":
+        return "config", f"{where}{field}{' (default)' if is_default(origin, location) else ''}"
+    rule = origin.rule or Rule("", "")
+    if rule.name in shown_rules:
+        return "rule", rule.name
+    shown_rules.add(rule.name)
+    return "rule", f"{rule.name}: {rule.says}" + (f" ({rule.follows})" if rule.follows else "")
+
+
+def _json(part: Section, locations: OriginLocations) -> Iterator[dict[str, Any]]:
+    for explained in part.objects:
+        address = results.ref(explained.resource)
+        fields = [_json_field(field, locations) for field in explained.fields]
+        yield {
+            **({"line": part.heading} if part.heading else {}),
+            "apiVersion": address.api_version,
+            "kind": address.kind,
+            "namespace": address.namespace,
+            "name": address.name,
+            "fields": fields,
+        }
+
+
+def _json_field(field: ExplainedField, locations: OriginLocations) -> dict[str, Any]:
+    return {
+        "field": results.field(field.path),
+        "path": list(field.path),
+        "value": field.value,
+        "origins": [_json_origin(origin, locations) for origin in field.origins] or [{"kind": "unknown"}],
+        "placedBy": [_json_origin(origin, locations) for origin in field.placed],
+        "wonOver": [
+            {"value": overridden.value, "origins": [_json_origin(origin, locations) for origin in overridden.origins]}
+            for overridden in field.won
+        ],
+    }
+
+
+def _json_origin(origin: LeafOrigin, locations: OriginLocations) -> dict[str, Any]:
+    location = locations.of(origin)
+    if origin.kind == "user":
+        return {"kind": "user", **location, "field": results.field(origin.path)}
+    if origin.kind == "config":
+        return {"kind": "config", "key": results.field(origin.path), **location, "default": is_default(origin, location)}
+    rule = origin.rule or Rule("", "")
+    return {"kind": "rule", "name": rule.name, "says": rule.says, **({"follows": rule.follows} if rule.follows else {})}
+
+
+def _yaml(explained: Explained, locations: OriginLocations) -> str:
+    """An object with a comment behind each field. Only the explained fields have comments."""
+    written = emitter.text(explained.resource)
+    lines = written.split("\n")
+    positions_by_path = positions.positions(written, [field.path for field in explained.fields])
+    for field in explained.fields:
+        number = positions_by_path[field.path][0] - 1
+        lines[number] += f"  # {'; '.join(_short(origin, locations) for origin in _first(field.origins)) or 'unknown'}"
+    return "\n".join(lines)
+
+
+def _short(origin: LeafOrigin, locations: OriginLocations) -> str:
+    return f"rule {origin.rule.name}" if origin.rule else " ".join(_described(origin, locations, set()))
+
+
+def fields_by_line(loaded: Sources, file: str) -> tuple[dict[int, dict[int, list[Path]]], dict[int, list[Path]]]:
+    """The lines of a file on which fields of Dynamo resources begin, and those on which keys of the configuration begin.
+
+    The first has the paths of the fields by the index of their resource, the second the paths of the keys.
+    """
+    wanted = normpath(reading.STDIN_NAME if file == reading.STDIN else file)
+    read = {index: source for index, source in enumerate(loaded.resources) if source.file and normpath(source.file) == wanted}
+    asked = [(index, path) for index, source in read.items() if identity.is_dynamo(source.value) for path in _paths(source.value, ())]
+    where = reading.field_locations((read[index], path) for index, path in asked)
+    fields: dict[int, dict[int, list[Path]]] = {}
+    for (index, path), location in zip(asked, where, strict=True):
+        fields.setdefault(location["line"], {}).setdefault(index, []).append(path)
+    keys: dict[int, list[Path]] = {}
+    for path in explain.settings_of(loaded.config):
+        written = _written(loaded, path)
+        if written and normpath(written["file"]) == wanted:
+            keys.setdefault(written["line"], []).append(path)
+    return fields, keys
+
+
+def _paths(value: Any, path: Path) -> Iterator[Path]:
+    """The paths of all fields of a value."""
+    steps: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, inner in steps:
+        yield (*path, step)
+        yield from _paths(inner, (*path, step))
+
+
+class OriginLocations:
+    """The locations of origins in files. They are computed together, because each one needs the text of its file again."""
+
+    def __init__(self, loaded: Sources, fields: Iterable[ExplainedField]) -> None:
+        origins = [
+            origin for field in fields for origin in (*field.origins, *(one for overridden in field.won for one in overridden.origins))
+        ]
+        asked = list({(origin.resource, origin.path): None for origin in origins if origin.kind == "user"})
+        locations = reading.field_locations((loaded.resources[index], path) for index, path in asked)
+        self._known = dict(zip(asked, locations, strict=True))
+        self._settings = {path: _written(loaded, path) for path in {origin.path for origin in origins if origin.kind == "config"}}
+
+    def of(self, origin: LeafOrigin) -> dict[str, Any]:
+        """File and line of an origin; empty for rules and defaults."""
+        if origin.kind == "config":
+            return self._settings[origin.path]
+        return {key: self._known[origin.resource, origin.path][key] for key in ("file", "line")} if origin.kind == "user" else {}
+
+
+def _written(loaded: Sources, path: Path) -> dict[str, Any]:
+    """File and line of a key of the configuration; empty if the configuration does not have it."""
+    dotted = ".".join(map(str, path))
+    for source in loaded.configs[:1]:
+        candidates = [("spec", *path), ("data", dotted), ("metadata", "annotations", f"{labels.SETTINGS}{dotted}")]
+        for candidate in candidates:
+            held: Any = source.value
+            for step in candidate:
+                held = held.get(step) if isinstance(held, dict) else None
+            if held is not None:
+                return {key: source.location(candidate)[key] for key in ("file", "line")}
+    return {}
+
+
+def is_default(origin: LeafOrigin, location: dict[str, Any]) -> bool:
+    """True for a setting that no file sets. `location` is its location."""
+    return bool(not location and explain.setting(Config(), origin.path) == origin.value)

@@ -1,0 +1,55 @@
+"""Formats of findings for people and programs. `write` of `<format>_findings.py` returns the text.
+
+The short form that kustomize and kpt show is in `krm_fn.report`.
+"""
+
+from __future__ import annotations
+
+import sys
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from krm_fn import registry
+from krm_fn.files import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krm_fn.files.reading import Source
+    from krm_fn.results import Result
+
+
+_SUFFIX = "_findings"
+
+
+class Checked(NamedTuple):
+    """The resources of the input, and the findings in the order of the output.
+
+    `stdin` is the text that was read there; `colour` says that a terminal shows the text.
+    """
+
+    resources: Sequence[Source]
+    results: Sequence[Result]
+    stdin: str = ""
+    colour: bool = False
+
+
+def names() -> tuple[str, ...]:
+    """The names of all formats."""
+    return tuple(name.removesuffix(_SUFFIX) for name in registry.entries(sys.modules[__name__]))
+
+
+def write(style: str, checked: Checked) -> str:
+    """Findings in a format. Raises KeyError if the format does not exist."""
+    text: str = registry.get(sys.modules[__name__], style + _SUFFIX).write(checked)
+    return text
+
+
+def location(result: Result) -> tuple[str, int, int]:
+    """File, line and column for programs. The file is relative to the working directory and empty for stdin; unknown numbers are 0."""
+    if not result.file or result.file == reading.STDIN_NAME:
+        return "", 0, 0
+    path, here = Path(normpath(result.file)), Path.cwd()
+    file = path.relative_to(here) if path.is_relative_to(here) else path
+    return result.file if "://" in result.file else file.as_posix(), result.line, result.column

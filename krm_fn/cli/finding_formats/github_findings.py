@@ -1,0 +1,36 @@
+"""Findings as workflow commands: GitHub Actions shows each beside its line in a pull request.
+
+Follows GitHub's "Workflow commands for GitHub Actions": `::error file=…,line=…,col=…,title=…::message`, special characters escaped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import codes, report
+from krm_fn.cli import finding_formats
+
+if TYPE_CHECKING:
+    from krm_fn.cli.finding_formats import Checked
+    from krm_fn.results import Result
+
+_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
+_IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+_IN_PROPERTIES = {**_IN_MESSAGES, ":": "%3A", ",": "%2C"}
+
+
+def write(checked: Checked) -> str:
+    """One command a line."""
+    return "".join(f"{_command(result)}\n" for result in checked.results)
+
+
+def _command(result: Result) -> str:
+    file, line, column = finding_formats.location(result)
+    properties = {"file": file, "line": line, "col": column, "title": f"{result.code} {codes.pages()[result.code].title}"}
+    written = ",".join(f"{name}={_escaped(str(value), _IN_PROPERTIES)}" for name, value in properties.items() if value)
+    return f"::{_LEVELS[result.severity]} {written}::{_escaped(report.what(result), _IN_MESSAGES)}"
+
+
+def _escaped(text: str, forms: dict[str, str]) -> str:
+    """The text with GitHub's escapes, and Python's for other characters that control a terminal, such as in the name of a file."""
+    return "".join(forms.get(character) or (character if character.isprintable() else repr(character)[1:-1]) for character in text)

@@ -1,0 +1,16 @@
+"""Findings for programs: one object with all of them; what is not known is null."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from krm_fn.review import findings
+
+if TYPE_CHECKING:
+    from krm_fn.cli.finding_formats import Checked
+
+
+def write(checked: Checked) -> str:
+    """`{"findings": [...]}`."""
+    return json.dumps({"findings": [findings.value(result) for result in checked.results]}, indent=2, ensure_ascii=False) + "\n"

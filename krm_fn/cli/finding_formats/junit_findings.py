@@ -1,0 +1,64 @@
+"""Findings as a test report, which Jenkins, GitLab and others show: a resource, or a file that holds none, is a test case.
+
+Follows the JUnit XML that these read: `testsuites/testsuite/testcase`, errors as one `failure`, everything else as `system-out`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from krm_fn import report, results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krm_fn.cli.finding_formats import Checked
+    from krm_fn.results import Ref, Result
+
+_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_Case = tuple[str, str]
+"""Class and name of a test case: the file, and the resource."""
+
+
+def write(checked: Checked) -> str:
+    """One suite with a case for every resource, sound ones too."""
+    files = {source.address: source.file for source in checked.resources}
+    cases: dict[_Case, list[Result]] = {(file, _name(address)): [] for address, file in files.items()}
+    for result in checked.results:
+        known = files.get(result.ref) if result.ref else None
+        case = (known or result.file, _name(result.ref) if result.ref else "file")
+        cases.setdefault(case, []).append(result)
+    failed = sum(results.failed(findings) for findings in cases.values())
+    counts = {"name": report.PROGRAM, "tests": str(len(cases)), "failures": str(failed), "errors": "0", "skipped": "0"}
+    root = ET.Element("testsuites", counts)
+    suite = ET.SubElement(root, "testsuite", counts)
+    for case, findings in cases.items():
+        _write(suite, case, findings)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _name(address: Ref) -> str:
+    return f"{address.kind} {address.namespace}{'/' if address.namespace else ''}{address.name}"
+
+
+def _write(suite: ET.Element, case: _Case, findings: list[Result]) -> None:
+    file, name = map(_allowed, case)
+    written = ET.SubElement(suite, "testcase", {"classname": file, "name": name, "file": file, "time": "0"})
+    errors = [result for result in findings if result.severity == "error"]
+    if errors:
+        attributes = {"message": report.count(errors), "type": errors[0].code}
+        ET.SubElement(written, "failure", attributes).text = _lines(errors)
+    if others := [result for result in findings if result.severity != "error"]:
+        ET.SubElement(written, "system-out").text = _lines(others)
+
+
+def _lines(findings: Iterable[Result]) -> str:
+    return _allowed("\n".join(report.entry(result) for result in findings))
+
+
+def _allowed(text: str) -> str:
+    """A text without the characters that XML cannot hold."""
+    return _FORBIDDEN.sub("?", text)

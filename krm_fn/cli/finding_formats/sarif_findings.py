@@ -1,0 +1,68 @@
+"""Findings as SARIF 2.1.0, which code scanners exchange: GitHub shows them on pull requests and in the security tab.
+
+Follows the OASIS standard sarif-v2.1.0-os. Columns count characters.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib import parse
+
+import krm_fn
+from krm_fn import codes, report, results
+from krm_fn.cli import finding_formats
+
+if TYPE_CHECKING:
+    from krm_fn.cli.finding_formats import Checked
+    from krm_fn.results import Result
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+def write(checked: Checked) -> str:
+    """A log with one run; its rules are the codes that were found."""
+    used = sorted({result.code for result in checked.results})
+    driver = {"name": report.PROGRAM, "version": krm_fn.__version__, "rules": [_rule(code) for code in used]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(result, used.index(result.code)) for result in checked.results],
+    }
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    return {
+        "id": code,
+        "shortDescription": {"text": codes.pages()[code].title},
+        "helpUri": codes.url(code),
+        "help": {"text": codes.plain(code), "markdown": codes.markdown(code)},
+    }
+
+
+def _result(result: Result, rule: int) -> dict[str, Any]:
+    entry = {"ruleId": result.code, "ruleIndex": rule, "level": _LEVELS[result.severity], "message": {"text": report.what(result)}}
+    location = _physical(result) | _logical(result)
+    return entry | ({"locations": [location]} if location else {})
+
+
+def _physical(result: Result) -> dict[str, Any]:
+    file, line, column = finding_formats.location(result)
+    if not file:
+        return {}
+    region = {"startLine": line} | ({"startColumn": column} if column else {})
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(file)}} | ({"region": region} if line else {})}
+
+
+def _logical(result: Result) -> dict[str, Any]:
+    if not result.ref:
+        return {}
+    steps = [result.ref.namespace, result.ref.kind, result.ref.name, results.field(result.path)]
+    return {"logicalLocations": [{"fullyQualifiedName": "/".join(step for step in steps if step), "kind": "object"}]}
+
+
+def _uri(file: str) -> str:
+    return Path(file).as_uri() if Path(file).is_absolute() else parse.quote(file, safe="/:?=" if "://" in file else "/")

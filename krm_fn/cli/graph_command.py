@@ -1,0 +1,107 @@
+"""`krm-fn graph`: a picture of graphs, or of a change. The model is `krm_fn.review.diagram`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import click
+
+from krm_fn import results
+from krm_fn.cli import command_options, command_output, compared_states, finding_formats
+from krm_fn.review.diagram import change_diagram, formats, graph_diagram, html_page
+from krm_fn.review.diff.compared import not_compared
+
+if TYPE_CHECKING:
+    from krm_fn.cli.command_options import Inputs, Policy
+
+_DRAWN = ("svg", "html")
+_SECONDS = 120
+
+
+@click.command()
+@command_options.inputs
+@click.option(
+    "--old",
+    metavar="OLD",
+    help="The state before the change: a file, a folder or a git revision. Marks new, removed and restarting services.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "--format",
+    "style",
+    type=click.Choice((*formats.names(), *_DRAWN)),
+    default="mermaid",
+    help="The format. The default is mermaid.",
+)
+@command_options.policy
+@click.pass_context
+def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, style: str) -> None:
+    """Draw diagrams of graphs with their services and connections.
+
+    PATH is a file, a folder or stdin (-). Each service shows its type, engine, replicas, nodes, GPUs and ports. Connections show ingresses,
+    discovery, prefill to decode, scaling, NATS, etcd, claims, models and endpoint pickers.
+
+    With --old, new, removed and restarting services have a colour and a label. The forecast of krm-fn diff finds the services that
+    restart. A graph that has an error in one of the states is left out.
+
+    The formats mermaid and dot are text. The formats svg and html need the program dot of graphviz. If a graph has an error, krm-fn draws
+    the others.
+
+    Exit codes: 0 no errors; 1 errors; 2 wrong usage.
+
+    \b
+      krm-fn graph graphs/
+      krm-fn graph --old main --format html graphs/ > change.html
+    """  # noqa: D301 - click reads the backspace
+    program = _program() if style in _DRAWN else ""
+    now = compared_states.load_paths(given)
+    about = [finding for finding in now.results if finding.severity == "error"]
+    if old is None:
+        picture = graph_diagram.diagram(now.side.inputs, now.side.config)
+    else:
+        before = compared_states.load_old(old, given, now)
+        picture = change_diagram.diagram(before.side, now.side)
+        about += [*before.results, *not_compared(before.side, now.side)]
+    if not picture.nodes:
+        about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))
+    findings = policy.without_ignored(about, now.side.inputs)
+    shown = finding_formats.Checked(now.sources, policy.shown(findings), now.stdin, colour=command_output.colours(err=True))
+    command_output.write(finding_formats.write("text", shown), err=True)
+    if style in _DRAWN:
+        svg = _drawn(program, formats.write("dot", picture))
+        command_output.write(svg if style == "svg" else html_page.html(svg, compared=old is not None))
+    else:
+        command_output.write(formats.write(style, picture))
+    ctx.exit(int(bool(policy.failing(findings))))
+
+
+def _program() -> str:
+    """The path of graphviz's dot. Raises click.ClickException if it is missing."""
+    program = shutil.which("dot")
+    if not program:
+        how = "install the package graphviz, for example with `apt-get install graphviz` or `brew install graphviz`"
+        raise click.ClickException(
+            f"svg and html are drawn by graphviz, and its program dot is not on the PATH; {how}, or use --format mermaid"
+        )
+    return program
+
+
+def _drawn(program: str, text: str) -> str:
+    """The picture as SVG. Raises click.ClickException if the program fails."""
+    try:
+        done = subprocess.run([program, "-Tsvg"], input=text.encode(), capture_output=True, check=True, timeout=_SECONDS)
+    except (OSError, subprocess.SubprocessError) as problem:
+        stderr = getattr(problem, "stderr", None)
+        raise click.ClickException(
+            f"dot cannot draw the picture: {(stderr or b'').decode(errors='replace').strip() or problem}"
+        ) from problem
+    svg = done.stdout.decode(errors="replace")
+    if "<svg" not in svg:
+        raise click.ClickException(f"{program} printed no SVG, so it is not the dot of graphviz; put graphviz first on the PATH")
+    return svg
+
+
+COMMAND = graph

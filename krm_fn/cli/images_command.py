@@ -1,0 +1,237 @@
+"""`krm-fn images`: the images that pods need, from the list to the mirror. The rules are in `krm_fn.review.images`."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from krm_fn import expand, report, results
+from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.files import locations, reading
+from krm_fn.kube import paths
+from krm_fn.review.images import formats, found, lock, pins, reference
+from krm_fn.review.images.formats import ImageLocation, Listing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from krm_fn.cli.command_options import Inputs, Policy
+    from krm_fn.files.sources import Sources
+    from krm_fn.results import Result
+    from krm_fn.review.images import Author, Use
+    from krm_fn.review.images.lock import Lock
+
+
+_IMAGE = "{}"
+"""Stands for the image in the words of a command."""
+
+_SECONDS = 300
+_SHOWN = 500  # characters of what a failing command says
+
+
+@click.command()
+@command_options.inputs
+@click.option(
+    "--lock",
+    "lock_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="The file with the digests of images. An image without a digest in it is an error.",
+)
+@click.option(
+    "--resolve",
+    metavar="CMD",
+    callback=lambda *given: _command(given[2]),
+    help="The command that finds a digest, for example 'crane digest {}'.",
+)
+@click.option("--why", metavar="IMAGE", help="Show only the uses of this image.")
+@click.option(
+    "--root",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The root folder of the build. With it, images have the lines of files that kustomize or kpt names.",
+)
+@click.option(
+    "-o", "--output", "--format", "style", type=click.Choice(formats.names()), default="text", help="The format. The default is text."
+)
+@command_options.policy
+@click.pass_context
+def images(  # noqa: PLR0913 - one for each option
+    ctx: click.Context,
+    *,
+    given: Inputs,
+    policy: Policy,
+    lock_file: str | None,
+    resolve: list[str] | None,
+    why: str | None,
+    root: Path | None,
+    style: str,
+) -> None:
+    """List the images that pods need.
+
+    PATH is a file, a folder or stdin (-). The list has the images of containers, init containers and image volumes, in rendered objects
+    and in other workload objects of the PATHs. Each use has its object and the line that sets the image.
+
+    With --lock, an image without a digest in FILE is an error. With --resolve, krm-fn runs CMD for each image without a digest. It
+    replaces {} in CMD by the image, starts no shell, and reads the digest from stdout. With both options, krm-fn writes new digests into
+    FILE.
+
+    The format kustomize pins images to their digests. The formats hauler and zarf list images for a mirror. With an error, krm-fn does not
+    print these three formats.
+
+    Exit codes: 0 no errors; 1 errors; 2 wrong usage.
+
+    \b
+      krm-fn images graphs/
+      krm-fn images --why python:3.12-slim graphs/
+      krm-fn images --lock images.lock --resolve 'crane digest {}' graphs/
+      krm-fn images --lock images.lock --format kustomize graphs/ > images.yaml
+    """  # noqa: D301 - click reads the backspace
+    if style == "kustomize" and not lock_file and not resolve:
+        raise click.UsageError("the format kustomize needs digests, from --lock or --resolve")
+    loaded = given.load()
+    uses = found.uses(loaded.values, loaded.config)
+    expansion = expand.expand(loaded.values, loaded.config)
+    about = [finding for finding in expansion.results if finding.severity == "error"]
+    known, problems = _known(uses, lock_file, resolve, sound=not results.failed([*loaded.results, *about]))
+    about += [*lock.invalid(uses), *(pins.conflicts(uses, known) if style == "kustomize" else ())]
+    about += lock.unpinned(uses, known) if formats.fills_mirror(style) else ()
+    located = locations.of([*loaded.results, *about, *problems], loaded.resources, root)
+    findings = policy.without_ignored(located, loaded.values)
+    shown = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours(err=True))
+    command_output.write(finding_formats.write("text", shown), err=True)
+    failing = policy.failing(findings)
+    if failing and formats.needs_all(style):
+        click.echo(f"no list is printed, because it would not be complete: {report.count(failing)}", err=True)
+    else:
+        wanted = uses if why is None else _uses_of(why, uses)
+        command_output.write(formats.write(style, Listing(_located(wanted, loaded, root), known, findings)))
+    ctx.exit(int(bool(failing)))
+
+
+def _command(given: str | None) -> list[str] | None:
+    try:
+        return None if given is None else _words(given)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from problem
+
+
+def _known(uses: list[Use], file: str | None, command: list[str] | None, *, sound: bool) -> tuple[dict[str, str], list[Result]]:
+    """The digests of the images, and the findings about the lock. New digests are written only if the list of images is `sound`."""
+    locked = _read_lock(file) if file else lock.Lock({}, [])
+    if results.failed(locked.results):
+        return {}, locked.results
+    wanted = lock.wanted(uses)
+    known = lock.kept(locked.digests, wanted)
+    problems: list[Result] = []
+    if command:
+        new, problems = _resolve(command, [image for image in wanted if image not in known])
+        known |= new
+        if file and sound and known != locked.digests:
+            _save(file, known)
+    elif file:
+        problems = list(lock.missing(uses, known, file))
+    return known, problems
+
+
+def _save(file: str, known: dict[str, str]) -> None:
+    """Writes a lock. Raises click.ClickException if the file cannot be written."""
+    try:
+        Path(file).write_text(lock.text(known), encoding="utf-8", newline="\n")
+    except OSError as problem:
+        raise click.ClickException(f"cannot write {file}: {problem.strerror}") from problem
+
+
+def _uses_of(image: str, uses: list[Use]) -> list[Use]:
+    """The uses of one image. Raises click.BadParameter with the nearest image if no pod needs it."""
+    wanted = [use for use in uses if use.image == image]
+    if not wanted:
+        near = difflib.get_close_matches(image, sorted({use.image for use in uses}), n=1, cutoff=0.0)
+        hint = f"; did you mean {report.printable(near[0])}?" if near else ""
+        raise click.BadParameter(f"no pod needs {report.printable(image)}{hint}", param_hint="--why")
+    return wanted
+
+
+def _words(command: str) -> list[str]:
+    """The words of a command. Raises ValueError if its quotes are not closed, or if no word has a place for the image."""
+    words = shlex.split(command)
+    if not any(_IMAGE in word for word in words):
+        raise ValueError(f"the command has no {_IMAGE}, which stands for the image")
+    return words
+
+
+def _resolve(command: list[str], images: Iterable[str]) -> tuple[dict[str, str], list[Result]]:
+    """Runs the command once for each image, without a shell. Returns the digests, and an error for each image without one.
+
+    The images must be valid references: these begin with a letter or a digit, so no program reads one as an option.
+    """
+    digests: dict[str, str] = {}
+    findings: list[Result] = []
+    for image in images:
+        try:
+            digests[image] = _digest([word.replace(_IMAGE, image) for word in command])
+        except ValueError as problem:
+            message = f"the digest of {image} was not found: {problem}; correct --resolve, or the image"
+            findings.append(results.error("DYN559", message))
+    return digests, findings
+
+
+def _digest(command: list[str]) -> str:
+    """The digest in the output of a command. Raises ValueError if it fails or prints anything else."""
+    try:
+        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=_SECONDS)
+    except subprocess.TimeoutExpired as problem:
+        raise ValueError(f"{command[0]} did not end in {_SECONDS} seconds") from problem
+    except OSError as problem:
+        raise ValueError(f"{command[0]} cannot be run: {problem.strerror}") from problem
+    if done.returncode:
+        raise ValueError(f"{command[0]} ended with code {done.returncode}: {_shown(done.stderr)}")
+    digest = done.stdout.decode(errors="replace").strip()
+    if not reference.DIGEST.fullmatch(digest):
+        raise ValueError(f"{command[0]} printed no digest but {_shown(done.stdout)!r}")
+    return digest
+
+
+def _shown(output: bytes) -> str:
+    return report.printable(output.decode(errors="replace"))[:_SHOWN]
+
+
+def _read_lock(path: str) -> Lock:
+    """The lock in a file, without digests if the file is missing. Never raises: a file that cannot be read is a finding."""
+    if not Path(path).exists():
+        return lock.Lock({}, [])
+    file = reading.read(path)
+    if results.failed(file.results):
+        return lock.Lock({}, file.results)
+    return lock.read(file.sources[0].value if file.sources else None, path)
+
+
+def _located(uses: Sequence[Use], loaded: Sources, root: Path | None = None) -> list[tuple[Use, ImageLocation]]:
+    """The uses with the places of their fields, in the same order."""
+    marks = {author: f"{number}" for number, author in enumerate(dict.fromkeys(use.author for use in uses if use.author))}
+    asked = [results.info("", mark, author.ref, author.path) for author, mark in marks.items() if author.ref]
+    located = {result.message: result for result in locations.of(asked, loaded.resources, root)}
+    places: dict[Author | None, ImageLocation] = {None: ImageLocation("")}
+    for author, mark in marks.items():
+        result = located.get(mark)
+        field = results.field(author.path)
+        places[author] = ImageLocation(field, result.file, result.line, result.column) if result else _setting(author, loaded)
+    return [(use, places[use.author]) for use in uses]
+
+
+def _setting(author: Author, loaded: Sources) -> ImageLocation:
+    """The place of a setting: its field in the configuration, or no file if the setting has its default."""
+    name = author.path[-1]
+    for path in (author.path, ("data", name)) if loaded.configs else ():
+        if paths.at(loaded.configs[0].value, path) is not None:
+            location = loaded.configs[0].location(path)
+            return ImageLocation(results.field(path), location["file"], location["line"], location["column"])
+    return ImageLocation(f"default of {'.'.join(str(step) for step in author.path[1:])}")
+
+
+COMMAND = images

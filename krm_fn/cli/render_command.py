@@ -1,0 +1,101 @@
+"""`krm-fn render`: the native objects of Dynamo resources, on stdout or as files."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from krm_fn import expand, report
+from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.files import locations, writing
+from krm_fn.kube import apply_order, labels
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krm_fn.cli.command_options import Inputs, Policy
+    from krm_fn.files.sources import Sources
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+
+
+@click.command()
+@command_options.inputs
+@click.option(
+    "-o", "--output", "style", type=click.Choice(command_output.FORMATS), help="The format. The default is yaml; json prints one List."
+)
+@click.option(
+    "--output-dir",
+    "folder",
+    metavar="DIR",
+    type=command_options.Folder(),
+    help="Write one YAML file per object into this folder. A missing folder is created.",
+)
+@click.option("--prune", is_flag=True, help="Remove files of earlier renders that this render does not write. Needs --output-dir.")
+@command_options.policy
+@click.pass_context
+def render(  # noqa: PLR0913 - one for each option
+    ctx: click.Context, *, given: Inputs, policy: Policy, style: str | None, folder: Path | None, prune: bool
+) -> None:
+    """Print the native objects of Dynamo resources.
+
+    PATH is a file, a folder or stdin (-), and can contain a ResourceList. In a folder, krm-fn reads *.yaml, *.yml and *.json, and does not
+    build a Kustomization. A DynamoRender in a PATH is the configuration.
+
+    krm-fn prints objects in the order in which they can be applied. It also prints other resources, and the Dynamo resources unless the
+    configuration sets source: drop.
+
+    Findings are printed to stderr. With an error, krm-fn prints and writes no object.
+
+    Exit codes: 0 no errors; 1 errors; 2 wrong usage.
+
+    \b
+      krm-fn render graph.yaml | kubectl apply -f -
+      krm-fn render --config render.yaml graphs/ --output-dir manifests --prune
+    """  # noqa: D301 - click reads the backspace
+    if prune and not folder:
+        raise click.UsageError("--prune needs --output-dir")
+    if folder and style == "json":
+        raise click.UsageError("--output-dir writes YAML; leave -o json out")
+    loaded = given.load(without=folder)
+    expansion = expand.expand(loaded.values, loaded.config)
+    findings = policy.without_ignored(locations.of([*loaded.results, *expansion.results], loaded.resources), loaded.values)
+    _report(policy.shown(findings), loaded)
+    if failing := policy.failing(findings):
+        click.echo(f"nothing is rendered: {report.count(failing)}", err=True)
+        ctx.exit(1)
+    rendered = apply_order.sort(
+        labels.without_tool_annotations(resource) for resource in expansion.resources if not labels.is_local(resource)
+    )
+    if folder:
+        summary = _written(folder, rendered, prune=prune)
+        click.echo("" if policy.quiet else summary, err=True, nl=False)
+    else:
+        command_output.write(command_output.resources(rendered, style or "yaml"))
+
+
+def _report(findings: list[Result], loaded: Sources) -> None:
+    checked = finding_formats.Checked(loaded.resources, findings, loaded.stdin, colour=command_output.colours(err=True))
+    command_output.write(finding_formats.write("text", checked), err=True)
+
+
+def _written(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
+    """Writes the files and returns a summary. Raises click.ClickException if a file cannot be written."""
+    files = writing.names(rendered)
+    try:
+        if strange := writing.foreign(folder, files):
+            raise click.ClickException(f"{folder / strange[0]} was not written by krm-fn; move it, or render into another folder")
+        stale = sorted(writing.ours(folder) - files.keys())
+        writing.write(folder, files)
+        writing.remove(folder, stale if prune else [])
+    except OSError as problem:
+        raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
+    done = f"{len(files)} files in {folder}\n"
+    if stale:
+        done += f"{'removed' if prune else 'no longer rendered, --prune removes them'}: {shlex.join(stale)}\n"
+    return done
+
+
+COMMAND = render

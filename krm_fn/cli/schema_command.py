@@ -1,0 +1,100 @@
+"""`krm-fn schema`: the schemas of Dynamo's kinds for editors and for kustomize, which `krm_fn.generate` makes, and those of reports."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from krm_fn import registry, results
+from krm_fn.cli import command_output, finding_formats
+from krm_fn.config import Config
+from krm_fn.files import sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_REPORTS = ("diff", "explain", "images")
+"""The verbs whose JSON output has a schema."""
+
+
+@click.command()
+@click.argument("paths", metavar="[GRAPH...]", nargs=-1, type=click.Path(exists=True, allow_dash=True))
+@click.option(
+    "--for",
+    "reader",
+    type=click.Choice(["editor", "kustomize", "names", *_REPORTS]),
+    default="editor",
+    show_default=True,
+    help="The use: an editor, kustomize (field openapi), names (field configurations), or the JSON output of a command.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "style",
+    type=click.Choice(command_output.FORMATS),
+    help="The format. The default is yaml for names, and json for all others.",
+)
+def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
+    """Print a schema for editors, kustomize or JSON output.
+
+    The schema for editors describes Dynamo's kinds and DynamoRender in JSON Schema. An editor with the YAML language server completes and
+    checks a file that begins with this line:
+
+    \b
+      # yaml-language-server: $schema=dynamo.schema.json
+
+    The schema for kustomize lists the fields that a patch merges by name (components, containers, env, envs, pvcs, volumeMounts). Without
+    it, a patch replaces these lists. It replaces the schema built into kustomize, so it also includes the kinds of Kubernetes.
+
+    The schema for names lists the fields that contain names of other objects. With it, kustomize also adds name prefixes and hashes to
+    these fields. Its paths contain the names of v1alpha1 services: pass the graphs as GRAPH, and print it again when you add a service.
+
+    The schemas for diff, explain and images describe the output of these commands with --format json.
+
+    \b
+      krm-fn schema > dynamo.schema.json
+      krm-fn schema --for kustomize > openapi.json        # openapi: {path: openapi.json}
+      krm-fn schema --for names graph.yaml > names.yaml   # configurations: [names.yaml]
+    """  # noqa: D301 - click reads the backspace
+    if paths and reader != "names":
+        raise click.UsageError("GRAPH needs --for names")
+    if reader == "names":
+        command_output.write(command_output.value(_names(paths), style or "yaml"))
+    else:
+        command_output.write(_schema(reader, style or "json"))
+
+
+def _schema(reader: str, style: str) -> str:
+    if reader in _REPORTS:
+        return command_output.value(json.loads(registry.data(f"review/schemas/{reader}.json")), style)
+    from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
+    from krm_fn.generate import editor, kustomize_merge  # noqa: PLC0415
+
+    content = kustomize_merge.schema() if reader == "kustomize" else editor.schema()
+    return generate.text(content) if style == "json" else command_output.value(content, style)
+
+
+def _names(paths: tuple[str, ...]) -> Any:
+    """The references, also those in the services of the graphs. Ends the program if a file cannot be read."""
+    from krm_fn.generate import kustomize_names  # noqa: PLC0415
+
+    loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
+    if results.failed(loaded.results):
+        checked = finding_formats.Checked(loaded.resources, loaded.results, loaded.stdin, colour=command_output.colours(err=True))
+        command_output.write(finding_formats.write("text", checked), err=True)
+        sys.exit(1)
+    return kustomize_names.references(sorted({*_services(loaded.values)}))
+
+
+def _services(resources: Iterable[Any]) -> Iterator[str]:
+    """The keys of `spec.services` of the graphs; invalid graphs are skipped."""
+    for resource in resources:
+        spec = resource.get("spec") if resource.get("kind") == "DynamoGraphDeployment" else None
+        services = spec.get("services") if isinstance(spec, dict) else None
+        yield from services if isinstance(services, dict) else ()
+
+
+COMMAND = schema

@@ -1,0 +1,157 @@
+"""Findings about the conversion of a resource to the version that a release reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.convert import not_convertible, pod_template_conversion, preserved_annotations, versions
+from krm_fn.kube import identity, merge, quantity
+from krm_fn.kube.values import mapping, name_of, objects
+from krm_fn.schema import schema_check
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Result
+
+_MISSING = "DYN022"
+_Difference = tuple["Path", str, str]
+_FIGURES = ("initialDelaySeconds", "periodSeconds", "timeoutSeconds", "failureThreshold")
+
+
+def of_render(resource: Resource, version: str, *, is_new: bool) -> list[Result]:
+    """The findings about a resource that is rendered by a release that reads `version`.
+
+    A field that an older release cannot read is an error. `is_new` is false for a graph that runs under a newer operator already: what
+    the newer release changes is no news for it.
+    """
+    findings = preserved_annotations.findings(resource)
+    if version == "v1alpha1":
+        findings.extend(_unreadable(resource, field) for field in not_convertible.fields(resource, version))
+        findings.extend(_unreadable_if_kept(resource))
+    elif is_new:
+        findings.extend(of_release_change(resource))
+    return findings
+
+
+def _unreadable(resource: Resource, field: not_convertible.NotConvertible) -> Result:
+    fix = f"declare {field.instead}" if field.instead else "remove it"
+    message = f"Dynamo 0.9 has no field for it; {fix}, or set behaviour: v1.5"
+    return results.error("DYN411", message, results.ref(resource), field.path)
+
+
+def _unreadable_if_kept(resource: Resource) -> Iterator[Result]:
+    """Errors about kept fields of a v1alpha1 resource, which Dynamo 0.9 cannot read either."""
+    converted = versions.to(versions.V1BETA1, resource)
+    if converted is resource or not preserved_annotations.spec(resource):
+        return
+    for field in not_convertible.fields(converted, versions.V1ALPHA1):
+        message = f"it keeps {results.field(field.path)} of v1beta1, and Dynamo 0.9 has no field for it; set behaviour: v1.5"
+        yield results.error("DYN411", message, results.ref(resource), ("metadata", "annotations", preserved_annotations.key(resource)))
+
+
+def of_conversion(resource: Resource, version: str, converted: Resource) -> list[Result]:
+    """The findings about a resource that is rewritten in `version`: what is only kept, and what other pods a newer release makes."""
+    address = results.ref(resource)
+    findings = _of_rewrite(resource, version, converted)
+    for path, instead in not_convertible.fields(resource, version):
+        fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
+        message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, and an annotation keeps it; {fix}"
+        findings.append(results.warning("DYN410", message, address, path))
+    if preserved_annotations.size(converted) > preserved_annotations.LIMIT:
+        message = "an annotation would keep more fields of the resource than an API server accepts; use --native, or remove such fields"
+        findings.append(results.error("DYN414", message, address, ("spec",)))
+    return findings
+
+
+def of_native_conversion(
+    resource: Resource, version: str, converted: Resource, missing: list[not_convertible.NotConvertible]
+) -> list[Result]:
+    """The findings about a resource that is rewritten in `version` without kept fields. `missing` are fields without another form."""
+    message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, so the converted resource lacks it; keep it without --native"
+    address = results.ref(resource)
+    about = (results.warning("DYN412", message, address, field.path) for field in missing)
+    return [*_of_rewrite(resource, version, converted), *about]
+
+
+def _of_rewrite(resource: Resource, version: str, converted: Resource) -> list[Result]:
+    findings = [*preserved_annotations.findings(resource), *_refused(resource, converted)]
+    return [*findings, *of_release_change(resource)] if version == versions.V1BETA1 else findings
+
+
+def _refused(resource: Resource, converted: Resource) -> Iterator[Result]:
+    """Errors of the schema of the new version, at the component that the author wrote. A patch may lack required fields."""
+    is_patch = any(finding.code == _MISSING for finding in schema_check.resource(resource, unknown="warning"))
+    for finding in schema_check.resource(converted, unknown="warning"):
+        if finding.severity == "error" and not (is_patch and finding.code == _MISSING):
+            message = f"the converted resource would be wrong: {results.field(finding.path)}: {finding.message}"
+            yield results.error(finding.code, message, results.ref(resource), _place(converted, finding.path))
+
+
+def _place(converted: Resource, path: Path) -> Path:
+    """The path of the component that a path leads into, in the version from which the resource was converted."""
+    match path:
+        case ("spec", "components", int() as index, *_):
+            return ("spec", "services", name_of(mapping(converted["spec"]["components"][index])))
+        case ("spec", "services", str() as name, *_):
+            return ("spec", "components", [*converted["spec"]["services"]].index(name))
+    return path[:1]
+
+
+def of_release_change(resource: Resource) -> list[Result]:
+    """A warning for each field of a v1alpha1 graph or component that gives other pods under v1.5. Empty for other resources."""
+    address, spec = results.ref(resource), mapping(resource.get("spec"))
+    if address.api_version != identity.V1ALPHA1 or address.kind not in (identity.GRAPH, identity.COMPONENT):
+        return []
+    services = mapping(spec.get("services")) if address.kind == identity.GRAPH else {address.name: spec}
+    findings = []
+    for name, service in services.items():
+        at: Path = ("spec", "services", name) if address.kind == identity.GRAPH else ("spec",)
+        for path, change, fix in _changes(mapping(service), objects(spec.get("envs")) if address.kind == identity.GRAPH else []):
+            message = f"behaviour v1.5 changes the pods of {name} against 0.9: {change}; {fix}"
+            findings.append(results.warning("DYN413", message, address, (*at, *path)))
+    return findings
+
+
+def _changes(service: dict[str, Any], graph_envs: list[dict[str, Any]]) -> Iterator[_Difference]:
+    main = mapping(mapping(service.get("extraPodSpec")).get("mainContainer"))
+    at: Path = ("extraPodSpec", "mainContainer")
+    if service.get("envFromSecret") and main.get("envFrom"):
+        fix = "write the Secret into mainContainer.envFrom too"
+        yield ("envFromSecret",), "mainContainer.envFrom replaces envFromSecret, and 0.9 reads both", fix
+    for probe in pod_template_conversion.PROBES:
+        yield from _changed_probe(probe, service.get(probe), main.get(probe))
+    yield from _changed_envs(service, main, graph_envs)
+    amounts = mapping(service.get("resources"))
+    request, limit = (mapping(amounts.get(side)).get("gpu") for side in ("requests", "limits"))
+    if request and quantity.canonical(f"{request}") != quantity.canonical(f"{limit or ''}"):
+        fix = "write the same number under limits.gpu, because an API server refuses another one"
+        yield ("resources", "requests", "gpu"), "the pods request these GPUs, and 0.9 ignores the field", fix
+    if isinstance(main.get("name"), str) and main["name"] not in ("", pod_template_conversion.MAIN):
+        yield (*at, "name"), "the container is called main", "use main where scripts or dashboards name the container"
+
+
+def _changed_probe(name: str, service: Any, main: Any) -> Iterator[_Difference]:
+    path: Path = ("extraPodSpec", "mainContainer", name)
+    if not isinstance(main, dict):
+        return
+    if isinstance(service, dict):
+        both = [handler for handler in merge.HANDLERS if service.get(handler) is not None or main.get(handler) is not None]
+        what = (
+            f"the probe has two handlers, {' and '.join(both)}, and" if len(both) > 1 else "the probe is merged with that of the service;"
+        )
+        yield path, f"{what} 0.9 takes the probe of the service", f"write {name} in one of the two places"
+    elif not any(main.get(handler) is not None for handler in merge.HANDLERS) or any(main.get(figure) is None for figure in _FIGURES[1:]):
+        fix = "write every field of the probe that pods shall have"
+        yield path, "the probe replaces the default one, and 0.9 fills its missing fields from the default", fix
+
+
+def _changed_envs(service: dict[str, Any], main: dict[str, Any], graph_envs: list[dict[str, Any]]) -> Iterator[_Difference]:
+    over = {name_of(variable): variable for variable in (*graph_envs, *objects(service.get("envs")))}
+    for index, variable in enumerate(objects(main.get("env"))):
+        other = over.get(name_of(variable))
+        if other is not None and other != variable:
+            path: Path = ("extraPodSpec", "mainContainer", "env", index)
+            change = f"this value of {name_of(variable)} wins, and 0.9 takes that of the service or graph"
+            yield path, change, "write the variable in one place"

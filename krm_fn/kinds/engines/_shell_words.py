@@ -1,0 +1,140 @@
+"""Joins the words of a plain command into a shell line, and finds the words that the shell changes.
+
+A command that the user wrote for a shell is not checked. Follows POSIX.1-2017, Shell Command Language, 2.2 to 2.6, and the bash manual,
+"Shell Expansions".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from krm_fn.kube.types import Container, WordsField
+    from krm_fn.plan import RolePlan
+    from krm_fn.results import Result
+
+FIELDS: tuple[WordsField, ...] = ("command", "args")
+
+_CHANGES = (
+    (re.compile(r"\A\Z"), "drops this empty word"),
+    (re.compile(r"[ \t\n]"), "splits this word at blanks"),
+    (re.compile(r"""['"\\]"""), "removes quotes and backslashes from this word"),
+    (re.compile(r"`|\$[A-Za-z0-9_@*#?$!({[-]"), "expands $ or backquotes in this word"),
+    (re.compile(r"[;&|<>()]"), "reads ; & | < > ( or ) in this word as an operator"),
+    (re.compile(r"\A#"), "reads this word as the start of a comment"),
+    (re.compile(r"\A(~|[A-Za-z_]\w*\+?=(.*:)?~)", re.ASCII), "replaces ~ in this word with a home directory"),
+    (re.compile(r"[*?]|\[.+\]"), "replaces this word with the names of files that match it"),
+    (re.compile(r"\{.*(,|\.\.).*\}"), "expands the braces in this word if it is bash"),
+)
+_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_SPECIAL = re.compile(r"""[ \t\n'"\\{}\[\]$`!]""")
+_ESCAPED = re.compile(r"""[\\"$`]""")
+_BACKSLASH = r"\\\g<0>"
+_FOR_KUBERNETES = re.compile(r"\$[$(]")
+_UNCLOSED = re.compile(r"\$\((?![^)]*\))")
+
+
+def line(words: Iterable[str], *, quoted: bool) -> str:
+    """The words of a command become one shell line.
+
+    If not `quoted`, JSON is in single quotes, and all other words have no quotes, as in the operator.
+
+    >>> print(line(["python3", "--kv", '{"role": "both"}', "--name", "$NAME"], quoted=False))
+    python3 --kv '{"role": "both"}' --name $NAME
+
+    Follows the operator's `internal/dynamo/backend_*.go shellQuoteForBashC`.
+    Rule: commands.quoting
+    """
+    if quoted:
+        return " ".join(map(_quoted, words))
+    return " ".join(quote(word) if _is_json(word) and change(word) else word for word in words)
+
+
+def single_quoted(word: str) -> str:
+    r"""A word in single quotes. Kubernetes replaces each `$(NAME)` in it. A `$(` without an end does not hide those in the next words.
+
+    >>> print(single_quoted("it's"), single_quoted("$(NAME)"), single_quoted("$(A"))
+    'it'\''s' '$(NAME)' '$''(A'
+    """
+    escaped = word.replace("'", r"'\''")
+    return _UNCLOSED.sub("$''(", f"'{escaped}'")
+
+
+def _quoted(word: str) -> str:
+    r"""Returns a word for a shell line that the program gets as written, after Kubernetes has replaced each `$(NAME)` in it.
+
+    The quotes are the operator's (shellQuoteForBashC), except in three cases in which the program would get another word: single quotes,
+    references for Kubernetes, and characters that the operator does not quote.
+
+    >>> print(_quoted('{"a": 1}'), _quoted("it's"), _quoted("$NAME"), _quoted("$(NAME)"), _quoted("a;b"), _quoted("a#b"))
+    "{\"a\": 1}" "it's" "\$NAME" '$(NAME)' "a;b" a#b
+    """
+    if _FOR_KUBERNETES.search(word):
+        return single_quoted(word)
+    if not (_SPECIAL.search(word) or change(word)):
+        return word
+    return f'"{_ESCAPED.sub(_BACKSLASH, word)}"'
+
+
+def change(word: str) -> str:
+    """Returns the change that a shell makes to a word, as the end of a sentence; empty if neither a POSIX shell nor bash changes the word.
+
+    A file name pattern counts as changed, although a shell changes it only if a file matches.
+
+    >>> change("my model"), change("Qwen/Qwen3-0.6B")
+    ('splits this word at blanks', '')
+    """
+    return next((does for pattern, does in _CHANGES if pattern.search(word)), "")
+
+
+def check(container: Container, role: RolePlan, fields: Iterable[WordsField] = FIELDS) -> Iterator[Result]:
+    """Reports the words in these fields that the shell of a role changes. It changes none that is quoted, such as JSON."""
+    plan = role.component
+    if plan.release.engines.quotes_words:
+        return
+    literals = {entry.get("name", ""): entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}
+    variables = {name: value for name, value in literals.items() if "$" not in value}
+    for field in fields:
+        for index, word in enumerate(container.get(field) or ()):
+            does = "" if _is_json(word) else change(_expanded(word, variables))
+            if does:
+                message = (
+                    f"the {role.role} starts through a shell on several nodes, and that shell {does}; "
+                    "write command: [/bin/sh, -c], and the whole command as one line in args, quoted for a shell"
+                )
+                yield results.warning("DYN166", message, plan.ref, plan.at("main", field, index))
+
+
+def _is_json(word: str) -> bool:
+    """Returns true for the text of a JSON object or array."""
+    if not word.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(word, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _expanded(word: str, variables: Mapping[str, str]) -> str:
+    """Returns the word that Kubernetes passes to the shell: `$(NAME)` is a variable, `$$` is a dollar sign.
+
+    A variable with an unknown value becomes the text `x`, which no shell changes. A name with lower-case letters and an unknown value
+    stays, and the shell runs it as a program: Kubernetes does not expand variables that the container does not define.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return "$"
+        return variables.get(name, "x" if _VARIABLE.fullmatch(name) else match[0])
+
+    return _REFERENCE.sub(replaced, word)

@@ -1,0 +1,96 @@
+"""vLLM with processes that it starts on several nodes itself, and followers that wait for their leader.
+
+Follows the operator's `internal/dynamo/backend_vllm.go` (injectMpDistributedLaunchFlags, UpdatePodSpec).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from krm_fn.kinds.engines import _command_lines
+from krm_fn.kube import env, names
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Container, PodSpec, Volume
+    from krm_fn.plan import RolePlan
+
+_PORT = 29500
+"""The nodes of one vLLM engine with the executor `mp` meet on port 29500.
+
+Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
+Rule: vllm.mp-port
+"""
+_VOLUME = "wait-leader-script"
+"""The volume with the script that waits for a leader has the name `wait-leader-script`.
+
+Follows the operator's `internal/dynamo/backend_vllm.go UpdatePodSpec`.
+Rule: wait-for-leader.volume
+"""
+_FOLDER = "/scripts"
+"""The script that waits for a leader is in the folder `/scripts`.
+
+Follows the operator's `internal/dynamo/backend_vllm.go GenerateWaitLeaderConfigMap`.
+Rule: wait-for-leader.folder
+"""
+_EXECUTOR = "--distributed-executor-backend"
+"""vLLM starts its processes on several nodes itself with the flag `--distributed-executor-backend mp`.
+
+Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
+Rule: vllm.mp-executor
+"""
+_REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
+_HOST = env.field("VLLM_NIXL_SIDE_CHANNEL_HOST", "status.podIP")
+"""vLLM transfers the key-value cache over the address of its pod.
+
+Follows the operator's `internal/dynamo/backend_vllm.go`.
+Rule: vllm.nixl-host
+"""
+
+
+def container(main: Container, role: RolePlan, *, spreads: bool) -> Container:
+    """The main container with the address for transfers of the key-value cache, and with the flags of several nodes if it `spreads`."""
+    changed = _with_flags(main, role) if spreads else main
+    return env.completed(changed, _HOST)
+
+
+def _with_flags(main: Container, role: RolePlan) -> Container:
+    """With the executor `mp`, the leader is rank 0 and serves, and the followers are headless.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
+    Rule: vllm.mp
+    """
+    plan, addressing, leads = role.component, role.addressing, role.role == "leader"
+    flags = (
+        f"{_EXECUTOR} mp --nnodes {plan.placement.nodes} --master-addr {addressing.leader} --master-port {_PORT}"
+        f" --node-rank {'0' if leads else f'{addressing.rank} --headless'}"
+    )
+    needs_shell = not leads and addressing.rank_needs_shell
+    return _command_lines.inject(main, flags, "vllm", needs_shell=needs_shell, quoted=plan.release.engines.quotes_words)
+
+
+def waiting(pod: PodSpec, role: RolePlan) -> PodSpec:
+    """With the executor `mp`, an init container of each follower waits for the leader.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go UpdatePodSpec`.
+    Rule: vllm.wait-for-leader
+    """
+    plan = role.component
+    main = pod["containers"][0]
+    if plan.placement.nodes == 1 or not _command_lines.has_option(_command_lines.words(main), _EXECUTOR, "mp"):
+        return pod
+    script: Volume = {"name": _VOLUME, "configMap": {"name": names.wait_for_leader(plan.identity.graph)}}
+    # The variables of the orchestrator follow these in the init container, where Kubernetes expands only earlier ones. A shell sees all.
+    host = _REFERENCE.sub(r"${\1}", role.addressing.leader)
+    line = f'export LEADER_HOST="{host}" LEADER_PORT="{_PORT}" && exec python3 {_FOLDER}/{names.WAIT_FOR_LEADER}'
+    waiter: Container = {
+        "name": "wait-for-leader-mp",
+        **({"image": main["image"]} if main.get("image") else {}),
+        "command": ["sh", "-c", line],
+        "volumeMounts": [{"name": _VOLUME, "mountPath": _FOLDER, "readOnly": True}],
+    }
+    return {
+        **pod,
+        "initContainers": [*(pod.get("initContainers") or ()), waiter],
+        "volumes": [*(pod.get("volumes") or ()), script],
+    }

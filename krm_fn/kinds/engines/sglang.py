@@ -1,0 +1,57 @@
+"""SGLang. Follows the operator's `internal/dynamo/backend_sglang.go`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.kinds.engines import Engine, _command_lines, _shell_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Container
+    from krm_fn.plan import RolePlan
+    from krm_fn.results import Result
+
+_PORT = 29500
+"""The nodes of an SGLang engine meet on port 29500.
+
+Follows the operator's `internal/dynamo/backend_sglang.go`.
+Rule: sglang.port
+"""
+
+
+class SGLang(Engine):
+    """SGLang workers on several nodes: every node gets the leader's address, the number of nodes and its own rank."""
+
+    name = "sglang"
+    """The word `sglang` names SGLang in a command line.
+
+    Follows the operator's `internal/dynamo/backend_sglang.go`.
+    Rule: sglang.module
+    """
+
+    def container(self, container: Container, role: RolePlan) -> Container:
+        """The leader of an SGLang engine on several nodes is rank 0; its followers get its address and have no probes.
+
+        Follows the operator's `internal/dynamo/backend_sglang.go`.
+        Rule: sglang.container
+        """
+        nodes, addressing = role.component.placement.nodes, role.addressing
+        if nodes == 1:
+            return container
+        leads = role.role == "leader"
+        host = addressing.leader_word if leads and not _command_lines.is_shell(container) else addressing.leader
+        flags = f"--dist-init-addr {host}:{_PORT} --nnodes {nodes} --node-rank {0 if leads else addressing.rank}"
+        quoted = role.component.release.engines.quotes_words
+        needs_shell = not leads and addressing.rank_needs_shell
+        injected = _command_lines.inject(container, flags, self.name, needs_shell=needs_shell, quoted=quoted)
+        return injected if leads else _command_lines.without_probes(injected)
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Checks the plain command of a follower, which runs in a shell that computes the follower's rank."""
+        if role.component.placement.nodes > 1 and role.role == "worker" and _command_lines.is_python(container):
+            yield from _shell_words.check(container, role)
+
+
+ENGINE = SGLang()

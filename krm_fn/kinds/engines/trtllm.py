@@ -1,0 +1,250 @@
+"""TensorRT-LLM: on several nodes, one MPI job over ssh. Follows the operator's `internal/dynamo/backend_trtllm.go`."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kinds.engines import Engine, _command_lines, _shell_words
+from krm_fn.kube import env
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krm_fn.kinds.releases import MPI
+    from krm_fn.kube.types import Container, PodSpec, Probe, Volume, WordsField
+    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.results import Result
+
+_SSH_PORT = 2222
+"""sshd listens on port 2222 in the pods of an MPI job.
+
+Follows the operator's `internal/dynamo/backend_trtllm.go`.
+Rule: trtllm.ssh-port
+"""
+_KEY_DIR = "/ssh-pk"
+"""The Secret with the ssh keys is mounted at `/ssh-pk`.
+
+Follows the operator's `internal/dynamo/backend_trtllm.go`.
+Rule: trtllm.key-folder
+"""
+_ROOT_HOME = "/root"
+_KEY_TYPES = ("rsa", "ecdsa", "ed25519")
+"""sshd gets one host key of each type in a fixed list.
+
+Follows the operator's `internal/dynamo/backend_trtllm.go`.
+Rule: trtllm.host-keys
+"""
+_HANDED_ON = (
+    *("CUDA_VISIBLE_DEVICES", "HF_DATASETS_CACHE", "HF_ENDPOINT", "HF_HOME", "HF_TOKEN", "HOME", "HUGGING_FACE_HUB_TOKEN"),
+    *("LD_LIBRARY_PATH", "MODEL_PATH", "NCCL_DEBUG", "NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "PATH", "PYTHONPATH"),
+    *("TENSORRT_LLM_CACHE_DIR", "TOKENIZERS_PARALLELISM", "TRANSFORMERS_CACHE", "TRTLLM_USE_UCX_KVCACHE", "USER"),
+)
+"""An MPI job passes a fixed list of variables, and those of the container, to all nodes.
+
+Follows the operator's `internal/dynamo/backend_trtllm.go`.
+Rule: trtllm.variables
+"""
+_SSHD_READY: Probe = {
+    "tcpSocket": {"port": _SSH_PORT},
+    "initialDelaySeconds": 20,
+    "periodSeconds": 20,
+    "timeoutSeconds": 5,
+    "failureThreshold": 10,
+}
+"""A follower of an MPI job is ready when its sshd answers.
+
+Follows the operator's `internal/dynamo/backend_trtllm.go`.
+Rule: trtllm.sshd-ready
+"""
+
+
+class TensorRTLLM(Engine):
+    """TensorRT-LLM workers on several nodes: followers run sshd, and the leader starts the engine on all nodes."""
+
+    name = "trtllm"
+    leader_starts_last = True
+    counts_gpus = True
+
+    def container(self, container: Container, role: RolePlan) -> Container:
+        """On several nodes, the leader of TensorRT-LLM starts an MPI job and each follower runs sshd.
+
+        Follows the operator's `internal/dynamo/backend_trtllm.go`.
+        Rule: trtllm.container
+        """
+        plan = role.component
+        if plan.placement.nodes == 1:
+            return container
+        secret = plan.config.mpi_secret_name
+        ready: Container = {
+            **container,
+            "env": [*container["env"], env.value("OMPI_MCA_orte_keep_fqdn_hostnames", "1")],
+            "volumeMounts": [*(container.get("volumeMounts") or ()), {"name": secret, "mountPath": _KEY_DIR, "readOnly": True}],
+        }
+        if role.role == "leader":
+            return _command_lines.shell(ready, _leader(ready, role))
+        return {
+            **_command_lines.without_probes(_command_lines.shell(ready, _follower(plan.release.engines.mpi))),
+            "readinessProbe": _SSHD_READY,
+        }
+
+    def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
+        """The pods of an MPI job mount the ssh keys from a Secret that the platform provides.
+
+        Follows the operator's `internal/dynamo/backend_trtllm.go`.
+        Rule: trtllm.pod
+        """
+        if role.component.placement.nodes == 1:
+            return pod
+        secret = role.component.config.mpi_secret_name
+        keys: Volume = {"name": secret, "secret": {"secretName": secret, "defaultMode": 0o644}}
+        return {**pod, "volumes": [*(pod.get("volumes") or ()), keys]}
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Checks the leader's plain command, which a shell reads on every node, and the folder of the ssh keys for root."""
+        if role.component.placement.nodes > 1 and role.role == "leader":
+            yield from _shell_words.check(container, role, _words_in_line(container))
+            if role.component.release.engines.mpi.home == "~":
+                yield from _check_home(container, role)
+
+
+def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:
+    """Checks HOME for root: the shell writes the keys to `~`, which is HOME, but ssh and sshd read `~` from /etc/passwd, which is /root."""
+    plan = role.component
+    of_pod, of_main = plan.pod.spec.get("securityContext") or {}, container.get("securityContext") or {}
+    field = "pod" if of_main.get("runAsUser") is None else "main"
+    user = (of_pod if field == "pod" else of_main).get("runAsUser")
+    home = next((entry for entry in container.get("env") or () if entry.get("name") == "HOME"), None)
+    if user == 0 and (home is None or home.get("value", _ROOT_HOME) != _ROOT_HOME):
+        message = (
+            "sshd of user 0 reads its keys from /root/.ssh, but the keys are written to the .ssh folder in HOME, which the image sets to "
+            f"another folder; remove runAsUser, or set the environment variable HOME to {_ROOT_HOME}"
+        )
+        yield results.warning("DYN172", message, plan.ref, plan.at(field, "securityContext", "runAsUser"))
+
+
+def _leader(container: Container, role: RolePlan) -> str:
+    """The leader of an MPI job copies the ssh keys, waits for the followers if it must, and starts the job.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.leader
+    """
+    job = role.component.release.engines.mpi
+    wait = [_dns_wait(role.addressing.workers)] if role.addressing.waits_for_dns else []
+    return " && ".join([f"mkdir -p {job.home}/.ssh", *_keys(job), *wait, _mpirun(container, role, job)])
+
+
+def _follower(job: MPI) -> str:
+    """A follower of an MPI job copies the ssh keys, writes its host keys and runs sshd.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.follower
+    """
+    folder, quoted = f"{job.home}/.ssh", f"{job.quoted_home}/.ssh"
+    makes = [f"ssh-keygen -t {kind} -f {folder}/host_keys/ssh_host_{kind}_key -N ''" for kind in _KEY_TYPES]
+    config = (
+        f"Port {_SSH_PORT}",
+        *(f"HostKey {quoted}/host_keys/ssh_host_{kind}_key" for kind in _KEY_TYPES),
+        f"PidFile {quoted}/run/sshd.pid",
+        *job.sshd,
+        *("PermitRootLogin yes", "PasswordAuthentication no", "PubkeyAuthentication yes"),
+        f"AuthorizedKeysFile {quoted}/authorized_keys",
+    )
+    write = _printf(config, f"{folder}/sshd_config")
+    make_folders = f"mkdir -p {folder} {folder}/host_keys {folder}/run"
+    return " && ".join([make_folders, *_keys(job), *makes, write, f"/usr/sbin/sshd -D -f {folder}/sshd_config"])
+
+
+def _keys(job: MPI) -> tuple[str, ...]:
+    """A shell line copies the ssh keys and writes the configuration of ssh clients.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.keys
+    """
+    folder = f"{job.home}/.ssh"
+    client = ("Host *", f"IdentityFile {job.quoted_home}/.ssh/id_rsa", "StrictHostKeyChecking no", f"Port {_SSH_PORT}")
+    return (
+        f"ls -la {_KEY_DIR}/",
+        f"cp {_KEY_DIR}/private.key {folder}/id_rsa",
+        f"cp {_KEY_DIR}/private.key.pub {folder}/id_rsa.pub",
+        f"cp {_KEY_DIR}/private.key.pub {folder}/authorized_keys",
+        f"chmod 600 {folder}/id_rsa {folder}/authorized_keys",
+        f"chmod 644 {' '.join(f'{folder}/{name}' for name in job.readable)}",
+        _printf(client, f"{folder}/config"),
+    )
+
+
+def _printf(lines: Iterable[str], file: str) -> str:
+    """A shell line writes the lines of a configuration with `printf`.
+
+    The lines stand in single quotes.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.config-files
+    """
+    text = "".join(rf"{line}\n" for line in lines)
+    return f"printf '{text}' > {file}"
+
+
+def _mpirun(container: Container, role: RolePlan, job: MPI) -> str:
+    """An MPI job starts one process for each GPU of each node.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.mpirun
+    """
+    plan, addressing = role.component, role.addressing
+    names = sorted({*_HANDED_ON, *job.exports, *(variable.get("name", "") for variable in container["env"])})
+    hosts = ",".join([addressing.leader, *addressing.workers])
+    launch = f"trtllm-llmapi-launch {_original(container, quoted=plan.release.engines.quotes_words)}"
+    return " ".join(
+        [
+            f"mpirun {job.root} --oversubscribe -n {plan.placement.nodes * _gpus(plan)} -H {hosts}",
+            "--mca pml ob1",
+            f'--mca plm_rsh_args "-p {_SSH_PORT} -o StrictHostKeyChecking=no -i {job.home}/.ssh/id_rsa"',
+            *(f"-x {name}" for name in names),
+            f"bash -c {quote(launch)}",
+        ]
+    )
+
+
+def _gpus(plan: ComponentPlan) -> int:
+    """The number of GPUs of a node is the request if it is a whole number, and otherwise the limit.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go getGPUsPerNode`.
+    Rule: trtllm.gpus
+    """
+    numbers = (_command_lines.integer(text) for text in (plan.pod.gpus.request, plan.pod.gpus.limit))
+    return next((number for number in numbers if number is not None), 0)
+
+
+def _original(container: Container, *, quoted: bool) -> str:
+    """The user's command as a line for `bash -c`. If there are arguments, a command other than Python is dropped, as in the operator."""
+    if fields := _words_in_line(container):
+        return _shell_words.line((word for field in fields for word in container.get(field) or ()), quoted=quoted)
+    return " ".join(container.get("args") or ())
+
+
+def _words_in_line(container: Container) -> tuple[WordsField, ...]:
+    """Returns the fields of the user's command whose words become a line; empty if the arguments already are a shell line."""
+    if _command_lines.is_python(container) or not container.get("args"):
+        return _shell_words.FIELDS
+    return () if _command_lines.is_shell(container) else ("args",)
+
+
+def _dns_wait(workers: Iterable[str]) -> str:
+    """With LeaderWorkerSets, the leader waits at most five minutes until the names of all followers resolve.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.dns
+    """
+    return (
+        f"TIMEOUT=300; START_TIME=$(date +%s); for worker in {' '.join(workers)}; do "
+        'echo "Waiting for DNS: $worker"; until getent hosts $worker >/dev/null 2>&1; do CURRENT_TIME=$(date +%s); '
+        'if [ $((CURRENT_TIME - START_TIME)) -gt $TIMEOUT ]; then echo "ERROR: Timeout waiting for DNS: $worker"; exit 1; fi; '
+        'echo "DNS not ready for $worker, retrying..."; sleep 2; done; echo "✓ DNS resolved: $worker"; done; '
+        'echo "All workers DNS ready"'
+    )
+
+
+ENGINE = TensorRTLLM()

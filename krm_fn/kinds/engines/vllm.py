@@ -1,0 +1,225 @@
+"""vLLM. Follows the operator's `internal/dynamo/backend_vllm.go`."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from krm_fn import results
+from krm_fn.kinds.engines import Engine, _command_lines, _shell_words
+from krm_fn.kube import env
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.results import Result
+
+_RAY_PORT = 6379
+"""The nodes of a Ray cluster meet on port 6379.
+
+Follows the operator's `internal/dynamo/backend_vllm.go`.
+Rule: vllm.ray-port
+"""
+_DATA_PARALLEL_PORT = 13445
+"""The copies of a model with data parallelism meet on port 13445.
+
+Follows the operator's `internal/dynamo/backend_vllm.go`.
+Rule: vllm.data-parallel-port
+"""
+_ELASTIC = "--enable-elastic-ep"
+_RAY = "--distributed-executor-backend ray"
+"""vLLM gets the flag that lets it run one model on several nodes with Ray.
+
+Follows the operator's `internal/dynamo/backend_vllm.go`.
+Rule: vllm.ray-executor
+"""
+_REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
+
+
+class VLLM(Engine):
+    """vLLM workers on several nodes.
+
+    If one copy of the model needs several nodes, Ray or vLLM itself starts the processes of all nodes. If all copies together do, each node
+    runs some of the copies.
+    """
+
+    name = "vllm"
+    """The word `vllm` names vLLM in a command line.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: vllm.module
+    """
+    cache_dir = "/root/.cache/vllm"
+    """The compilation cache of vLLM is in the folder `/root/.cache/vllm`.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: vllm.cache-folder
+    """
+    counts_gpus = True
+    shares_gpu_memory = True
+
+    def container(self, container: Container, role: RolePlan) -> Container:
+        """A vLLM engine gets the flags of several nodes, and the variable of its compilation cache.
+
+        Follows the operator's `internal/dynamo/backend_vllm.go`.
+        Rule: vllm.container
+        """
+        plan = role.component
+        container = _sharing_weights(container, plan)
+        if plan.placement.nodes > 1:
+            container = _multinode(container, role)
+        elif plan.release.engines.elastic and _ELASTIC in _command_lines.flat(_command_lines.words(container)):
+            from krm_fn.kinds.engines import _vllm_elastic  # noqa: PLC0415 - few workers are elastic
+
+            container = _vllm_elastic.alone(container)
+        cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
+        return env.appended(container, env.value("VLLM_CACHE_ROOT", cache.path)) if cache and cache.path else container
+
+    def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
+        """Makes a follower wait until its leader accepts connections."""
+        if not role.component.release.engines.waits_for_leader or role.role != "worker":
+            return pod
+        from krm_fn.kinds.engines import _vllm_mp  # noqa: PLC0415 - see above
+
+        return _vllm_mp.waiting(pod, role)
+
+    def one_of_several(self, container: Container, index: int, plan: ComponentPlan) -> Container:
+        """Gives the engine ports of its own, and lets it wait until it works."""
+        from krm_fn.kinds.engines import _vllm_shared_gpus  # noqa: PLC0415 - few components share GPUs
+
+        return _vllm_shared_gpus.one_of_several(container, index, plan)
+
+    def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Checks the plain commands that run in a shell: those of Ray's leader and of followers with data parallelism."""
+        plan = role.component
+        spread = _spread(container, plan) if plan.placement.nodes > 1 else ""
+        ray = (spread, role.role) == ("ray", "leader") and not _command_lines.is_shell(container)
+        data = (spread, role.role) == ("data", "worker") and _command_lines.is_python(container)
+        if ray or data:
+            yield from _shell_words.check(container, role)
+        if (spread, role.role) == ("data", "worker"):
+            yield from _check_rank(container, role)
+
+
+def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
+    """An engine takes its weights from the GPU memory service in another pod, with the flag `--load-format gms`.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: gpu-memory.weights
+    """
+    memory, failover = plan.features.gpu_memory, plan.features.failover
+    if memory is None or not memory.between_pods:
+        return container
+    if not _command_lines.has_option(container.get("args") or (), "--load-format", "gms"):
+        quoted = plan.release.engines.quotes_words
+        container = _command_lines.inject(container, "--load-format gms", VLLM.name, needs_shell=False, quoted=quoted)
+    if failover is not None and failover.between_pods:
+        container = env.completed(container, env.value("DYN_VLLM_GMS_SHADOW_MODE", "true"))
+    return container
+
+
+def _multinode(container: Container, role: RolePlan) -> Container:
+    plan = role.component
+    spread = _spread(container, plan)
+    if spread == "ray":
+        container = _ray(container, role)
+    elif spread == "data":
+        container = _data_parallel(container, role, _gpus(plan) // _world(container))
+    elif spread == "elastic":
+        from krm_fn.kinds.engines import _vllm_elastic  # noqa: PLC0415 - see above
+
+        container = _vllm_elastic.spread(container, role)
+    if plan.placement.executor == "mp":
+        from krm_fn.kinds.engines import _vllm_mp  # noqa: PLC0415 - see above
+
+        container = _vllm_mp.container(container, role, spreads=spread == "mp")
+    return container if role.role == "leader" else _command_lines.without_probes(container)
+
+
+def _spread(container: Container, plan: ComponentPlan) -> Literal["ray", "mp", "elastic", "data", ""]:
+    """Returns the way to span nodes, derived from the flags in the arguments and the GPUs of one node; empty if one node is enough."""
+    gpus, world = _gpus(plan), _world(container)
+    if gpus and world > gpus:
+        return plan.placement.executor
+    if plan.release.engines.elastic and _ELASTIC in _command_lines.flat(container.get("args") or ()):
+        return "elastic"
+    return "data" if gpus and world * _flag(container, "--data-parallel-size") > gpus else ""
+
+
+def _gpus(plan: ComponentPlan) -> int:
+    return _command_lines.integer(plan.pod.gpus.limit) or 0
+
+
+def _world(container: Container) -> int:
+    """Returns the number of GPUs of one copy of the model."""
+    return _flag(container, "--tensor-parallel-size") * _flag(container, "--pipeline-parallel-size")
+
+
+def _flag(container: Container, name: str) -> int:
+    """The sizes of an engine are the numbers after the flags in its arguments, or 1.
+
+    Only the long form with a space counts, as in the operator.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: vllm.parallel-sizes
+    """
+    words = _command_lines.flat(container.get("args") or ())
+    numbers = (_command_lines.integer(after) for word, after in pairwise(words) if word == name)
+    return next((number for number in numbers if number is not None), 1)
+
+
+def _ray(container: Container, role: RolePlan) -> Container:
+    """The leader starts a Ray cluster and the engine, and the followers join the cluster.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: vllm.ray
+    """
+    if role.role != "leader":
+        return _command_lines.shell(container, f"ray start --address={role.addressing.leader}:{_RAY_PORT} --block")
+    quoted = role.component.release.engines.quotes_words
+    line = f"{_shell_words.line(_command_lines.words(container), quoted=quoted)} {_RAY}"
+    if _command_lines.is_shell(container):  # the operator writes the flag behind the line for the shell, which then ignores it
+        args = [_command_lines.after_framework(argument, _RAY, VLLM.name) for argument in container.get("args") or ()]
+        line = _command_lines.nested({**container, "args": args})
+    return _command_lines.shell(container, f"ray start --head --port={_RAY_PORT} && {line}")
+
+
+def _data_parallel(container: Container, role: RolePlan, local: int) -> Container:
+    """With data parallelism, each node runs its share of the copies of a model.
+
+    Its first rank follows the last rank of the previous node.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: vllm.data-parallel
+    """
+    leads, addressing = role.role == "leader", role.addressing
+    host = addressing.leader_word if leads and not _command_lines.is_shell(container) else addressing.leader
+    flags = (
+        f"--data-parallel-hybrid-lb --data-parallel-size-local {local}"
+        f" --data-parallel-start-rank {0 if leads else f'$(( {local} * {addressing.operand} ))'}"
+        f" --data-parallel-address {host} --data-parallel-rpc-port {_DATA_PARALLEL_PORT}"
+    )
+    quoted = role.component.release.engines.quotes_words
+    return _command_lines.inject(container, flags, VLLM.name, needs_shell=not leads, quoted=quoted)
+
+
+def _check_rank(container: Container, role: RolePlan) -> Iterator[Result]:
+    """Warns of followers that cannot compute their rank, because the release writes a reference where Kubernetes replaces none.
+
+    The shell runs the name of the variable as a program. So the line of a user can define a function of that name.
+    """
+    reference, plan = _REFERENCE.fullmatch(role.addressing.operand), role.component
+    if reference is None or f"{reference[1]}()" in " ".join(container.get("args") or ()):
+        return
+    name = reference[1]
+    message = (
+        f"the followers end at once, because Kubernetes replaces no $({name}) within $((...)), as this release writes it; "
+        f"write command: [/bin/sh, -c], and begin the line in args with {name}() {{ echo ${name}; }}; or use orchestrator: grove"
+    )
+    yield results.warning("DYN430", message, plan.ref, plan.at("main", "args"))
+
+
+ENGINE = VLLM()

@@ -1,0 +1,252 @@
+"""Facts that differ between releases of the Dynamo operator: each file is a release, and its `RELEASE` holds the facts as data.
+
+`resolve` chooses the release of each resource. The layers below it read facts and never compare releases.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Literal
+
+from krm_fn import registry
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krm_fn.kube.types import ProbeName
+
+
+class Ports(NamedTuple):
+    """The ports on which components listen. `forward_pass` is for metrics of an engine; 0 in releases without such a port."""
+
+    http: int
+    """Frontends serve HTTP on port 8000.
+
+    Follows the operator's `internal/consts/consts.go`.
+    Rule: ports.http
+    """
+    system: int
+    """Workers report their health and metrics on port 9090.
+
+    Follows the operator's `internal/consts/consts.go`.
+    Rule: ports.system
+    """
+    planner_metrics: int
+    """Planners serve metrics on port 9085.
+
+    Follows the operator's `internal/consts/consts.go`.
+    Rule: ports.planner-metrics
+    """
+    picker: int
+    """Endpoint pickers serve gRPC on port 9002.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: ports.epp
+    """
+    picker_health: int
+    """Endpoint pickers report their health on port 9003.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: ports.epp-health
+    """
+    picker_metrics: int
+    """Endpoint pickers serve metrics on port 9090.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: ports.epp-metrics
+    """
+    forward_pass: int = 0
+    """In Dynamo 1.5, workers serve metrics of forward passes on port 20380.
+
+    Follows the operator's `internal/dynamo/component_worker.go`.
+    Rule: ports.forward-pass
+    """
+
+
+class ProbeDefaults(NamedTuple):
+    """A default probe; times in seconds. `target` is the path of an HTTP probe, or the service of a gRPC probe."""
+
+    handler: str
+    target: str
+    port: str | int
+    period: int
+    delay: int | None = None
+    timeout: int | None = None
+    failures: int | None = None
+
+
+class TypeDefaults(NamedTuple):
+    """The defaults of a component type: ports, variables and probes of its main container, and the grace period of its pod in seconds.
+
+    `finds_generations` is true if the component looks for the workers of all generations, whose Dynamo namespaces begin with the graph's.
+    """
+
+    ports: tuple[tuple[str, int], ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+    finds_generations: bool = False
+    probes: tuple[tuple[ProbeName, ProbeDefaults], ...] = ()
+    grace_period: int = 60
+    """A pod has 60 seconds to stop; an endpoint picker has 130 seconds.
+
+    Follows the operator's `internal/dynamo/component_common.go, internal/dynamo/component_epp.go`.
+    Rule: pod.grace-period
+    """
+
+
+class PodMetadataFacts(NamedTuple):
+    """The labels and annotations of pods.
+
+    `protected`: the labels of Dynamo override the user's. `discovery`: pods carry the labels for discovery. `inherited`: pods have all
+    annotations of the objects of their component.
+    """
+
+    protected: bool
+    discovery: bool
+    inherited: bool
+
+
+class ServiceFacts(NamedTuple):
+    """The Services of components.
+
+    `only_discovered`: without Kubernetes discovery, only frontends have a Service. `find_frontends`: discovery finds frontends too.
+    `dashes`: dots in the name of a component become dashes in the name of its Service. `app_protocol`: the port has its `appProtocol` for
+    all workload kinds. For Grove, all but `dashes` are true in all releases.
+    """
+
+    only_discovered: bool
+    find_frontends: bool
+    dashes: bool
+    app_protocol: bool
+
+
+class Discovery(NamedTuple):
+    """Rights of the account of pods with Kubernetes discovery: it `reads` core resources. `short_label`: labels cut its name."""
+
+    reads: tuple[str, ...]
+    short_label: bool
+
+
+class GroveFacts(NamedTuple):
+    """Facts about the PodCliqueSets of a release. The defaults are those of the first release with Grove.
+
+    `cuts_names`: the name of a set is cut to fit Grove's limit. `describes_sets`: a set has the label of its graph, and the update strategy
+    that an annotation names. `whole_groups`: a replica of a multinode component needs all its pods, so that Grove starts and ends them
+    together. `volcano`: the Volcano scheduler can place the pods. `refusals`: the severity of findings about pods that Grove's admission
+    refuses. They are warnings where the operator accepts such pods and leaves the decision to the version of Grove in the cluster.
+    """
+
+    cuts_names: bool = False
+    describes_sets: bool = False
+    whole_groups: bool = False
+    volcano: bool = False
+    refusals: Literal["error", "warning"] = "error"
+
+
+class MPI(NamedTuple):
+    """The MPI job of TensorRT-LLM. `home` is the home folder as shell text, and `quoted_home` within single quotes.
+
+    `readable` are the files in its folder `.ssh` that get mode 644. `root` is the option with which root may start the job, as shell text.
+    `sshd` are further options of sshd. `exports` are further variables that the job passes to all nodes.
+    """
+
+    home: str
+    quoted_home: str
+    readable: tuple[str, ...]
+    root: str
+    sshd: tuple[str, ...]
+    exports: tuple[str, ...]
+
+
+class Engines(NamedTuple):
+    """Facts about the start of engines on several nodes.
+
+    `quotes_words`: each word of a plain command is quoted for the shell that reads it; otherwise only JSON is. `waits_for_leader`: a
+    follower of vLLM waits for its leader in an init container, with a script from a ConfigMap of the graph. `elastic`: vLLM with elastic
+    expert parallelism starts a Ray cluster.
+    """
+
+    quotes_words: bool
+    waits_for_leader: bool
+    elastic: bool
+    mpi: MPI
+
+
+class Picker(NamedTuple):
+    """Endpoint pickers. `args` are their arguments; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace.
+
+    `chooses` says from which pods a picker chooses. `in_mesh` is true if a service mesh gets rules for the connections to a picker.
+    """
+
+    args: tuple[str, ...]
+    chooses: Literal["frontends", "workers"]
+    in_mesh: bool
+
+
+PodLayer = Literal[
+    "account",
+    "cache_mount",
+    "cache_volume",
+    "claims",
+    "defaults",
+    "engine",
+    "engine_pod",
+    "gpu_memory",
+    "main_first",
+    "main_last",
+    "pull_secrets",
+    "service_fields",
+    "shared_memory",
+    "sidecars",
+    "user",
+    "volume_order",
+]
+"""The layers of a pod."""
+
+
+class Release(NamedTuple):
+    """The facts of one release. A component type without an entry in `types` has the default `TypeDefaults`.
+
+    `reads` is the API version whose fields decide; a resource of the other version is converted first. `pod_layers` are the layers of a pod
+    that all roles of a component share, in their order, and `role_layers` those of each role (`krm_fn.manifests.pod_builder`).
+    `merges_probes`: a probe of the user is merged with the default probe; otherwise it replaces that. `replaces_shared_memory`: shared
+    memory replaces volumes and mounts of the user. `multinode_workload` names the workload kind of multinode components without Grove
+    (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `rules` names the groups of rules
+    that only some releases have (`krm_fn.rules.by_release`). `successor` is the name of the next release, which graphs of this one can move
+    to; empty for the newest.
+    """
+
+    reads: str
+    """DynamoComponentDeployments have the API version that the release reads.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
+    Rule: components.inventory-version
+    """
+    pod_layers: tuple[PodLayer, ...]
+    role_layers: tuple[PodLayer, ...]
+    merges_probes: bool
+    replaces_shared_memory: bool
+    multinode_workload: str
+    ports: Ports
+    types: Mapping[str, TypeDefaults]
+    shared_memory: str
+    """Shared memory has 8Gi unless the user sets its size.
+
+    Follows the operator's `internal/consts/consts.go`.
+    Rule: volumes.shared-memory-size
+    """
+    pod_metadata: PodMetadataFacts
+    services: ServiceFacts
+    discovery: Discovery
+    engines: Engines
+    debug_modes: bool
+    picker: Picker
+    rules: tuple[str, ...] = ()
+    successor: str = ""
+    grove: GroveFacts = GroveFacts()
+
+
+def get(name: str) -> Release:
+    """Returns the facts of a release. `name` is the name of its file. Raises KeyError for an unknown release."""
+    release: Release = registry.get(sys.modules[__name__], name).RELEASE
+    return release

@@ -1,0 +1,169 @@
+"""Release 1.5 of the Dynamo operator, as of 2026-08-18 (operator: `internal/dynamo/component_*.go`, `backend_*.go`, `epp/config.go`)."""
+
+from __future__ import annotations
+
+from krm_fn.kinds.releases import (
+    MPI,
+    Discovery,
+    Engines,
+    GroveFacts,
+    Picker,
+    PodMetadataFacts,
+    Ports,
+    ProbeDefaults,
+    Release,
+    ServiceFacts,
+    TypeDefaults,
+)
+
+_PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090, forward_pass=20380)
+_NIXL = 19090
+"""In Dynamo 1.5, workers serve metrics of NIXL, which transfers the key-value cache, on port 19090.
+
+Follows the operator's `internal/dynamo/component_worker.go`.
+Rule: ports.nixl
+"""
+_PICKER_DELAY = 5
+"""The liveness and readiness probes of an endpoint picker begin after 5 seconds.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: probes.epp-delay
+"""
+_PICKER_PERIOD = 10
+"""The liveness and readiness probes of an endpoint picker run every 10 seconds.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: probes.epp-period
+"""
+_PICKER = ProbeDefaults("grpc", "inference-extension", _PORTS.picker_health, delay=_PICKER_DELAY, period=_PICKER_PERIOD)
+"""The probes of an endpoint picker ask the gRPC service `inference-extension`.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: probes.epp
+"""
+
+_TYPES = {
+    "frontend": TypeDefaults(
+        ports=(("http", _PORTS.http),),
+        env=(("DYNAMO_PORT", f"{_PORTS.http}"), ("DYN_HTTP_PORT", f"{_PORTS.http}")),
+        finds_generations=True,
+        probes=(
+            ("livenessProbe", ProbeDefaults("http", "/live", "http", delay=15, period=10, timeout=1, failures=3)),
+            ("readinessProbe", ProbeDefaults("http", "/health", "http", delay=10, period=10, timeout=3, failures=3)),
+        ),
+    ),
+    "worker": TypeDefaults(
+        ports=(("system", _PORTS.system), ("nixl", _NIXL)),
+        env=(
+            ("DYN_SYSTEM_ENABLED", "true"),
+            ("DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS", '["generate"]'),
+            ("DYN_SYSTEM_PORT", f"{_PORTS.system}"),
+            ("DYN_HEALTH_CHECK_ENABLED", "false"),
+            ("DYN_FORWARDPASS_METRIC_PORT", f"{_PORTS.forward_pass}"),
+            ("NIXL_TELEMETRY_ENABLE", "n"),
+            ("NIXL_TELEMETRY_EXPORTER", "prometheus"),
+            ("NIXL_TELEMETRY_PROMETHEUS_PORT", f"{_NIXL}"),
+        ),
+        probes=(
+            ("livenessProbe", ProbeDefaults("http", "/live", "system", period=5, timeout=4, failures=1)),
+            ("readinessProbe", ProbeDefaults("http", "/health", "system", period=10, timeout=4, failures=3)),
+            # A model may load for two hours: 720 probes, ten seconds apart.
+            ("startupProbe", ProbeDefaults("http", "/live", "system", period=10, timeout=5, failures=720)),
+        ),
+    ),
+    "planner": TypeDefaults(
+        ports=(("metrics", _PORTS.planner_metrics), ("system", _PORTS.system)),
+        env=(("PLANNER_PROMETHEUS_PORT", f"{_PORTS.planner_metrics}"), ("DYN_SYSTEM_PORT", f"{_PORTS.system}")),
+        probes=(
+            ("livenessProbe", ProbeDefaults("http", "/live", "system", period=5, timeout=4, failures=1)),
+            ("readinessProbe", ProbeDefaults("http", "/health", "system", period=10, timeout=4, failures=3)),
+            ("startupProbe", ProbeDefaults("http", "/live", "system", period=10, timeout=5, failures=720)),
+        ),
+    ),
+    "epp": TypeDefaults(
+        ports=(("grpc", _PORTS.picker), ("grpc-health", _PORTS.picker_health), ("metrics", _PORTS.picker_metrics)),
+        env=(
+            ("DYN_ENFORCE_DISAGG", "false"),
+            ("USE_STREAMING", "true"),
+            ("RUST_LOG", "info"),
+        ),
+        finds_generations=True,
+        probes=(
+            ("livenessProbe", _PICKER),
+            ("readinessProbe", _PICKER),
+            ("startupProbe", ProbeDefaults("grpc", "inference-extension", _PORTS.picker_health, period=10, failures=180)),
+        ),
+        grace_period=130,  # open streams end before the pod stops
+    ),
+}
+"""In Dynamo 1.5, the component type decides the default ports, variables and probes.
+
+Follows the operator's `internal/dynamo/component_*.go`.
+Rule: types.v1.5
+"""
+_DISCOVERY = Discovery(reads=("endpoints", "pods"), short_label=True)
+"""In Dynamo 1.5, Kubernetes discovery reads endpoints and pods.
+
+Follows the operator's `internal/discovery/resource.go`.
+Rule: rbac.discovery-v1.5
+"""
+_ENGINES = Engines(
+    quotes_words=True,
+    waits_for_leader=True,
+    elastic=True,
+    mpi=MPI(
+        home="$HOME",
+        quoted_home="'$HOME'",
+        readable=("id_rsa.pub",),
+        root='$([ "$(id -u)" = "0" ] && echo --allow-run-as-root)',
+        sshd=("StrictModes no",),
+        exports=("CPATH", "TRITON_PTXAS_PATH"),
+    ),
+)
+"""In Dynamo 1.5, MPI jobs keep their ssh keys under `$HOME`, and words of a command line are quoted for a shell.
+
+Follows the operator's `internal/dynamo/backend_*.go`.
+Rule: engines.v1.5
+"""
+_PICKER_FLAGS = Picker(
+    args=(
+        *("--pool-name", "{pool}"),
+        *("--pool-namespace", "{namespace}"),
+        *("--pool-group", "inference.networking.k8s.io"),
+        *("-v", "4"),
+        *("--zap-encoder", "json"),
+        *("--grpc-port", f"{_PORTS.picker}"),
+        *("--grpc-health-port", f"{_PORTS.picker_health}"),
+        *("--config-file", "/etc/epp/epp-config-dynamo.yaml"),
+    ),
+    chooses="workers",
+    in_mesh=True,
+)
+"""In Dynamo 1.5, the flags of an endpoint picker begin with two dashes, except the level of its log.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: epp.args-v1.5
+"""
+
+RELEASE = Release(
+    reads="v1beta1",
+    rules=("container_rules", "feature_rules", "metadata_rules", "gpu_memory_rules", "grove_rules"),
+    pod_layers=("defaults", "user", "cache_mount"),
+    role_layers=(
+        *("engine", "account", "cache_volume", "shared_memory", "main_first"),
+        *("engine_pod", "volume_order", "pull_secrets", "gpu_memory"),
+    ),
+    merges_probes=False,
+    replaces_shared_memory=True,
+    multinode_workload="leaderworkerset_native",
+    ports=_PORTS,
+    types=_TYPES,
+    shared_memory="8Gi",
+    pod_metadata=PodMetadataFacts(protected=True, discovery=True, inherited=True),
+    services=ServiceFacts(only_discovered=True, find_frontends=True, dashes=True, app_protocol=True),
+    discovery=_DISCOVERY,
+    engines=_ENGINES,
+    debug_modes=False,
+    picker=_PICKER_FLAGS,
+    grove=GroveFacts(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
+)

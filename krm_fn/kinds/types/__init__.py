@@ -1,0 +1,110 @@
+"""Component types: each file is a type, and its `TYPE` holds the facts about it.
+
+Follows the operator's `internal/dynamo/component_*.go`.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from krm_fn import registry
+from krm_fn.kinds.releases import TypeDefaults
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.kinds.releases import Release
+    from krm_fn.kube.types import Labels, PodSpec
+
+
+class ComponentType(NamedTuple):
+    """The facts about a component type. The defaults are those of an unknown or empty type.
+
+    `runs_engine`: an inference engine may change the main container. `is_frontend`: clients connect to it, so it has a default ingress, and
+    other components do not discover it. `scales`: it sets the replicas of the engines of its graph, through their scaling adapters.
+    `singleton`: a graph has at most one component of this type. `picks_workers`: it is the endpoint picker of an InferencePool, and pods of
+    workers get a label by which it finds them.
+
+    `command` and `args` are those of the main container, below the user's. `ports`, variables and probes depend on the release:
+    `release_key` is their key in `Release.types`, and `defaults` are those of a type that no release lists. `service_port` names the port
+    of the Service; `port_by_number` is true if the Service has its number as target. `app_protocol` is the `appProtocol` of that port, for
+    workload kinds that set it. `annotations` are those of pods that have objects of their own, below the user's, since release 1.0.
+
+    `account` is the fixed name of the ServiceAccount, which a render binds to the ClusterRole with the key `cluster_role` in the
+    configuration. `enforces_account`: the user cannot choose another (the operator sets it when a graph becomes
+    DynamoComponentDeployments). `older_type` is the type that operators before release 1.0 write for this one; empty if it is the same.
+    """
+
+    runs_engine: bool = False
+    is_frontend: bool = False
+    scales: bool = False
+    singleton: bool = False
+    picks_workers: bool = False
+    command: tuple[str, ...] = ("/bin/sh", "-c")
+    """The main container runs its arguments with `/bin/sh -c` unless the user sets a command.
+
+    Follows the operator's `internal/dynamo/component_common.go`.
+    Rule: container.defaults
+    """
+    args: tuple[str, ...] = ()
+    release_key: str = ""
+    defaults: TypeDefaults = TypeDefaults()
+    service_port: str = "system"
+    """A Service has one port: that of the component type.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+    Rule: service.port
+    """
+    port_by_number: bool = False
+    app_protocol: str = ""
+    """In Dynamo 1.5, the gRPC port of an endpoint picker's Service has the appProtocol `http2`.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+    Rule: service.app-protocol
+    """
+    annotations: Labels = {}
+    """The proxy of a mesh stays out of the pods of an endpoint picker, which speaks TLS itself.
+
+    Follows the operator's `internal/dynamo/graph.go generateSingleDCD`.
+    Rule: metadata.mesh-sidecar
+    """
+    account: str = ""
+    cluster_role: Literal["", "planner_role", "epp_role"] = ""
+    enforces_account: bool = False
+    older_type: str = ""
+
+    @property
+    def enforced(self) -> PodSpec:
+        """The pod fields of this type that override the user's."""
+        return self.account_field if self.enforces_account else {}
+
+    @property
+    def account_field(self) -> PodSpec:
+        """The pod of a planner uses the planner's ServiceAccount.
+
+        Follows the operator's `internal/dynamo/component_planner.go`.
+        Rule: planner.pod
+        """
+        return {"serviceAccountName": self.account} if self.account else {}
+
+    def defaults_in(self, release: Release) -> TypeDefaults:
+        """Returns the ports, variables, probes and grace period of this type in a release."""
+        return release.types.get(self.release_key, self.defaults)
+
+
+UNKNOWN = ComponentType()
+
+
+def names() -> tuple[str, ...]:
+    """Returns the names of all component types."""
+    return registry.entries(sys.modules[__name__])
+
+
+@cache
+def get(name: str) -> ComponentType:
+    """Returns the component type of a name, which is case-sensitive; `UNKNOWN` for any other name."""
+    if name not in names():
+        return UNKNOWN
+    component_type: ComponentType = registry.get(sys.modules[__name__], name).TYPE
+    return component_type

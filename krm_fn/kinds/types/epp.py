@@ -1,0 +1,29 @@
+"""The endpoint picker of the Gateway API inference extension, which chooses where a gateway sends a request.
+
+Follows the operator's `internal/dynamo/component_epp.go`. `krm_fn.manifests.inference_pool` makes its objects.
+"""
+
+from __future__ import annotations
+
+from krm_fn.kinds.types import ComponentType
+from krm_fn.kube import labels, names
+
+_PORT = "grpc"
+"""The Service of an endpoint picker has the port `grpc` for the gateway.
+
+Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+Rule: service.port-grpc
+"""
+
+TYPE = ComponentType(
+    singleton=True,
+    picks_workers=True,
+    command=(),
+    release_key="epp",
+    service_port=_PORT,
+    port_by_number=True,
+    app_protocol="http2",
+    annotations={labels.MESH_SIDECAR: "false"},  # the picker speaks TLS itself, so a service mesh must not speak it for the picker
+    account=names.EPP_ACCOUNT,
+    cluster_role="epp_role",
+)

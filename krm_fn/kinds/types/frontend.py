@@ -1,0 +1,26 @@
+"""The HTTP frontend of a graph, which serves the OpenAI-compatible API. Follows the operator's `internal/dynamo/component_frontend.go`."""
+
+from __future__ import annotations
+
+from krm_fn.kinds.types import ComponentType
+
+_COMMAND = ("python3", "-m", "dynamo.frontend")
+"""A frontend runs `python3 -m dynamo.frontend` unless the user sets a command.
+
+Follows the operator's `internal/dynamo/component_frontend.go`.
+Rule: container.frontend
+"""
+_PORT = "http"
+"""The Service of a frontend has the port `http` for clients.
+
+Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+Rule: service.port-http
+"""
+
+TYPE = ComponentType(
+    is_frontend=True,
+    command=_COMMAND[:1],
+    args=_COMMAND[1:],
+    release_key="frontend",
+    service_port=_PORT,
+)

@@ -1,0 +1,52 @@
+"""Formats of names in Kubernetes, and the rules about keys and values of labels and annotations that are built of them.
+
+Follows apimachinery `pkg/util/validation/validation.go`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from krm_fn.kube.admission import Rejection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.types import Labels
+
+DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+DNS_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]([a-z0-9]|-(?!-))*(?<!-)")
+BAD_KEY = "the key is not valid; write name or domain/name"
+_NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_LABEL_VALUE = re.compile(rf"({_NAME.pattern})?")
+
+
+def validate_labels(labels: Labels) -> Iterator[Rejection]:
+    """Yields the label keys and label values that are not valid."""
+    for key, value in labels.items():
+        if not is_qualified(key):
+            yield Rejection("DYN203", (key,), BAD_KEY)
+        if not _LABEL_VALUE.fullmatch(value):
+            message = f"the label value {value!r} is not valid; use at most 63 letters, digits, dashes, underscores and dots"
+            yield Rejection("DYN204", (key,), message)
+
+
+def validate_annotations(annotations: Labels) -> Iterator[Rejection]:
+    """Yields the annotation keys that are not valid. Unlike in label keys, the domain may have capital letters."""
+    for key in annotations:
+        if not is_qualified(key.lower()):
+            yield Rejection("DYN203", (key,), BAD_KEY)
+
+
+@lru_cache(maxsize=1024)  # all graphs use the same few keys
+def is_qualified(key: str) -> bool:
+    """True if a label key or resource name is a qualified name: a name, or a domain, a slash and a name.
+
+    >>> is_qualified("nvidia.com/gpu"), is_qualified("a b")
+    (True, False)
+    """
+    prefix, slash, name = key.rpartition("/")
+    return bool(_NAME.fullmatch(name)) and not (slash and not DNS_SUBDOMAIN.fullmatch(prefix))

@@ -1,0 +1,163 @@
+"""The defaults of a component: pod, main container, variables and Service port, and the extra objects of its type.
+
+Follows the operator's `internal/dynamo/component_*.go`, and `graph.go` (addStandardEnvVars).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import env
+
+if TYPE_CHECKING:
+    from krm_fn.config import Config
+    from krm_fn.kinds.releases import ProbeDefaults, TypeDefaults
+    from krm_fn.kinds.types import ComponentType
+    from krm_fn.kube.types import Container, EnvVar, PodSpec, Probe, Resource
+    from krm_fn.plan import ComponentPlan
+
+_POD = (env.field("POD_NAME", "metadata.name"), env.field("POD_NAMESPACE", "metadata.namespace"), env.field("POD_UID", "metadata.uid"))
+"""Each main container knows the name, the namespace and the UID of its pod.
+
+Follows the operator's `internal/dynamo/component_common.go`.
+Rule: env.pod
+"""
+
+
+def container(plan: ComponentPlan, component_type: ComponentType, defaults: TypeDefaults) -> Container:
+    """The main container runs its arguments with `/bin/sh -c` unless the user sets a command.
+
+    The fields of the user win. Its `env` overrides the common variables.
+
+    Follows the operator's `internal/dynamo/component_common.go`.
+    Rule: container.defaults
+    """
+    standard = _standard(defaults)
+    if component_type.picks_workers:
+        from krm_fn.manifests import inference_pool  # noqa: PLC0415 - few graphs have an endpoint picker
+
+        return inference_pool.container(plan, standard)
+    default: Container = {}
+    if component_type.command:
+        default["command"] = list(component_type.command)
+    if component_type.args:
+        default["args"] = list(component_type.args)
+    return {**default, **standard}
+
+
+def pod(plan: ComponentPlan) -> PodSpec:
+    """A pod restarts its containers always and has the grace period of its component type.
+
+    Follows the operator's `internal/dynamo/component_common.go`.
+    Rule: pod.defaults
+    """
+    default: PodSpec = {"restartPolicy": "Always", "terminationGracePeriodSeconds": plan.defaults.grace_period}
+    if plan.type.picks_workers:
+        from krm_fn.manifests import inference_pool  # noqa: PLC0415 - few graphs have an endpoint picker
+
+        return {**default, **inference_pool.pod(plan)}
+    return {**default, **plan.type.account_field} if plan.type.account else default
+
+
+def objects(plan: ComponentPlan) -> Iterator[Resource]:
+    """The objects of a component's type in addition to workload and Service: a ServiceAccount with its RoleBinding, an InferencePool."""
+    if plan.type.account:
+        from krm_fn.manifests import rbac  # noqa: PLC0415 - few types have an account
+
+        yield from rbac.bound_account(plan.type.account, plan.identity.namespace, getattr(plan.config.rbac, plan.type.cluster_role))
+    if plan.type.picks_workers:
+        from krm_fn.manifests import inference_pool  # noqa: PLC0415 - few graphs have an endpoint picker
+
+        yield from inference_pool.objects(plan)
+
+
+def service_port(plan: ComponentPlan) -> dict[str, Any]:
+    """A Service has one port: that of the component type.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+    Rule: service.port
+    """
+    name, ports = plan.type.service_port, dict(plan.defaults.ports)
+    number = ports.get(name, plan.release.ports.system)
+    return {"name": name, "port": number, "targetPort": number if plan.type.port_by_number else name, "protocol": "TCP"}
+
+
+@lru_cache(maxsize=64)  # all components of a type share one value; it is never changed, because merging makes new objects
+def _standard(defaults: TypeDefaults) -> Container:
+    """The main container has the ports, variables and probes of its component type, unless the user sets them.
+
+    Follows the operator's `internal/dynamo/component_common.go`.
+    Rule: container.type-defaults
+    """
+    standard: Container = {}
+    if defaults.ports:
+        standard["ports"] = [{"name": name, "containerPort": number, "protocol": "TCP"} for name, number in defaults.ports]
+    if defaults.env:
+        standard["env"] = env.values(defaults.env)
+    for field, probe in defaults.probes:
+        standard[field] = _probe(probe)
+    return standard
+
+
+def _probe(defaults: ProbeDefaults) -> Probe:
+    """A default probe asks an HTTP path or a gRPC service of its port, with the figures of the component type.
+
+    Follows the operator's `internal/dynamo/component_*.go`.
+    Rule: probes.form
+    """
+    probe: Probe = {"httpGet": {"path": defaults.target, "port": defaults.port}}
+    if defaults.handler == "grpc":
+        probe = {"grpc": {"port": int(defaults.port), "service": defaults.target}}
+    if defaults.delay is not None:
+        probe["initialDelaySeconds"] = defaults.delay
+    probe["periodSeconds"] = defaults.period
+    if defaults.timeout is not None:
+        probe["timeoutSeconds"] = defaults.timeout
+    if defaults.failures is not None:
+        probe["failureThreshold"] = defaults.failures
+    return probe
+
+
+def platform_variables(config: Config) -> list[EnvVar]:
+    """Each main container gets those addresses of NATS, etcd, ModelExpress and Prometheus that the configuration has.
+
+    All other variables override them.
+
+    Follows the operator's `internal/dynamo/graph.go AddStandardEnvVars`.
+    Rule: env.platform
+    """
+    addresses = {
+        "NATS_SERVER": config.nats_address,
+        "ETCD_ENDPOINTS": config.etcd_address,
+        "MODEL_EXPRESS_URL": config.model_express_url,
+        "PROMETHEUS_ENDPOINT": config.prometheus_endpoint,
+    }
+    return env.values([(name, address) for name, address in addresses.items() if address])
+
+
+def common_variables(plan: ComponentPlan, type_name: str, defaults: TypeDefaults) -> list[EnvVar]:
+    """Each main container knows the type of its component, its namespaces, its graph and its discovery backend.
+
+    A frontend beside a worker in one pod has a type of its own. Of the Dynamo namespaces of workers, only those end with the generation.
+
+    Follows the operator's `internal/dynamo/component_common.go`.
+    Rule: env.component
+    """
+    identity = {
+        "DYN_NAMESPACE": plan.identity.dynamo_namespace,
+        "DYN_COMPONENT": type_name,
+        "DYN_PARENT_DGD_K8S_NAME": plan.identity.graph,
+        "DYN_PARENT_DGD_K8S_NAMESPACE": plan.identity.namespace,
+    }
+    discovery = {}
+    if plan.placement.discovery != "etcd":  # only here, an unknown backend counts as kubernetes
+        discovery["DYN_DISCOVERY_BACKEND"] = "kubernetes"
+    if defaults.finds_generations:
+        discovery["DYN_NAMESPACE_PREFIX"] = plan.identity.dynamo_namespace
+    if plan.identity.generation and type_name == plan.identity.type:
+        discovery["DYN_NAMESPACE_WORKER_SUFFIX"] = plan.identity.generation
+    if plan.placement.finds_containers:
+        discovery |= {"CONTAINER_NAME": "main", "DYN_KUBE_DISCOVERY_MODE": "container"}
+    return [*platform_variables(plan.config), *env.values(identity.items()), *_POD, *env.values(discovery.items())]

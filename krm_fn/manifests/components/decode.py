@@ -1,7 +1,0 @@
-"""A worker for the token phase of disaggregated serving."""
-
-from __future__ import annotations
-
-from krm_fn.manifests.components.worker import PhaseWorker
-
-COMPONENT = PhaseWorker()

@@ -1,0 +1,60 @@
+"""A frontend beside the main container, in the same pod.
+
+Follows the operator's `internal/dynamo/graph.go` mergeFrontendSidecarDefaults.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.kinds import types
+from krm_fn.kube import merge
+from krm_fn.manifests import component_defaults
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Container, VolumeMount
+    from krm_fn.plan import ComponentPlan
+
+_TYPE = "frontend"
+"""A frontend sidecar has the defaults of a frontend below its own fields.
+
+Follows the operator's `internal/dynamo/graph.go mergeFrontendSidecarDefaults`.
+Rule: container.sidecar
+"""
+
+
+def defaulted(plan: ComponentPlan, container: Container, main: Container) -> Container:
+    """A frontend sidecar has the defaults of a frontend below its own fields.
+
+    All other containers stay as they are. The sidecar gets each mount of the main container whose volume it does not mount. Its probes
+    merge with the default probes.
+
+    Follows the operator's `internal/dynamo/graph.go mergeFrontendSidecarDefaults`.
+    Rule: container.sidecar
+    """
+    if container.get("name") != plan.features.frontend_sidecar:
+        return container
+    frontend = types.get(_TYPE)
+    defaults = frontend.defaults_in(plan.release)
+    default: Container = {"name": plan.features.frontend_sidecar, **component_defaults.container(plan, frontend, defaults)}
+    merged = merge.overlay(default, merge.without(container, "env", *merge.PROBES))
+    for name in merge.PROBES:
+        written, below = container.get(name), default.get(name)
+        if written is not None:
+            merged[name] = written if below is None else merge.probe(below, written)
+    common = component_defaults.common_variables(plan, _TYPE, defaults)
+    merged["env"] = merge.envs(common, default.get("env") or (), container.get("env") or ())
+    if mounts := _mounts(merged, main):
+        merged["volumeMounts"] = mounts
+    return merged
+
+
+def _mounts(container: Container, main: Container) -> list[VolumeMount]:
+    """Returns the mounts of the container, then the first mount of each other volume of the main container."""
+    mounts = list(container.get("volumeMounts") or ())
+    names = {mount.get("name") for mount in mounts}
+    for mount in main.get("volumeMounts") or ():
+        if mount.get("name") not in names:
+            names.add(mount.get("name"))
+            mounts.append(mount)
+    return mounts

@@ -1,0 +1,130 @@
+"""All objects of one graph, and the annotations of the graph itself.
+
+Follows the operator's `internal/controller/dynamographdeployment_controller.go` reconcileResources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import krm_fn
+from krm_fn import workload_list
+from krm_fn.kube import digest, identity, labels
+from krm_fn.manifests import component_defaults, ingress, pod_builder, rbac, services, volumes, workloads
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Labels, Resource
+    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.plan import GraphPlan
+
+
+def pods(plan: GraphPlan) -> list[Pods]:
+    """Returns the pods of each component, in the order of the spec. They are built once, for the checks and for the render."""
+    return [pod_builder.pods(component, workloads.get(component.placement.workload).roles(component)) for component in plan.components]
+
+
+def render(plan: GraphPlan, pods: Sequence[Pods]) -> list[Resource]:
+    """Returns all objects of a graph or a standalone component, in the order of the spec. `pods` holds the pods of each component."""
+    return list(_objects(plan, pods))
+
+
+def _objects(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
+    if not plan.standalone:
+        yield from _shared(plan)
+    grouped = next((component for component in plan.components if component.placement.nodes > 1), None)
+    if grouped and plan.release.engines.waits_for_leader:
+        from krm_fn.manifests import wait_for_leader  # noqa: PLC0415 - a render under the oldest release starts without it
+
+        yield wait_for_leader.config_map(grouped)
+    for workload, components in workloads.grouped(pods).items():
+        yield from workload.render(plan, components)
+    for component in plan.components:
+        if component.features.gpu_memory:
+            from krm_fn.manifests import gpu_memory  # noqa: PLC0415 - few components share GPUs
+
+            yield gpu_memory.claim_template(component, component.features.gpu_memory)
+    for component in plan.components:
+        yield from services.for_component(component, workloads.get(component.placement.workload).service_template(component))
+        yield from ingress.of(component)
+    yield from services.of_models(plan)
+    yield from _inventory(plan)
+
+
+def _shared(plan: GraphPlan) -> Iterator[Resource]:
+    """Yields the objects that the components of a graph share. The operator makes none of them for a standalone component."""
+    yield from volumes.claims(plan)
+    yield from _adapters(plan)
+    if plan.discovery == "kubernetes":
+        yield from rbac.discovery(plan)
+    for component in plan.components:
+        yield from component_defaults.objects(component)
+
+
+def _adapters(plan: GraphPlan) -> Iterator[Resource]:
+    """A service with an enabled scaling adapter has a DynamoGraphDeploymentScalingAdapter, through which an autoscaler sets its replicas.
+
+    It has the API version of the graph.
+
+    Follows the operator's `internal/controller/dynamographdeployment_controller.go reconcileScalingAdapters`.
+    Rule: scaling.adapter
+    """
+    for component in plan.components:
+        if component.placement.autoscaled:
+            yield {
+                "apiVersion": plan.ref.api_version,
+                "kind": "DynamoGraphDeploymentScalingAdapter",
+                "metadata": {
+                    "name": component.identity.name,
+                    "namespace": plan.namespace,
+                    "labels": {labels.GRAPH: plan.name, labels.COMPONENT: component.identity.service},
+                },
+                "spec": {
+                    "replicas": component.placement.replicas_or_one,
+                    "dgdRef": {"name": plan.name, plan.word("dgdRef", "componentName"): component.identity.service},
+                },
+            }
+
+
+def _inventory(plan: GraphPlan) -> Iterator[Resource]:
+    """With `components: true`, each component has a DynamoComponentDeployment for `kubectl get dcd`.
+
+    A plan holds an inventory if the configuration enables it.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
+    Rule: components.inventory
+    """
+    for component in plan.components:
+        if component.inventory is not None:
+            yield {
+                "apiVersion": f"{identity.DYNAMO_GROUP}/{plan.release.reads}",
+                "kind": "DynamoComponentDeployment",
+                "metadata": {"name": component.identity.workload_name, "namespace": plan.namespace, "labels": component.identity.labels},
+                "spec": component.inventory,
+            }
+
+
+def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
+    """Returns the annotations that a render writes on the graph itself. They depend on the input only, and contain no time."""
+    entries = [entry for component in plan.components for entry in workloads.get(component.placement.workload).entries(plan, component)]
+    return {
+        labels.WORKLOADS: workload_list.write(entries),
+        labels.SUMMARY: _summary(plan),
+        labels.SPEC_HASH: digest.of_value(spec),
+        labels.ORCHESTRATOR: plan.orchestrator,
+        labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
+        **({labels.RESTART: plan.config.restart} if plan.restart and plan.restart.id and plan.config.restart == "sync" else {}),
+    }
+
+
+def _summary(plan: GraphPlan) -> str:
+    """Returns the size of the graph for people: `2 services, 3 pods, 8 GPUs`."""
+    pods = gpus = 0
+    for component in plan.components:
+        nodes = component.placement.replicas_or_one * component.placement.nodes
+        pods, gpus = pods + nodes * component.features.pods_per_node, gpus + nodes * component.pod.gpus.number
+    return ", ".join(_counted(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

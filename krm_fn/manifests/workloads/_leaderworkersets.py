@@ -1,0 +1,135 @@
+"""The parts of LeaderWorkerSets that are the same in all releases of the operator: their roles, their fields and the rules about names.
+
+Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go` generateLeaderWorkerSet and neighbours, and
+`internal/dynamo/lws.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import labels, names, pod_templates
+from krm_fn.manifests.workloads import Workload
+from krm_fn.plan import RolePlan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from krm_fn.kube.types import Labels, PodTemplate, Resource
+    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Result
+
+API_VERSION = "leaderworkerset.x-k8s.io/v1"
+"""LeaderWorkerSets have the API version `leaderworkerset.x-k8s.io/v1`.
+
+Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
+Rule: leader-worker-set.api-version
+"""
+GROUP_KIND = ("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+
+
+class Sets(Workload):
+    """Runs multinode components in deployment mode. A release decides how many sets a component has."""
+
+    kinds = ("LeaderWorkerSet",)
+    templates = pod_templates.GROUP
+
+    def sets(self, plan: ComponentPlan) -> int:
+        """Returns the number of LeaderWorkerSets of a component."""
+        raise NotImplementedError
+
+    def groups(self, plan: ComponentPlan) -> int:
+        """Returns the number of groups in the last LeaderWorkerSet of a component."""
+        raise NotImplementedError
+
+    def roles(self, plan: ComponentPlan) -> Iterator[RolePlan]:
+        """A group of a LeaderWorkerSet has one leader and a worker for each other node.
+
+        Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec,
+        generateWorkerPodTemplateSpec`.
+        Rule: leader-worker-set.roles
+        """
+        if self.sets(plan) == 0:
+            return
+        addressing = self.addressing(plan)
+        yield RolePlan(plan, plan.identity.workload_name, "leader", addressing=addressing)
+        yield RolePlan(plan, plan.identity.workload_name, "worker", addressing=addressing)
+
+    def selector(self, plan: ComponentPlan) -> Labels:
+        """The Service of a component with LeaderWorkerSets selects only the leaders, because only they serve requests.
+
+        Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateService`.
+        Rule: leader-worker-set.selector
+        """
+        return {**super().selector(plan), labels.ROLE: "leader"}
+
+    def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """Reports services whose name is also a name that the LeaderWorkerSet controller uses.
+
+        The controller creates a headless Service with the name of each LeaderWorkerSet. If a component's Service has that name, the pods of
+        the group have no host names. If a multinode service has that name, its leaders cannot start, because the StatefulSet of the other
+        service's followers has the name of their StatefulSet.
+        """
+        for plan in plans:
+            for other in graph.components:
+                index = names.instance_of(plan.identity.workload_name, other.service_name)
+                if index is not None and index < self.sets(plan):
+                    message = f"service {plan.identity.service} and this service would both have the Service {other.service_name}"
+                    yield results.error("DYN190", f"{message}; rename one of the services", other.ref, other.at("name"))
+
+    def check(self, pods: Pods) -> Iterator[Result]:
+        """Reports errors that the operator finds when it makes the LeaderWorkerSet (checkMainContainer), and long names."""
+        plan = pods.plan
+        if self.sets(plan) == 0:
+            return
+        name = names.instance(plan.identity.workload_name, self.sets(plan) - 1)
+        over = len(names.instance(name, max(self.groups(plan), 1) - 1)) - names.GROUP_LIMIT - 2
+        if over > 0:
+            message = f"the LeaderWorkerSet would be named {name}, which is {over} over the limit of {len(name) - over} characters"
+            yield results.error("DYN143", f"{message}; shorten the graph's or the service's name", plan.ref, plan.at("name"))
+        elif names.SERVICE.fullmatch(plan.service_name) and not names.SERVICE.fullmatch(name):
+            message = f"the LeaderWorkerSet would be named {name}, which is no valid name of a Service; use letters, digits and dashes"
+            yield results.error("DYN141", message, plan.ref, plan.at("name"))
+        for field in ("command", "args"):
+            if not pods.main.get(field):
+                message = f"{field} is required in a multinode service, because the flags for the other nodes are added to it; set it"
+                yield results.error("DYN161", message, plan.ref, plan.at("main", field))
+
+
+def resource(plan: ComponentPlan, index: int, replicas: int | None, marks: Labels, templates: Iterable[PodTemplate]) -> Resource:
+    """A component on several nodes has LeaderWorkerSets.
+
+    One LeaderWorkerSet. `marks` are its labels; `replicas` is None if an autoscaler sets it. `templates` has one for each role.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet`.
+    Rule: leader-worker-set.object
+    """
+    leader, worker = templates
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": names.instance(plan.identity.workload_name, index), "namespace": plan.identity.namespace, "labels": marks},
+        "spec": {
+            **({} if replicas is None else {"replicas": replicas}),
+            "startupPolicy": "LeaderCreated",
+            "leaderWorkerTemplate": {"size": plan.placement.nodes, "leaderTemplate": leader, "workerTemplate": worker},
+        },
+    }
+
+
+def labels_of(template: PodTemplate, added: Labels) -> Labels:
+    """Returns the labels of a template with others, without the selector of a Deployment."""
+    return {**{key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}, **added}
+
+
+def follower_hosts(plan: ComponentPlan) -> tuple[str, ...]:
+    """The hosts of the followers are counted by the shell of the leader.
+
+    The name of a follower is the leader's name with the follower's index.
+
+    Follows the operator's `internal/dynamo/lws.go`.
+    Rule: leader-worker-set.follower-hosts
+    """
+    return tuple(rf"""$(echo "$LWS_LEADER_ADDRESS" | sed 's/\./-{index}\./')""" for index in range(1, plan.placement.nodes))

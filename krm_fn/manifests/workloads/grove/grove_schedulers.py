@@ -1,0 +1,60 @@
+"""The scheduler of the pods, and its queue.
+
+Follows the operator's `internal/dynamo/grove.go` (injectKaiSchedulerIfEnabled, injectVolcanoSchedulerIfEnabled).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import labels
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Labels, PodSpec
+    from krm_fn.plan import ComponentPlan, GraphPlan
+
+KAI, VOLCANO = "kai-scheduler", "volcano"
+"""The KAI scheduler has the name `kai-scheduler`.
+
+Follows the operator's `internal/dynamo/grove.go injectKaiSchedulerIfEnabled`.
+Rule: grove.kai-scheduler
+"""
+_DEFAULT = "default-scheduler"
+
+
+def enabled(plan: ComponentPlan) -> str:
+    """Returns the scheduler that the configuration enables for Grove; empty for the default scheduler."""
+    if plan.config.grove.kai_scheduler.enabled:
+        return KAI
+    return VOLCANO if plan.release.grove.volcano and plan.config.grove.volcano_scheduler.enabled else ""
+
+
+def scheduler(plan: ComponentPlan) -> str:
+    """Returns the scheduler of a component's pods: the user's, otherwise the enabled one."""
+    return plan.pod.spec.get("schedulerName") or enabled(plan) or _DEFAULT
+
+
+def scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
+    """A clique has the scheduler of the configuration and the label of its queue, unless the user names another scheduler.
+
+    Returns the pod spec and the queue label. The enabled scheduler gets all pods without another scheduler.
+
+    Follows the operator's `internal/dynamo/grove.go injectKaiSchedulerIfEnabled, injectVolcanoSchedulerIfEnabled`.
+    Rule: grove.queue
+    """
+    name = enabled(plan)
+    if not name or scheduler(plan) != name:
+        return spec, {}
+    queue = _queue(graph, labels.KAI_QUEUE_NAME) or plan.config.grove.kai_scheduler.queue
+    return {**spec, "schedulerName": name}, {labels.KAI_QUEUE: queue} if name == KAI else {}
+
+
+def queue_annotation(graph: GraphPlan) -> Labels:
+    """Returns the annotation of a PodCliqueSet with the queue of Volcano, if the graph names one."""
+    queue = _queue(graph, labels.VOLCANO_QUEUE_NAME)
+    enables = graph.release.grove.volcano and graph.config.grove.volcano_scheduler.enabled
+    return {labels.VOLCANO_QUEUE: queue} if enables and queue else {}
+
+
+def _queue(graph: GraphPlan, annotation: str) -> str:
+    return graph.annotations.get(annotation, "").strip()

@@ -1,0 +1,147 @@
+"""Attributes output to input fields: reverts one field at a time, renders again, and attributes to it every change that disappears."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from krm_fn import config, expand
+from krm_fn.kube import identity, labels, paths
+from krm_fn.provenance import object_changes
+from krm_fn.resolve import cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
+    from krm_fn.results import Path
+
+Origin = TypeVar("Origin")
+FieldNumber = tuple[int, int | None]
+"""The number of a change and of its field; None for the object as a whole."""
+
+EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
+"""The Dynamo kinds from which a render makes objects."""
+
+
+class Ablation(NamedTuple, Generic[Origin]):
+    """The inputs of a render with some fields reverted. `origins` name these fields as the caller wants them."""
+
+    origins: tuple[Origin, ...]
+    resources: Sequence[Resource]
+    config: Config
+
+    def objects(self) -> dict[ObjectKey, Resource] | None:
+        """The rendered objects by key; None if a Dynamo resource does not render any more."""
+        expansion = expand.expand(self.resources, self.config)
+        failed = (result.ref for result in expansion.results if result.severity == "error")
+        if any(not ref or (ref.kind in EXPANDED and ref.api_version.startswith(f"{identity.DYNAMO_GROUP}/")) for ref in failed):
+            return None
+        namespace = self.config.namespace or cluster.NAMESPACE
+        return {identity.key(resource, namespace): resource for resource in expansion.resources}
+
+
+def attribute(ablations: Iterable[Ablation[Origin]], changes: Sequence[tuple[int, ObjectChange]]) -> dict[FieldNumber, tuple[Origin, ...]]:
+    """The origins of the changes that disappear in one of the renders, or become other changes. Those that disappear have priority."""
+    exact: dict[FieldNumber, list[Origin]] = {}
+    near: dict[FieldNumber, list[Origin]] = {}
+    for ablation in ablations:
+        objects = ablation.objects()
+        for number, change in changes if objects is not None else ():
+            rendered = (objects or {}).get(change.key)
+            for index, is_exact in _lost(change, rendered and labels.without_tool_annotations(rendered)):
+                (exact if is_exact else near).setdefault((number, index), []).extend(ablation.origins)
+    return {field: tuple(dict.fromkeys(origins)) for field, origins in (near | exact).items()}
+
+
+def moved(ablated: Resource, current: Resource) -> list[Path]:
+    """The fields of an object that it has only with the reverted fields, or has with another value."""
+    return [change.path for change in object_changes.between(ablated, current) if change.new is not None and not change.order]
+
+
+def _lost(change: ObjectChange, rendered: Resource | None) -> Iterator[tuple[int | None, bool]]:
+    """The fields of a change that disappear or become another change in a render. True if the field disappears."""
+    if change.old is None or change.new is None:
+        if (rendered is None) == (change.old is None):
+            yield None, True
+        return
+    if rendered is None or rendered == change.new:
+        return
+    remaining = object_changes.between(rendered, change.new)
+    same = {_identity(field) for field in remaining}
+    names = [_names(field) for field in remaining]
+    for index, field in enumerate(change.fields):
+        steps = _names(field)
+        if _identity(field) in same:
+            yield index, True
+        elif any(other[: len(steps)] == steps or steps[: len(other)] == other for other in names):
+            yield index, False
+
+
+def _names(field: FieldChange) -> Path:
+    """The names of a path up to a list without keys: indexes differ between renders."""
+    return next((field.names[:at] for at, step in enumerate(field.names) if isinstance(step, int)), field.names)
+
+
+def _identity(field: FieldChange) -> tuple[Path, str, str]:
+    return _names(field), repr(field.old), repr(field.new)
+
+
+def reverted(now: Resource, was: Resource, field: FieldChange) -> Resource:
+    """A copy of a resource in which one field has its old value. It shares all other parts with the resource."""
+    value = paths.at(was, field.before) if field.order else field.old
+    return with_value(now, field.path, value, insert=field.new is None)
+
+
+def with_value(resource: Resource, path: Path, value: Any, *, insert: bool = False) -> Resource:
+    """A copy of a resource with another value of a field. None removes the field. `insert` adds an entry to a list."""
+    copy: Resource = _with_value(resource, path, value, insert=insert)
+    return copy
+
+
+def without(resource: Resource, fields: Iterable[Path]) -> Resource:
+    """A copy of a resource without some fields. Later entries of a list go first, so that the indexes of the others stay."""
+    removed = set(fields)
+    for path in sorted(removed, key=lambda path: tuple((-step, "") if isinstance(step, int) else (0, step) for step in path)):
+        if not any(path[:length] in removed for length in range(len(path))):
+            resource = with_value(resource, path, None)
+    return resource
+
+
+def with_default(settings: Config, path: Path) -> Config:
+    """The configuration with the default of one key."""
+    changed: Config = _with_default(settings, type(settings)(), path)
+    return changed
+
+
+def _with_value(holder: Any, path: Path, value: Any, *, insert: bool) -> Any:
+    if not path:
+        return value
+    step: Any = path[0]
+    copy: Any = dict(holder) if isinstance(holder, dict) else list(holder)
+    if len(path) > 1:
+        copy[step] = _with_value(copy[step], path[1:], value, insert=insert)
+    elif value is not None and insert and isinstance(copy, list):
+        copy.insert(step, value)
+    elif value is not None:
+        copy[step] = value
+    elif isinstance(copy, list) or step in copy:
+        del copy[step]
+    return copy
+
+
+def _with_default(settings: Any, default: Any, path: Path) -> Any:
+    if not path:
+        return default
+    name = next(name for name in settings._fields if config.key(name) == path[0])
+    return settings._replace(**{name: _with_default(getattr(settings, name), getattr(default, name), path[1:])})
+
+
+def unlike(ablation: Ablation[Any], current: Mapping[ObjectKey, Resource]) -> dict[ObjectKey, list[Path]]:
+    """The fields that each current object has only with the reverted fields; `()` for an object that is gone. Empty if the render fails."""
+    objects = ablation.objects()
+    if objects is None:
+        return {}
+    return {key: moved(objects[key], resource) if key in objects else [()] for key, resource in current.items()}

@@ -1,0 +1,196 @@
+"""Changes between two states of objects: the fields that differ. Entries of lists are matched by their merge keys.
+
+Keys come from the schemas of Kubernetes and Dynamo. In other lists, the names of the entries are the keys if each entry has its own.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kube import paths, pod_templates
+from krm_fn.records import NamedTuple
+from krm_fn.schema import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path
+    from krm_fn.schema.table import Schema
+
+_POD = "io.k8s.api.core.v1.PodSpec"
+_KEYS = "x-kubernetes-list-map-keys"
+_LONGEST = 2000
+"""The longest lists without keys of which the common entries are searched; the search takes quadratic time."""
+
+
+class FieldChange(NamedTuple):
+    """One field that differs. `path` is its place in the new object, or where a removed field would be there.
+
+    `old` is None for an added field, and `new` is None for a removed field. `before` is the place in the old object, or where an added
+    field would be there. `names` is the path with the key of a list entry in place of its index, for lists whose entries have keys. If
+    only the order of a list changed, `order` is true, and `old` and `new` are the keys of its entries in their order.
+    """
+
+    path: Path
+    old: Any
+    new: Any
+    before: Path = ()
+    names: Path = ()
+    order: bool = False
+
+
+class ObjectChange(NamedTuple):
+    """One object in both states. `old` is None for a new object, and `new` is None for an object that the new state does not have.
+
+    `fields` is empty for an object that is the same in both states, is new, or was removed.
+    """
+
+    key: ObjectKey
+    old: Resource | None
+    new: Resource | None
+    fields: tuple[FieldChange, ...] = ()
+
+
+def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
+    """The fields that differ between two states of one resource.
+
+    The order of entries with keys counts in Dynamo's resources and in objects with pods, because it can change pods.
+    """
+    address = results.ref(new)
+    definition = table.load().kinds.get(address.kind, {}).get(address.api_version)
+    schema = _reference({"$ref": definition}) if definition else _with_pods()
+    ordered = definition is not None or any(next(paths.find(new, [place.spec]), None) for place in pod_templates.ALL)
+    return tuple(_Walk(ordered=ordered).values(old, new, schema, _Location()))
+
+
+def in_parts(old: Any, new: Any) -> tuple[FieldChange, ...]:
+    """The fields that differ between two parts of a resource, for example two pod templates. The order of all lists counts."""
+    return tuple(_Walk(ordered=True).values(old, new, {}, _Location()))
+
+
+def of_parts(old: Any, new: Any, at: Path = ()) -> tuple[Path, ...]:
+    """The paths of the fields that differ between two parts of a resource. `at` is the path of the parts."""
+    return tuple((*at, *each.path) for each in in_parts(old, new))
+
+
+@cache
+def _with_pods() -> Schema:
+    """A schema in which only the pods of all workload objects are known."""
+    root: Schema = {}
+    for place in pod_templates.ALL:
+        at = root
+        for step in place.spec:
+            at = at.setdefault("items", {}) if step == paths.EVERY else at.setdefault("properties", {}).setdefault(step, {})
+        at["$ref"] = _POD
+    return root
+
+
+def _reference(schema: Schema) -> Schema:
+    """The schema to which a reference leads."""
+    while "$ref" in schema:
+        schema = table.load().definitions[schema["$ref"]]
+    return schema
+
+
+class _Location:
+    """The path of a value: in the old resource, in the new one, and with the keys of list entries."""
+
+    __slots__ = ("names", "new", "old")
+
+    def __init__(self, old: Path = (), new: Path = (), names: Path = ()) -> None:
+        self.old, self.new, self.names = old, new, names
+
+    def __truediv__(self, step: str | int) -> _Location:
+        """The path of a field, or of an entry with the same index in both states."""
+        return self.entry(step, step, step)
+
+    def entry(self, old: str | int, new: str | int, name: str | int) -> _Location:
+        """The path of an entry of a list."""
+        return _Location((*self.old, old), (*self.new, new), (*self.names, name))
+
+    def change(self, old: Any, new: Any, *, order: bool = False) -> FieldChange:
+        """The change of the value at this place."""
+        return FieldChange(self.new, old, new, self.old, self.names, order)
+
+
+class _Walk:
+    """One comparison. If `ordered` is true, the order of all lists counts, otherwise only that of lists without keys."""
+
+    def __init__(self, *, ordered: bool) -> None:
+        self._ordered = ordered
+
+    def values(self, old: Any, new: Any, schema: Schema, at: _Location) -> Iterator[FieldChange]:
+        """The changes of any value."""
+        schema = _reference(schema)
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from self._objects(old, new, schema, at)
+        elif isinstance(old, list) and isinstance(new, list):
+            yield from self._lists(old, new, schema, at)
+        elif old != new or type(old) is not type(new):
+            yield at.change(old, new)
+
+    def _objects(self, old: Resource, new: Resource, schema: Schema, at: _Location) -> Iterator[FieldChange]:
+        fields, others = schema.get("properties", {}), schema.get("additionalProperties")
+        inner = others if isinstance(others, dict) else {}
+        for key in dict.fromkeys((*new, *old)):
+            before, after = old.get(key), new.get(key)
+            yield from self.values(before, after, fields.get(key, inner), at / key)
+
+    def _lists(self, old: list[Any], new: list[Any], schema: Schema, at: _Location) -> Iterator[FieldChange]:
+        items = schema.get("items", {})
+        before, after = (_by_key(entries, schema.get(_KEYS, ())) for entries in (old, new))
+        if before is None or after is None:
+            yield from self._sequences(old, new, items, at)
+            return
+        for key, index in after.items():
+            if key in before:
+                yield from self.values(old[before[key]], new[index], items, at.entry(before[key], index, key))
+            else:
+                yield at.entry(min(index, len(old)), index, key).change(None, new[index])
+        for key, index in before.items():
+            if key not in after:
+                yield at.entry(index, min(index, len(new)), key).change(old[index], None)
+        kept = [key for key in before if key in after]
+        now = [key for key in after if key in before]
+        if self._ordered and kept != now:
+            yield at.change(kept, now, order=True)
+
+    def _sequences(self, old: list[Any], new: list[Any], items: Schema, at: _Location) -> Iterator[FieldChange]:
+        """The changes of lists without keys: entries that come, go, or take the place of others."""
+        for from_old, to_old, from_new, to_new in _blocks([repr(each) for each in old], [repr(each) for each in new]):
+            both = min(to_old - from_old, to_new - from_new)
+            for step in range(both):
+                here = at.entry(from_old + step, from_new + step, from_new + step)
+                yield from self.values(old[from_old + step], new[from_new + step], items, here)
+            for index in range(from_new + both, to_new):
+                yield at.entry(min(from_old + both, len(old)), index, index).change(None, new[index])
+            for index in range(from_old + both, to_old):
+                yield at.entry(index, min(from_new + both, len(new)), index).change(old[index], None)
+
+
+def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """The parts of two lists that differ: where each begins and ends in the old list and in the new one."""
+    if max(len(old), len(new)) > _LONGEST:
+        yield 0, len(old), 0, len(new)
+        return
+    for kind, *block in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield block[0], block[1], block[2], block[3]
+
+
+def _by_key(entries: list[Any], keys: Sequence[str]) -> dict[str, int] | None:
+    """The index of each entry by its key; None if the entries have no keys of their own. The first key is enough if it differs in all."""
+    for wanted in (keys[:1], keys) if keys else (("name",),):
+        found = {}
+        for index, entry in enumerate(entries):
+            values = [entry.get(key) for key in wanted] if isinstance(entry, dict) else []
+            if values and isinstance(values[0], str | int):
+                found["/".join(str(value) for value in values if value is not None)] = index
+        if len(found) == len(entries):
+            return found
+    return None

@@ -1,0 +1,113 @@
+"""Renders with a second core whose values carry marks, and reads from which fields, settings and rules each value was made.
+
+The second core is the ordinary one, loaded once more through an import hook that rewrites its syntax trees. The ordinary core does not know
+of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krm_fn import config
+from krm_fn.kube import identity
+from krm_fn.provenance import marked_values, tracing_loader
+from krm_fn.provenance.marked_values import NONE, ConfigMark, RuleMark, Text, UserMark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.provenance.marked_values import Marks, Overridden
+    from krm_fn.results import Path
+
+
+class Leaf(NamedTuple):
+    """A value of an object that is no mapping and no list, or an empty one.
+
+    `marks` are what the value was made of. `placed` are the rules in the marks of the nearest key: they put the value there. `overridden`
+    are the values that it replaced.
+    """
+
+    path: Path
+    value: Any
+    marks: Marks
+    placed: Marks
+    overridden: tuple[Overridden, ...]
+
+
+class Trace(NamedTuple):
+    """The objects of a render without their marks, in the order of the render, and the leaves of each object by its key."""
+
+    resources: list[Resource]
+    leaves: dict[ObjectKey, list[Leaf]]
+
+
+def render(resources: Sequence[Resource], settings: Config) -> Trace:
+    """Renders with the second core. The objects are those of the ordinary core; `krm_fn.review.explain` compares them."""
+    with tracing_loader.second_core() as load:
+        core, kind = load("krm_fn.expand"), load("krm_fn.config").Config
+        marked = [marked_resource(resource, index) for index, resource in enumerate(resources)]
+        rendered = core.expand(marked, marked_config(settings, kind, config.key)).resources
+    plain = [marked_values.plain(resource) for resource in rendered]
+    traced = {identity.key(resource): list(leaves(marked)) for resource, marked in zip(plain, rendered, strict=True)}
+    return Trace(plain, traced)
+
+
+def leaves(value: Any, path: Path = (), key: Any = "") -> Iterator[Leaf]:
+    """The leaves of a value. `key` is the nearest key above the value."""
+    if type(value) is dict and value:
+        for name, inner in value.items():
+            yield from leaves(inner, (*path, marked_values.plain(name)), name)
+    elif type(value) is list and value:
+        for index, inner in enumerate(value):
+            yield from leaves(inner, (*path, index), key)
+    else:
+        placed = key.marks if type(key) is Text else NONE
+        rules = frozenset(mark for mark in placed if isinstance(mark, RuleMark))
+        overridden = key.overridden if type(key) is Text else ()
+        yield Leaf(path, marked_values.plain(value), marked_values.of(value) or placed, rules, overridden)
+
+
+def marked_resource(resource: Resource, index: int) -> Resource:
+    """The resource with marked values and keys. `index` is its index in the input."""
+    marked: Resource = _marked_field(resource, index, ())
+    return marked
+
+
+def marked_config(settings: Config, kind: Any, key: Callable[[str], str]) -> Any:
+    """The configuration as a value of `kind`, the type of the second core. `key` returns the key of an attribute in the functionConfig."""
+    return _marked_settings(settings, kind, key, ())
+
+
+def _marked_field(value: Any, index: int, path: Path) -> Any:
+    if type(value) is dict:
+        return {
+            Text(name, frozenset((UserMark(index, (*path, name)),))) if isinstance(name, str) else name: _marked_field(
+                inner, index, (*path, name)
+            )
+            for name, inner in value.items()
+        }
+    if type(value) is list:
+        return [_marked_field(inner, index, (*path, step)) for step, inner in enumerate(value)]
+    return marked_values.marked(value, frozenset((UserMark(index, path),)))
+
+
+def _marked_settings(settings: Any, kind: Any, key: Callable[[str], str], path: Path) -> Any:
+    """A named tuple of settings. The type of a nested one is that of its default."""
+    marked = {}
+    for attribute, value in zip(settings._fields, settings, strict=True):
+        inner = (*path, key(attribute))
+        default = kind._field_defaults[attribute]
+        is_nested = hasattr(default, "_fields")
+        marked[attribute] = _marked_settings(value, type(default), key, inner) if is_nested else _marked_setting(value, inner)
+    return kind(**marked)
+
+
+def _marked_setting(value: Any, path: Path) -> Any:
+    """A setting. All entries of a list have the mark of the list."""
+    if isinstance(value, tuple):
+        entries = [_marked_setting(entry, path) for entry in value]
+        return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
+    return marked_values.marked(value, frozenset((ConfigMark(path),)))

@@ -1,0 +1,119 @@
+"""Facts of a component that both API versions write alike: nodes, workload kind, engine, ingress, base model, endpoint picker.
+
+Follows the operator's `internal/dynamo/graph.go` GenerateDefaultIngressSpec and `internal/dynamo/epp/config.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.kinds import engines, types
+from krm_fn.plan import EndpointPicker, Exposure, Identity, Ingress
+from krm_fn.resolve import graph_context
+from krm_fn.resolve.graph_context import GraphContext
+
+if TYPE_CHECKING:
+    from krm_fn.kinds.engines import Engine
+    from krm_fn.kinds.types import ComponentType
+    from krm_fn.kube.types import Container
+    from krm_fn.plan import ComponentPlan, SourcePaths
+
+
+def nodes(written: dict[str, Any]) -> int:
+    """A replica runs on the number of nodes in `multinode.nodeCount`, by default two; without `multinode`, it runs on one.
+
+    Follows the operator's `internal/dynamo/graph.go`.
+    Rule: replicas.nodes
+    """
+    return 1 if written.get("multinode") is None else written["multinode"].get("nodeCount") or 2
+
+
+def workload(context: GraphContext, written: dict[str, Any]) -> str:
+    """The name of the workload kind. In deployment mode it depends on the number of nodes; otherwise it is the orchestrator's."""
+    if context.orchestrator != "deployment":
+        return context.orchestrator
+    several = nodes(written) > 1 and context.config.leader_worker_set.enabled
+    return context.release.multinode_workload if several else "deployment"
+
+
+def engine(context: GraphContext, component_type: ComponentType, container: Container, paths: SourcePaths) -> Engine:
+    """The engine of a component (operator: determineBackendFramework). Findings are added to `context.findings`."""
+    if not component_type.runs_engine:
+        return engines.NONE
+    detected = engines.detect([*(container.get("command") or ()), *(container.get("args") or ())])
+    if len(detected) == 1 and context.framework and context.framework != detected[0]:
+        message = f"the command starts {detected[0]}, but spec.backendFramework is {context.framework}; change one of the two"
+        context.findings.append(results.error("DYN121", message, context.ref, paths.at("main", "args")))
+    if len(detected) > 1 and not context.framework:
+        message = f"the command starts {' and '.join(detected)}; set spec.backendFramework to the engine of the graph"
+        context.findings.append(results.error("DYN122", message, context.ref, paths.at("main", "args")))
+    return engines.get(detected[0] if len(detected) == 1 else context.framework)
+
+
+def check_engines(context: GraphContext, plans: tuple[ComponentPlan, ...]) -> None:
+    """Reports components of a graph that run different engines. From 1.0 on the operator refuses them, because workers share a hash."""
+    running = {plan.engine.name: plan for plan in reversed(plans) if plan.engine is not engines.NONE}
+    if len(running) < 2 or context.framework:
+        return
+    first, *others = sorted(running.values(), key=plans.index)
+    for plan in others:
+        message = f"this component runs {plan.engine.name}, and {first.identity.service} runs {first.engine.name}"
+        mend = "use one engine in each graph"
+        context.findings.append(results.error("DYN478", f"{message}; {mend}", context.ref, plan.at("main", "args")))
+
+
+def exposure(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Exposure:
+    """Ingress, base model and endpoint picker of one component."""
+    return Exposure(
+        ingress=_ingress(context, identity, written),
+        model=(written.get("modelRef") or {}).get("name") or "",
+        picker=_endpoint_picker(written.get("eppConfig") or {}),
+    )
+
+
+def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Ingress:
+    """The `ingress` of a component decides its external access; a frontend without one has the configured ingress.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDefaultIngressSpec`.
+    Rule: ingress.own
+    """
+    own, default, kind = written.get("ingress"), context.config.ingress, types.get(identity.type)
+    if not graph_context.allows_ingress(context, kind):
+        return Ingress()
+    if own is not None:
+        return Ingress(
+            enabled=bool(own.get("enabled")),
+            host=own.get("host") or "",
+            prefix=own.get("hostPrefix") or "",
+            suffix=own.get("hostSuffix"),
+            class_name=own.get("ingressControllerClassName"),
+            tls=own.get("tls") is not None,
+            tls_secret=(own.get("tls") or {}).get("secretName") or "",
+            virtual_service=bool(own.get("useVirtualService")),
+            gateway=own.get("virtualServiceGateway"),
+            labels=own.get("labels"),
+            annotations=own.get("annotations"),
+        )
+    if not kind.is_frontend or not context.name:
+        return Ingress()
+    return Ingress(
+        enabled=bool(default.class_name or default.istio_gateway),
+        host=context.name,
+        suffix=default.host_suffix or None,
+        class_name=default.class_name or None,
+        tls=bool(default.tls_secret_name),
+        tls_secret=default.tls_secret_name,
+        virtual_service=bool(default.istio_gateway),
+        gateway=default.istio_gateway or None,
+    )
+
+
+def _endpoint_picker(written: dict[str, Any]) -> EndpointPicker:
+    by_name = written.get("configMapRef")
+    return EndpointPicker(
+        config=written.get("config"),
+        by_reference=by_name is not None,
+        config_map=(by_name or {}).get("name") or "",
+        key=(by_name or {}).get("key") or "",
+    )

@@ -1,0 +1,117 @@
+"""Facts of a graph that its components share or inherit. They depend on the orchestrator.
+
+The Dynamo operator has two paths. On the first, each component becomes a DynamoComponentDeployment, from which the objects are made
+(`internal/dynamo/graph.go` GenerateDynamoComponentsDeployments). On the second, one object holds the whole graph (`grove.go`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kinds import orchestrators
+from krm_fn.kube import labels, quantity
+from krm_fn.plan import Claim
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from krm_fn.config import Config
+    from krm_fn.kinds.releases import Release
+    from krm_fn.kinds.types import ComponentType
+    from krm_fn.kube.types import EnvVar, Labels, PodSpec, Resource
+    from krm_fn.plan import SourcePaths
+    from krm_fn.resolve.cluster import ClusterFacts
+    from krm_fn.results import Ref, Result
+
+_NOTED = {"grove": "grove", "component": "deployment"}
+_INHERITED = (labels.ENABLE_METRICS, labels.DISCOVERY_BACKEND)
+
+
+class GraphContext(NamedTuple):
+    """The facts that all components of one resource share. Readers add findings to `findings`. `name` is the graph's name, or empty."""
+
+    name: str
+    namespace: str
+    ref: Ref
+    config: Config
+    release: Release
+    cluster: ClusterFacts
+    orchestrator: str
+    framework: str
+    envs: list[EnvVar]
+    discovery: str
+    paths: SourcePaths
+    findings: list[Result]
+
+    @property
+    def per_component(self) -> bool:
+        """True if each component has its own objects, as with DynamoComponentDeployments."""
+        return self.orchestrator not in orchestrators.WHOLE_GRAPH
+
+
+def orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
+    """The orchestrator of a graph: the configured one, or `deployment` if the graph opts out of Grove."""
+    return "deployment" if str(annotations.get(labels.ENABLE_GROVE, "")).lower() == "false" else configured
+
+
+def admitted_orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
+    """The orchestrator that admission noted on the graph (since release 1.0), otherwise as above."""
+    return _NOTED.get(str(annotations.get(labels.WORKLOAD_PROVIDER, ""))) or orchestrator(annotations, configured)
+
+
+def inherited(context: GraphContext, annotations: Labels) -> Labels:
+    """A service takes annotations such as the discovery backend from its graph, and they win over its own.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
+    Rule: metadata.inherited
+    """
+    if context.per_component:
+        return {key: annotations[key] for key in _INHERITED if key in annotations}
+    return {labels.DISCOVERY_BACKEND: context.discovery} if context.discovery else {}
+
+
+def metrics(context: GraphContext, of_graph: Labels, of_service: Labels) -> bool:
+    """True if the pods get the label for metrics. `of_service` holds the annotations of the service with the inherited annotations."""
+    return (of_service if context.per_component else of_graph).get(labels.ENABLE_METRICS) != "false"
+
+
+def service_labels(context: GraphContext, written: Labels) -> Labels:
+    """The labels of a service that reach its pods. With DynamoComponentDeployments, none of them do."""
+    return {} if context.per_component else written
+
+
+def enforced(context: GraphContext, kind: ComponentType) -> PodSpec:
+    """The pod fields of a component type that override the user's."""
+    return kind.enforced if context.per_component else {}
+
+
+def allows_ingress(context: GraphContext, kind: ComponentType) -> bool:
+    """True if a component may have an ingress. If one object holds the whole graph, only a frontend may."""
+    return kind.is_frontend or context.per_component
+
+
+def parent(resource: Resource) -> str:
+    """A standalone component belongs to the graph in its owner references, if it has any.
+
+    Returns the name of the graph; empty if there is none.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go`.
+    Rule: metadata.parent
+    """
+    for owner in (resource.get("metadata") or {}).get("ownerReferences") or ():
+        if owner.get("kind") == "DynamoGraphDeployment":
+            return str(owner.get("name") or "")
+    return ""
+
+
+def claims(spec: dict[str, Any]) -> Iterator[Claim]:
+    """The PersistentVolumeClaims that a graph declares. Only v1alpha1 has the field; a conversion to v1beta1 preserves it."""
+    for claim in spec.get("pvcs") or ():
+        yield Claim(
+            name=claim.get("name") or "",
+            create=bool(claim.get("create")),
+            size=quantity.canonical(claim["size"]) if claim.get("size") is not None else "",
+            storage_class=claim.get("storageClass") or "",
+            access_mode=claim.get("volumeAccessMode") or "",
+        )

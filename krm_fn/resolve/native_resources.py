@@ -1,0 +1,59 @@
+"""Converts Dynamo's resources to native resources. Follows the operator's `internal/controller_common/resource.go` GetResourcesConfig."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krm_fn import results
+from krm_fn.kube import quantity
+from krm_fn.kube.types import Resources, ResourceSide
+from krm_fn.results import Path, Ref, Result
+
+_GPU = "nvidia.com/gpu"
+"""GPUs without a `gpuType` are requested as `nvidia.com/gpu`.
+
+Follows the operator's `internal/controller_common/resource.go GetResourcesConfig`.
+Rule: container.gpus
+"""
+_SIDES: tuple[ResourceSide, ...] = ("limits", "requests")
+
+
+def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]) -> Resources:
+    """Limits, requests and claims with canonical quantities. An error is added to `found` for each value that is not a quantity."""
+    sides: Resources = {"limits": {}, "requests": {}}
+    for side in _SIDES:
+        for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():
+            try:
+                sides[side][name] = quantity.parse(amount).text
+            except ValueError as problem:
+                message = f"{problem}; write for example 500m, 2 or 4Gi"
+                findings.append(results.error("DYN123", message, ref, (*path, "resources", side, *field)))
+    return {**sides, "claims": written.get("claims") or []}
+
+
+def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """The resources with the amounts of `DYN_DEPLOYMENT_CONFIG` as limits and as requests."""
+    if not over:
+        return written
+    return {**written, **{side: {**(written.get(side) or {}), **over} for side in ("limits", "requests")}}
+
+
+def gpus(written: dict[str, Any], merged: Resources) -> int:
+    """The number of GPUs of one pod, from both the service and its main container. `merged` are the main container's native resources."""
+    name = (written.get("limits") or {}).get("gpuType") or _GPU
+    return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT
+
+
+def _amounts(written: dict[str, Any], *, gpus: bool) -> dict[str, tuple[Path, str]]:
+    """The amounts of a v1alpha1 service become amounts of native resources.
+
+    GPUs count only as limits; Kubernetes derives the request.
+
+    Follows the operator's `internal/controller_common/resource.go GetResourcesConfig`.
+    Rule: container.resources
+    """
+    named = {"cpu": "cpu", "memory": "memory", **({"gpu": written.get("gpuType") or _GPU} if gpus else {})}
+    amounts: dict[str, tuple[Path, str]] = {named[field]: ((field,), written[field]) for field in named if written.get(field)}
+    for name, amount in (written.get("custom") or {}).items():
+        amounts[name] = (("custom", name), amount)
+    return amounts

@@ -1,1 +1,0 @@
-"""Makes plans from resources of `nvidia.com/v1beta1`."""

@@ -1,0 +1,244 @@
+"""Makes the plan of one v1beta1 component, which belongs to a graph or stands alone.
+
+Follows the operator's `internal/dynamo/graph.go` (GenerateBasePodSpec, GenerateDynamoComponentsDeployments) for the fields that it reads,
+and `internal/dra` ResolveGPUCount for GPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from krm_fn import results
+from krm_fn.convert.path_mapping import MAIN
+from krm_fn.kinds import types
+from krm_fn.kube import canonical, gpu_names, labels, merge, quantity, version
+from krm_fn.kube.types import Labels
+from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
+from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
+from krm_fn.resolve import component_facts, deployment_config, graph_context, v1beta1_templates
+from krm_fn.resolve.graph_context import GraphContext
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Container
+    from krm_fn.plan import SourcePaths
+
+
+_BETWEEN_PODS = "InterPod"
+_PROCESSES_SINCE = (1, 0, 0)
+
+
+def component(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> ComponentPlan:
+    """A v1beta1 component without `replicas` has one.
+
+    Follows the operator's `internal/dynamo/graph.go`.
+    Rule: replicas.default
+    """
+    written, paths = template.component, context.paths.component(identity.service)
+    pods = _pod(context, identity, template)
+    component_type = types.get(identity.type)
+    engine = component_facts.engine(context, component_type, pods.container, paths)
+    if not identity.standalone and context.per_component:
+        context.findings.extend(deployment_config.check(template.component, paths))
+    placed = Placement(
+        workload=component_facts.workload(context, written),
+        nodes=component_facts.nodes(written),
+        replicas=1 if written.get("replicas") is None and not identity.standalone else written.get("replicas"),
+        autoscaled=written.get("scalingAdapter") is not None and not identity.standalone,
+        discovery=identity.annotations.get(labels.DISCOVERY_BACKEND, context.config.discovery_backend),
+        graph_discovery=context.discovery,
+        finds_containers=identity.annotations.get(labels.DISCOVERY_MODE) == "container",
+        executor=_executor(((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}),
+    )
+    own, needed = _features(template.written), placed.nodes > 1 and engine.counts_gpus
+    counted = pods.gpus if own.gpu_memory else _gpus(context, pods, paths, needed=needed)  # the service makes the claim itself
+    return ComponentPlan(
+        ref=context.ref,
+        paths=paths,
+        config=context.config,
+        release=context.release,
+        type=component_type,
+        defaults=component_type.defaults_in(context.release),
+        engine=engine,
+        identity=identity,
+        placement=placed,
+        pod=pods._replace(cache=_cache(written.get("compilationCache"), engine.cache_dir), gpus=counted),
+        exposure=component_facts.exposure(context, identity, {**written, "ingress": template.older.get("ingress")}),
+        inventory=_component_object(context, identity, template),
+        features=own,
+    )
+
+
+def _executor(annotations: Labels) -> Literal["ray", "mp"]:
+    """The program with which vLLM runs one model on several nodes: the one in an annotation of the pods, otherwise that of their operator.
+
+    An operator of 1.0 or later starts processes of its own for new graphs (reference: shouldUseMpBackend).
+    """
+    asked = annotations.get(labels.EXECUTOR_BACKEND, "").lower()
+    if asked in ("mp", "ray"):
+        return "mp" if asked == "mp" else "ray"
+    return "mp" if version.at_least(annotations.get(labels.ORIGIN_VERSION, ""), _PROCESSES_SINCE) else "ray"
+
+
+def _pod(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> PodFacts:
+    """A pod without any other service account uses `default`, or the first one with the label `nvidia.com/dynamo-component-pod`.
+
+    Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
+    Rule: pod.fallback-account
+    """
+    written, own = template.component, (template.written.get("podTemplate") or {}).get("metadata") or {}
+    spec: Any = (written.get("podTemplate") or {}).get("spec") or {}
+    containers = spec.get("containers") or ()
+    main: Any = next((container for container in containers if container.get("name") == MAIN), {})
+    beside = [container for container in containers if container.get("name") != MAIN]
+    container = canonical.container(main)
+    images = [each.get("image") or "" for each in (container, *beside)]
+    without_secrets = identity.annotations.get(labels.NO_PULL_SECRETS) == "true"
+    secrets = [secret for image in images for secret in context.cluster.pull_secrets(context.namespace, image)]
+    return PodFacts(
+        spec=canonical.spec({**merge.without(spec, "containers"), **({"containers": beside} if beside else {})}),
+        container=container,
+        enforced={} if identity.standalone else graph_context.enforced(context, types.get(identity.type)),
+        labels=own.get("labels") or {},
+        annotations=own.get("annotations") or {},
+        envs=(),
+        env_from_secret="",
+        liveness=None,
+        readiness=None,
+        resources={},
+        gpus=requested_gpus(container),
+        mounts=(),
+        shared_memory=_shared_memory(written.get("sharedMemorySize"), context.release.shared_memory),
+        pull_secrets=() if without_secrets else tuple(dict.fromkeys(secrets)),
+        fallback_account=context.cluster.fallback.get(context.namespace, "default"),
+    )
+
+
+def _cache(written: dict[str, Any] | None, folder: str) -> Mount | None:
+    """The claim with the engine's compilation cache. `folder` is where the engine keeps it by default; empty if it has none."""
+    return None if written is None else Mount(written.get("pvcName") or "", written.get("mountPath") or folder, cache=True)
+
+
+def _shared_memory(written: Any, default: str) -> str:
+    """The size of /dev/shm; empty if the user wrote 0."""
+    if written is None:
+        return default
+    return quantity.canonical(written) if quantity.value(written) else ""
+
+
+def _features(written: dict[str, Any]) -> Features:
+    """The features of a component. `written` is as its author wrote it, without what its graph adds."""
+    experimental, names = written.get("experimental") or {}, tuple(_containers(written))
+    return Features(
+        runtime_version=written.get("runtimeVersionOverride") or "",
+        min_available=written.get("minAvailable"),
+        frontend_sidecar=written.get("frontendSidecar") or "",
+        topology=_topology(written.get("topologyConstraint")),
+        gpu_memory=_gpu_memory(experimental.get("gpuMemoryService")),
+        failover=_failover(experimental.get("failover")),
+        checkpoint=_checkpoint(experimental.get("checkpoint")),
+        grouped=bool((experimental.get("grove") or {}).get("forceScalingGroup")),
+        overrides_provider=written.get("providerOverride") is not None,
+        overridden_roles=tuple(_overridden_roles(written.get("multinode") or {})),
+        containers=names,
+        written_main=MAIN in names,
+    )
+
+
+def graph_features(spec: dict[str, Any]) -> GraphFeatures:
+    """The features of a graph."""
+    return GraphFeatures(
+        framework=spec.get("backendFramework") or "",
+        labels=spec.get("labels") or {},
+        annotations=spec.get("annotations") or {},
+        priority_class=spec.get("priorityClassName") or "",
+        topology=_topology(spec.get("topologyConstraint")),
+        kv_transfer=_kv_transfer((spec.get("experimental") or {}).get("kvTransferPolicy")),
+        overrides_provider=spec.get("providerOverride") is not None,
+    )
+
+
+def _containers(written: dict[str, Any]) -> Iterator[str]:
+    """The names of the containers of the pod."""
+    for container in ((written.get("podTemplate") or {}).get("spec") or {}).get("containers") or ():
+        yield container.get("name") or ""
+
+
+def _overridden_roles(several: dict[str, Any]) -> Iterator[str]:
+    for role in ("leader", "worker"):
+        if (several.get(role) or {}).get("providerOverride") is not None:
+            yield role
+
+
+def _topology(written: dict[str, Any] | None) -> Topology | None:
+    return None if written is None else Topology(written.get("packDomain") or "", written.get("clusterTopologyName") or "")
+
+
+def _gpu_memory(written: dict[str, Any] | None) -> GPUMemory | None:
+    if written is None:
+        return None
+    return GPUMemory(
+        between_pods=written.get("mode") == _BETWEEN_PODS,
+        device_class=written.get("deviceClassName") or "gpu.nvidia.com",
+        clients=tuple(written.get("extraClientContainers") or ()),
+        client_pods=bool(written.get("extraClientPods")),
+    )
+
+
+def _failover(written: dict[str, Any] | None) -> Failover | None:
+    return None if written is None else Failover(written.get("mode") == _BETWEEN_PODS, written.get("numShadows") or 1)
+
+
+def _checkpoint(written: dict[str, Any] | None) -> Checkpoint | None:
+    if written is None:
+        return None
+    return Checkpoint(bool(written.get("enabled")), written.get("checkpointRef") or "", written.get("job") is not None)
+
+
+def _kv_transfer(written: dict[str, Any] | None) -> KVTransfer | None:
+    if written is None:
+        return None
+    return KVTransfer(
+        domain=written.get("domain") or "",
+        label_key=written.get("labelKey") or "",
+        topology=written.get("clusterTopologyName") or "",
+        enforcement=written.get("enforcement") or "required",
+        weight=written.get("preferredWeight"),
+    )
+
+
+def requested_gpus(container: Container) -> GPUs:
+    """The GPUs in the resources: the first name of GPUs among the limits, otherwise among the requests."""
+    sides = container.get("resources") or {}
+    for amounts in (sides.get("limits") or {}, sides.get("requests") or {}):
+        name = next((name for name in sorted(amounts) if gpu_names.is_resource(name)), None)
+        if name is not None:
+            amount = f"{amounts[name]}"
+            return GPUs(quantity.value(amount) // quantity.UNIT, amount, amount)
+    return GPUs(0, "", "")
+
+
+def _gpus(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, needed: bool) -> GPUs:
+    """The GPUs of a pod, also those of its claims. If they are `needed` and the items do not tell them, adds a finding."""
+    if pod.gpus.number or not (pod.container.get("resources") or {}).get("claims"):
+        return pod.gpus
+    from krm_fn.resolve import device_claims  # noqa: PLC0415 - few components claim devices
+
+    try:
+        number = device_claims.count(context.cluster.devices or device_claims.Devices(), context.namespace, pod.spec, pod.container)
+    except ValueError as problem:
+        if needed:
+            message = f"the engine needs the number of GPUs of a node, and {problem}; add the claim to the items, or request GPUs in limits"
+            context.findings.append(results.error("DYN439", message, context.ref, paths.at("resources", "claims")))
+        return pod.gpus
+    return GPUs(number, f"{number}", f"{number}") if number else pod.gpus
+
+
+def _component_object(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> dict[str, Any] | None:
+    """The component with everything that its graph adds; None if the configuration does not enable the inventory."""
+    if not context.config.components or identity.standalone or not context.per_component:
+        return None
+    written = {"replicas": 1, **template.component}
+    if enforced := types.get(identity.type).enforced:
+        written = v1beta1_templates.with_pod(written, lambda pod: {**pod, "spec": {**(pod.get("spec") or {}), **enforced}})
+    return {**({"backendFramework": context.framework} if context.framework else {}), **written}

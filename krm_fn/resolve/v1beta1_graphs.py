@@ -1,0 +1,268 @@
+"""Makes the plan of a DynamoGraphDeployment.
+
+Follows the operator's `internal/dynamo/graph.go` GenerateDynamoComponentsDeployments, and `internal/webhook/defaulting` for the fields
+that admission writes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.config import Config
+from krm_fn.kinds.releases import Release
+from krm_fn.kube import labels, names
+from krm_fn.kube.types import Labels, Resource
+from krm_fn.plan import GraphPlan, Identity, Restart, SourcePaths
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import cluster, cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
+from krm_fn.resolve.cluster import ClusterFacts
+from krm_fn.resolve.graph_context import GraphContext
+from krm_fn.resolve.v1beta1_templates import ComponentTemplate, Graph
+from krm_fn.resolve.worker_revisions import WorkerRevision, worker_revision
+from krm_fn.results import Result
+from krm_fn.schema import table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krm_fn.plan import Claim
+
+
+class _V1alpha1(NamedTuple):
+    """The services of a graph in v1alpha1, by name, and its claims."""
+
+    services: Mapping[str, dict[str, Any]] = {}
+    claims: tuple[Claim, ...] = ()
+
+
+def graph(
+    resource: Resource, config: Config, cluster_facts: ClusterFacts, release: Release, paths: SourcePaths
+) -> tuple[GraphPlan, list[Result]]:
+    """Plans a graph; the annotation `nvidia.com/restartAt` holds `spec.restart.id`, so that a new id restarts the pods.
+
+    Returns the findings about fields that cannot be read, too.
+
+    `resource` must be well-formed: `krm_fn.schema` found no error in it, or the invalid fields have been removed. `paths` are the
+    paths in the resource as its author wrote it.
+
+    Follows the operator's `internal/dynamo/graph.go DetermineRestartState`.
+    Rule: metadata.restart
+    """
+    spec, annotations = table.with_defaults(resource).get("spec") or {}, admitted(labels.annotations(resource), config)
+    context = GraphContext(
+        name=results.ref(resource).name,
+        namespace=cluster.namespace(resource, config),
+        ref=paths.ref,
+        config=config,
+        release=release,
+        cluster=cluster_facts,
+        orchestrator=graph_context.admitted_orchestrator(annotations, config.orchestrator),
+        framework=spec.get("backendFramework") or "",
+        envs=[],
+        discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
+        paths=paths,
+        findings=[],
+    )
+    restart = _restart(spec.get("restart"))
+    kept, separate = _preserved(resource), context.per_component
+    source = Graph(
+        context.name,
+        context.namespace,
+        spec,
+        annotations,
+        kept.services,
+        separate,
+        cluster_topologies.domains(context, spec),
+        release.ports.http,
+    )
+    current = worker_revision(source, context)
+    made = v1beta1_templates.templates(source, current.pods)
+    stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
+    components = tuple(
+        v1beta1_components.component(context, _identity(context, template, source, current, stamp), template) for template in made
+    )
+    component_facts.check_engines(context, components)
+    plan = GraphPlan(
+        name=context.name,
+        namespace=context.namespace,
+        config=config,
+        ref=context.ref,
+        orchestrator=context.orchestrator,
+        discovery=context.discovery,
+        components=components,
+        annotations=annotations,
+        claims=kept.claims,
+        restart=restart,
+        standalone=False,
+        paths=paths,
+        release=release,
+        features=v1beta1_components.graph_features(spec),
+    )
+    return plan, context.findings
+
+
+def admitted(annotations: Labels, config: Config) -> Labels:
+    """The annotations of a graph with the version of the operator that created it, which admission writes."""
+    return {labels.ORIGIN_VERSION: config.operator_version, **annotations}
+
+
+def _restart(written: dict[str, Any] | None) -> Restart | None:
+    """The restart that the graph requests. It is sequential unless its type is Parallel."""
+    if written is None:
+        return None
+    strategy = written.get("strategy") or {}
+    parallel = strategy.get("type") == "Parallel"
+    return Restart(written.get("id") or "", tuple(strategy.get("order") or ()), sequential=not parallel, parallel=parallel)
+
+
+def _identity(context: GraphContext, template: ComponentTemplate, of: Graph, current: WorkerRevision, stamp: Labels) -> Identity:
+    """The Services of a v1beta1 component select pods by its type, its Dynamo namespace and its name.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
+    Rule: metadata.selectors-v1beta1
+    """
+    generation = current if v1beta1_templates.is_worker(template.component) else WorkerRevision()
+    written = template.older.get("dynamoNamespace") if context.per_component else None
+    identity = Identity(
+        service=template.name,
+        name=names.component(context.name, template.name),
+        graph=context.name,
+        namespace=context.namespace,
+        type=template.kind,
+        sub_type=template.sub_kind,
+        dynamo_namespace=template.dynamo_namespace,
+        selector={
+            labels.COMPONENT_TYPE: template.kind,
+            labels.NAMESPACE: written or template.dynamo_namespace,
+            labels.COMPONENT: template.name,
+        },
+        labels=template.labels,
+        annotations={**template.annotations, **stamp},
+        graph_label=context.name,
+        service_labels={},
+        standalone=False,
+        metrics=graph_context.metrics(context, of.annotations, template.annotations),
+        generation=generation.pods,
+        suffix=generation.names,
+    )
+    if context.per_component:
+        return identity
+    return v1beta1_templates.identity_under_grove(identity, template, context.discovery, stamp)
+
+
+_OWNED = (labels.COMPONENT, labels.NAMESPACE, labels.GRAPH, labels.WORKER_HASH, labels.COMPONENT_CLASS)
+"""The labels of the resource that no label of its pods overrides."""
+
+
+def standalone(
+    resource: Resource, config: Config, cluster_facts: ClusterFacts, release: Release, paths: SourcePaths
+) -> tuple[GraphPlan, list[Result]]:
+    """The plan of a DynamoComponentDeployment, and findings about unreadable fields. `resource` must be well-formed, as for a graph."""
+    address, namespace = results.ref(resource), cluster.namespace(resource, config)
+    template = _template(resource, namespace)
+    context = GraphContext(
+        name="",
+        namespace=namespace,
+        ref=paths.ref,
+        config=config,
+        release=release,
+        cluster=cluster_facts,
+        orchestrator="deployment",
+        framework=template.component.get("backendFramework") or "",
+        envs=[],
+        discovery=template.annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
+        paths=paths,
+        findings=[],
+    )
+    plan = GraphPlan(
+        name=address.name,
+        namespace=context.namespace,
+        config=config,
+        ref=context.ref,
+        orchestrator=context.orchestrator,
+        discovery=context.discovery,
+        components=(v1beta1_components.component(context, _standalone_identity(resource, namespace, template), template),),
+        annotations={},
+        claims=(),
+        restart=None,
+        standalone=True,
+        paths=paths,
+        release=release,
+        features=v1beta1_components.graph_features({"backendFramework": context.framework}),
+    )
+    return plan, context.findings
+
+
+def _template(resource: Resource, namespace: str) -> ComponentTemplate:
+    """The component with the labels of its objects. A label of the resource that identifies it wins over all others."""
+    spec, kept = table.with_defaults(resource).get("spec") or {}, _preserved_in_component(resource)
+    name = results.ref(resource).name
+    own = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
+    written = {**spec, "name": spec.get("name") or own.get(labels.COMPONENT) or name, "podTemplate": spec.get("podTemplate") or {}}
+    graph = graph_context.parent(resource) or own.get(labels.GRAPH) or name
+    computed = _namespace(spec, namespace, graph)
+    before = own if own.get(labels.GRAPH) and own.get(labels.WORKER_HASH) else {}
+    template = v1beta1_templates.template(written, kept, kept.get("dynamoNamespace") or own.get(labels.NAMESPACE) or computed, before)
+    above = {key: own[key] for key in _OWNED if own.get(key)}
+    return template._replace(labels={**own, **template.labels, **above}, annotations={**template.annotations, **_of_topology(resource)})
+
+
+def _standalone_identity(resource: Resource, namespace: str, template: ComponentTemplate) -> Identity:
+    """The identity of the component. Its pods belong to the graph that owns it; without one, its own name stands for a graph."""
+    address, spec, marks = results.ref(resource), template.component, template.labels
+    parent = graph_context.parent(resource) or address.name
+    works = v1beta1_templates.is_worker(spec)
+    return Identity(
+        service=template.name,
+        name=address.name,
+        graph=parent,
+        namespace=namespace,
+        type=template.kind,
+        sub_type=template.sub_kind,
+        dynamo_namespace=_namespace(spec, namespace, parent),
+        selector={
+            labels.COMPONENT_TYPE: template.kind,
+            labels.NAMESPACE: marks[labels.NAMESPACE],
+            labels.COMPONENT: marks[labels.COMPONENT],
+        },
+        labels=marks,
+        annotations=template.annotations,
+        graph_label=marks.get(labels.GRAPH) or graph_context.parent(resource),
+        service_labels={},
+        standalone=True,
+        metrics=template.annotations.get(labels.ENABLE_METRICS) != "false",
+        generation=marks.get(labels.WORKER_HASH, "") if works else "",
+    )
+
+
+def _namespace(spec: dict[str, Any], namespace: str, graph: str) -> str:
+    return names.dynamo_namespace(namespace, graph.replace(".", "-"), shared=bool(spec.get("globalDynamoNamespace")))
+
+
+def _of_topology(resource: Resource) -> Labels:
+    """The annotations of the resource from which the operator learns which labels of nodes to copy."""
+    return {
+        key: value for key, value in labels.annotations(resource).items() if key in (labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME) and value
+    }
+
+
+def _preserved(resource: Resource) -> _V1alpha1:
+    """The fields of a v1beta1 graph that only v1alpha1 has; empty if its annotation has none."""
+    if labels.PRESERVED_GRAPH not in labels.annotations(resource):
+        return _V1alpha1()
+    from krm_fn.convert import versions  # noqa: PLC0415 - few graphs have the annotation
+
+    spec = versions.to(versions.V1ALPHA1, resource).get("spec") or {}
+    services = {name: service for name, service in (spec.get("services") or {}).items() if service}
+    return _V1alpha1(services, tuple(graph_context.claims(spec)))
+
+
+def _preserved_in_component(resource: Resource) -> dict[str, Any]:
+    """The fields of a v1beta1 standalone component in v1alpha1; empty if its annotation has none."""
+    if labels.PRESERVED_COMPONENT not in labels.annotations(resource):
+        return {}
+    from krm_fn.convert import versions  # noqa: PLC0415 - few components have the annotation
+
+    spec: dict[str, Any] = versions.to(versions.V1ALPHA1, resource).get("spec") or {}
+    return spec

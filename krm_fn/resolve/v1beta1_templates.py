@@ -1,0 +1,299 @@
+"""Components with everything that their graph adds to them, before pods are made of them.
+
+The result has the content of the DynamoComponentDeployments that the operator makes. The operator hashes the templates of workers to
+name their generation. Follows its `internal/dynamo/graph.go` (applyDGDTemplateDefaults, GenerateDynamoComponentsDeployments) and
+`v1beta1_helpers.go` GetDCDKubeLabels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.convert.path_mapping import INHERITED, MAIN
+from krm_fn.kinds import types
+from krm_fn.kube import labels, merge, names
+from krm_fn.kube.types import Labels
+from krm_fn.plan import Identity
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import cluster_topologies, deployment_config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+_OF_DYNAMO = (
+    labels.COMPONENT,
+    labels.NAMESPACE,
+    labels.GRAPH,
+    labels.SUB_COMPONENT_TYPE,
+    labels.COMPONENT_CLASS,
+    labels.WORKER_HASH,
+)
+_TOPOLOGY = (labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME)
+
+
+class Graph(NamedTuple):
+    """A graph of v1beta1 with the defaults that admission writes.
+
+    `older` holds the fields of its components in v1alpha1, by name, for fields that only v1alpha1 has; empty if the graph has none.
+    `separate` is true if each component has objects of its own, other than on Grove. `domains` are those of the ClusterTopology that the
+    policy for key-value caches names. `port` is the port of frontends.
+    """
+
+    name: str
+    namespace: str
+    spec: dict[str, Any]
+    annotations: Labels
+    older: Mapping[str, dict[str, Any]]
+    separate: bool
+    domains: tuple[str, ...] = ()
+    port: int = 0
+
+
+class ComponentTemplate(NamedTuple):
+    """One component with everything that its graph adds.
+
+    `component` is its spec, `written` the spec as its author wrote it, and `older` holds its fields in v1alpha1 (`Graph.older`). `labels`
+    and `annotations` are those of its objects. `kind` and `sub_kind` are the values of the labels for its type. `user_labels` and
+    `user_annotations` are those that users wrote for the graph, for the service and for its pods.
+    """
+
+    component: dict[str, Any]
+    kind: str
+    sub_kind: str
+    dynamo_namespace: str
+    labels: Labels
+    annotations: Labels
+    written: dict[str, Any]
+    older: dict[str, Any]
+    user_labels: Labels
+    user_annotations: Labels
+
+    @property
+    def name(self) -> str:
+        """The component's name."""
+        return str(self.component.get("name") or "")
+
+
+def is_worker(component: dict[str, Any]) -> bool:
+    """True if the component is of a type that runs an inference engine. Such components have generations."""
+    return types.get(component.get("type") or "").runs_engine
+
+
+def templates(graph: Graph, generation: str) -> tuple[ComponentTemplate, ...]:
+    """The templates of all components. `generation` is the worker hash, or empty."""
+    listed = graph.spec.get("components") or ()
+    picked = any(types.get(component.get("type") or "").picks_workers for component in listed)
+    return tuple(_template(graph, component, generation, picked=picked) for component in listed)
+
+
+def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked: bool) -> ComponentTemplate:
+    """The objects of a v1beta1 component have a label with the name of its graph, whose dots are dashes in the Dynamo namespace.
+
+    One component of a graph, with everything that the graph adds to it.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
+    Rule: metadata.graph-v1beta1
+    """
+    older = graph.older.get(written.get("name") or "") or {}
+    dynamo_namespace = names.dynamo_namespace(
+        graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
+    )
+    marks, defaults = _marks(written, generation, picked=picked), _default_annotations(graph, written)
+    policy = cluster_topologies.policy(graph.spec) if is_worker(written) else None
+    with_policy = _with_policy(_with_env(written, graph.spec.get("env") or ()), policy, graph.domains)
+    component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
+    if graph.separate:
+        component = _with_settings(component, graph.port)
+    resolved = template(component, older, dynamo_namespace, _metadata(written).get("labels") or {})
+    return resolved._replace(
+        labels={**resolved.labels, labels.GRAPH: graph.name},
+        annotations=cluster_topologies.annotated(resolved.annotations, policy),
+        written=written,
+        user_labels=_users(graph, older, written, "labels"),
+        user_annotations=_users(graph, older, written, "annotations"),
+    )
+
+
+def template(component: dict[str, Any], older: dict[str, Any], dynamo_namespace: str, before: Labels) -> ComponentTemplate:
+    """The objects of a v1beta1 component have labels for it, its Dynamo namespace and its model, and the metadata of its pod template.
+
+    The name of a graph is not among the labels.
+
+    `before` are labels that can come from a workload that an older release made.
+
+    Follows the operator's `internal/dynamo/v1beta1_helpers.go GetDCDKubeLabels`.
+    Rule: metadata.component-v1beta1
+    """
+    kind, sub_kind = _kinds(component.get("type") or "", older, before)
+    metadata = _metadata(component)
+    model = (component.get("modelRef") or {}).get("name")
+    object_labels = {
+        **(older.get("labels") or {}),
+        **(metadata.get("labels") or {}),
+        **({labels.BASE_MODEL_HASH: names.model_hash(model)} if model else {}),
+        **({labels.SUB_COMPONENT_TYPE: sub_kind} if sub_kind else {}),
+        labels.COMPONENT: component.get("name") or "",
+        labels.NAMESPACE: dynamo_namespace,
+    }
+    annotations = {
+        **(older.get("annotations") or {}),
+        **(metadata.get("annotations") or {}),
+        **({labels.BASE_MODEL: model} if model else {}),
+    }
+    annotations.pop(labels.ORIGIN_VERSION, None)
+    return ComponentTemplate(component, kind, sub_kind, dynamo_namespace, object_labels, annotations, component, older, {}, {})
+
+
+def _users(graph: Graph, older: dict[str, Any], written: dict[str, Any], part: str) -> Labels:
+    """The user's labels or annotations: those of the graph, below those of the service, below those of the pod template."""
+    return {**(graph.spec.get(part) or {}), **(older.get(part) or {}), **(_metadata(written).get(part) or {})}
+
+
+def _metadata(component: dict[str, Any]) -> dict[str, Any]:
+    """The metadata of the pods of a component."""
+    return (component.get("podTemplate") or {}).get("metadata") or {}
+
+
+def _kinds(kind: str, older: dict[str, Any], before: Labels) -> tuple[str, str]:
+    """The values of the labels for the type. A pod that an older operator labelled with an older type keeps that label."""
+    older_type = types.get(kind).older_type
+    if not older_type:
+        return kind, older.get("subComponentType") or ""
+    is_older = before.get(labels.COMPONENT_TYPE) == older_type and before.get(labels.SUB_COMPONENT_TYPE) in (None, "", kind)
+    return (older_type if is_older else kind), kind
+
+
+def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:
+    """The pods of a v1beta1 worker have a label with the worker hash, and one with their class if the graph has an endpoint picker.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
+    Rule: metadata.worker
+    """
+    if not is_worker(written):
+        return {}
+    return {
+        **({labels.WORKER_HASH: generation} if generation else {}),
+        **({labels.COMPONENT_CLASS: labels.WORKER_CLASS} if picked else {}),
+    }
+
+
+def _default_annotations(graph: Graph, written: dict[str, Any]) -> Labels:
+    """The annotations that the graph writes below those of the component."""
+    return types.get(written.get("type") or "").annotations if graph.separate else {}
+
+
+def with_pod(component: dict[str, Any], change: Any) -> dict[str, Any]:
+    """The worker hash reads the pod template of a worker with the fields of its graph.
+
+    The component with a changed pod template.
+
+    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
+    Rule: worker-hash.pod
+    """
+    return {**component, "podTemplate": change(component.get("podTemplate") or {})}
+
+
+def _with_env(component: dict[str, Any], common: Any) -> dict[str, Any]:
+    """The variables of a v1beta1 graph are below those of its components, and the joined list is sorted by name.
+
+    The component with the variables of its graph below its own, sorted by name. Without a main container, one is added.
+
+    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
+    Rule: env.graph-v1beta1
+    """
+    if not common:
+        return component
+
+    def changed(template: dict[str, Any]) -> dict[str, Any]:
+        spec, containers, main = _main(template)
+        done = [
+            {**container, "env": merge.envs(common, container.get("env") or ())} if container is main else container
+            for container in containers
+        ]
+        return {**template, "spec": {**spec, "containers": done}}
+
+    return with_pod(component, changed)
+
+
+def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domains: Sequence[str]) -> dict[str, Any]:
+    """The component with the policy for key-value caches. Without a main container, one is added."""
+    if policy is None:
+        return component
+
+    def changed(template: dict[str, Any]) -> dict[str, Any]:
+        spec, containers, main = _main(template)
+        return cluster_topologies.laid({**template, "spec": {**spec, "containers": containers}}, main, policy, domains)
+
+    return with_pod(component, changed)
+
+
+def _with_settings(component: dict[str, Any], port: int) -> dict[str, Any]:
+    """The component with its settings in the variable `DYN_DEPLOYMENT_CONFIG`."""
+    spec, containers, main = _main(component["podTemplate"])
+    if deployment_config.variable(main) is None:
+        return component
+    done = [deployment_config.applied(container, component, port) if container is main else container for container in containers]
+    return with_pod(component, lambda template: {**template, "spec": {**spec, "containers": done}})
+
+
+def _main(template: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
+    """The pod of a template, its containers, and the main one of them, which is added if it is missing."""
+    spec = template.get("spec") or {}
+    containers = list(spec.get("containers") or ())
+    main = next((container for container in containers if container.get("name") == MAIN), None)
+    if main is None:
+        main = {"name": MAIN}
+        containers.append(main)
+    return spec, containers, main
+
+
+def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels, defaults: Labels) -> dict[str, Any]:
+    """The labels and annotations of a v1beta1 graph are below those of the pod templates of its components.
+
+    The pod template with the labels and annotations of its graph. The component's own labels and annotations win.
+
+    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
+    Rule: metadata.pod-v1beta1
+    """
+    metadata = template.get("metadata") or {}
+    inherited = {key: graph.annotations[key] for key in INHERITED if key in graph.annotations}
+    labels_and_annotations = {
+        "labels": {**(graph.spec.get("labels") or {}), **(metadata.get("labels") or {}), **marks},
+        "annotations": {**(graph.spec.get("annotations") or {}), **inherited, **defaults, **(metadata.get("annotations") or {})},
+    }
+    return {**template, "metadata": {**metadata, **{key: value for key, value in labels_and_annotations.items() if value}}}
+
+
+def identity_under_grove(identity: Identity, template: ComponentTemplate, discovery: str, stamp: Labels) -> Identity:
+    """Under Grove, a clique has labels and annotations of its own in place of those of a DynamoComponentDeployment.
+
+    The identity of a component under Grove. `discovery` is the discovery backend of the graph, `stamp` the annotation of a restart.
+
+    A label of the user overrides the hash of the model, and never those of Dynamo. The annotations of pods name the operator that created
+    the graph, but not the model. No name has the worker hash.
+
+    Follows the operator's `internal/dynamo/graph.go generateLabels, generateAnnotations`.
+    Rule: metadata.grove-component
+    """
+    written, model = template.component, (template.component.get("modelRef") or {}).get("name")
+    on_pods = (written["podTemplate"].get("metadata") or {}).get("annotations") or {}
+    return identity._replace(
+        type=written.get("type") or "",
+        selector={**identity.selector, labels.COMPONENT_TYPE: written.get("type") or ""},
+        labels={
+            **({labels.BASE_MODEL_HASH: names.model_hash(model)} if model else {}),
+            **template.user_labels,
+            **{key: template.labels[key] for key in _OF_DYNAMO if key in template.labels},
+        },
+        annotations={
+            **merge.without(template.user_annotations, *_TOPOLOGY),
+            **{key: on_pods[key] for key in INHERITED if key in on_pods},
+            **{key: template.annotations[key] for key in _TOPOLOGY if key in template.annotations},
+            **({labels.DISCOVERY_BACKEND: discovery} if discovery else {}),
+            **stamp,
+        },
+        service_labels=template.user_labels,
+        service_annotations=template.user_annotations,
+        suffix="",
+    )

@@ -1,0 +1,140 @@
+"""The generation of a graph's workers: the worker hash in their pods and in their names.
+
+Follows the operator's `internal/controller/dgd_worker_rollout_reconciler.go`. The operator makes new objects for each generation. A build
+cannot wait until they are ready before the old ones go, so here a generation gets new names only if the configuration asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn import worker_hash as hashing
+from krm_fn.convert.path_mapping import MAIN
+from krm_fn.kinds import engines
+from krm_fn.kube import labels, version
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import v1beta1_templates
+from krm_fn.worker_hash import PLACEHOLDER, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krm_fn.resolve.graph_context import GraphContext
+    from krm_fn.resolve.v1beta1_templates import ComponentTemplate, Graph
+    from krm_fn.results import Path
+
+_UNNAMED = "legacy"
+"""The hash of workers that the operator took over from a release before 1.0. Their names have no hash."""
+_HASHED_SINCE = (1, 5, 0)
+_SHOWN = 40
+_SUFFIX = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+
+
+class WorkerRevision(NamedTuple):
+    """The hash in the labels and variables of workers, and the hash in their names. Each is empty if there is none."""
+
+    pods: str = ""
+    names: str = ""
+
+
+def worker_revision(graph: Graph, context: GraphContext) -> WorkerRevision:
+    """Returns the generation of a graph's workers. Adds the findings about it to those of `context`.
+
+    A graph with the annotation of its operator keeps the names that the operator gave, whatever the configuration says.
+    """
+    if not any(map(v1beta1_templates.is_worker, graph.spec.get("components") or ())):
+        return WorkerRevision()
+    mode, by_component = context.config.worker_hash, context.per_component
+    older, newer = (_given(graph, context, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
+    running = "" if older == _UNNAMED else older or newer
+    if mode == "none":
+        return WorkerRevision(running, running) if by_component else WorkerRevision()
+    computed = worker_hash(graph, context.framework)
+    if not by_component:
+        return WorkerRevision(computed)
+    if not older and not newer:
+        return _new(computed, context)
+    changed = bool(newer) and newer != computed
+    if changed:
+        _say_changed(newer, computed, context)
+    elif running and not newer:
+        _say_unknown(running, computed, context)
+    return WorkerRevision(computed if not running or (changed and mode == "pods") else running, running)
+
+
+def worker_hash(graph: Graph, framework: str) -> str:
+    """The hash of a graph's workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
+    workers = [template for template in v1beta1_templates.templates(graph, PLACEHOLDER) if v1beta1_templates.is_worker(template.component)]
+    engine = framework or _detected(workers)
+    return hashing.worker_hash({template.name: _worker(template, engine) for template in workers})
+
+
+def _worker(template: ComponentTemplate, engine: str) -> Worker:
+    """The worker hash reads the labels, annotations, runtime version and spec of a worker.
+
+    Follows the operator's `internal/dynamo/hash.go`.
+    Rule: worker-hash.worker
+    """
+    spec = template.component
+    written = spec.get("runtimeVersionOverride")
+    runtime = version.core(written) if written else version.of_image(_main(template).get("image") or "")
+    hashed = runtime if runtime and runtime >= _HASHED_SINCE else ()
+    return Worker(template.labels, template.annotations, ".".join(map(str, hashed)), {**spec, "backendFramework": engine})
+
+
+def _detected(workers: Sequence[ComponentTemplate]) -> str:
+    """The worker hash reads the engine that the command lines of the workers start.
+
+    Follows the operator's `internal/dynamo/graph.go detectBackendFrameworkFromArgs`.
+    Rule: worker-hash.engine
+    """
+    lines = [[*(main.get("command") or ()), *(main.get("args") or ())] for main in map(_main, workers)]
+    return next((name for line in lines for name in engines.detect(line)), "")
+
+
+def _main(template: ComponentTemplate) -> dict[str, Any]:
+    containers = (template.component["podTemplate"].get("spec") or {}).get("containers") or ()
+    return next((container for container in containers if container.get("name") == MAIN), {})
+
+
+def _given(graph: Graph, context: GraphContext, key: str) -> str:
+    """The hash in an annotation of the graph; empty if it is absent or cannot be part of a name."""
+    text = graph.annotations.get(key) or ""
+    if not text or re.fullmatch(_SUFFIX, text):
+        return text
+    message = f"{text[:_SHOWN]!r} cannot end the name of an object; write the hash that the names of the workers end with, or remove it"
+    context.findings.append(results.error("DYN418", message, context.ref, _at(key)))
+    return ""
+
+
+def _new(computed: str, context: GraphContext) -> WorkerRevision:
+    if context.config.worker_hash != "names":
+        return WorkerRevision(computed)
+    message = (
+        "names follow the worker hash: the next change of any worker replaces all workers of this graph, and Git prunes the old ones "
+        "before the new ones are ready; use workerHash: pods"
+    )
+    context.findings.append(results.warning("DYN416", message, context.ref))
+    return WorkerRevision(computed, computed)
+
+
+def _say_changed(given: str, computed: str, context: GraphContext) -> None:
+    message = (
+        f"the worker hash is given as {given}, and the computed one is {computed}: the workers changed since the operator named them; "
+        "their names stay, and they roll in place"
+    )
+    context.findings.append(results.warning("DYN415", message, context.ref, _at(labels.WORKER_HASH_V2)))
+
+
+def _say_unknown(given: str, computed: str, context: GraphContext) -> None:
+    message = (
+        f"the worker hash {given} is of an older formula, so a later change of the workers cannot be seen; if they have not changed since "
+        f"the operator named them, add {labels.WORKER_HASH_V2}: {computed!r}"
+    )
+    context.findings.append(results.info("DYN419", message, context.ref, _at(labels.WORKER_HASH_V1)))
+
+
+def _at(annotation: str) -> Path:
+    return ("metadata", "annotations", annotation)

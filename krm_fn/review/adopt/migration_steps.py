@@ -1,0 +1,158 @@
+"""The other steps of a migration as Markdown, with the names of the namespace and its graphs. docs/migration.md explains them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import report
+from krm_fn.convert import versions
+from krm_fn.kube import identity, labels
+from krm_fn.resolve import release_choice
+from krm_fn.review.adopt import migration_documents
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.review.adopt.exported_objects import Inventory
+
+_STEPS = """\
+# From the operator to Git: the namespace {namespace}
+
+`krm-fn adopt` wrote this folder. No cluster was changed. These are the other steps of the migration; the page `docs/migration.md` of
+krm-fn explains each of them. Run the commands in this folder. `$KRM_FN` is a clone of the repository of krm-fn.
+
+## 1. Note the pods that run
+
+```sh
+{pods} > before.txt
+```
+
+## 2. Compare
+{roles}
+```sh
+{compare}
+```
+
+Go on when each `compare` reports no difference. It also asks the API server whether it would accept the objects.
+
+## 3. Stop the operator
+
+```sh
+kubectl delete validatingwebhookconfigurations,mutatingwebhookconfigurations --selector app.kubernetes.io/name=dynamo-operator
+OPERATOR=app.kubernetes.io/name=dynamo-operator,control-plane=controller-manager
+kubectl --namespace dynamo-system scale deployment --selector $OPERATOR --replicas=0
+kubectl --namespace dynamo-system wait --for=delete pod --selector $OPERATOR --timeout=120s
+```
+
+`dynamo-system` stands for the namespace of the operator.
+{definitions}
+## 4. Take over
+
+Add `--argocd`, or `--flux NAMESPACE/NAME` with the name of the Kustomization, if a GitOps tool will apply the objects:
+
+```sh
+{take_over}
+```
+{components}
+## 5. Look
+
+```sh
+{pods} | diff before.txt - && echo 'the same pods'
+```
+
+## 6. Give the folder to Git
+
+Commit `{kustomization}`, `{configuration}` and the resources, and give the folder to Argo CD or Flux. Or apply it:
+
+```sh
+kustomize build --enable-alpha-plugins --enable-exec . | kubectl apply --server-side --filename -
+```
+"""
+_DEFINITIONS = """
+The definitions of this operator convert between two API versions through a webhook, which has stopped. Replace them by definitions that
+serve the version in which the cluster stores the resources. The graphs of this folder must have that version:
+
+```sh
+stored=$(kubectl get customresourcedefinition dynamographdeployments.nvidia.com \\
+  --output jsonpath='{.spec.versions[?(@.storage==true)].name}')
+krm-fn crds --served "$stored" | kubectl replace --filename -
+kubectl api-resources --api-group nvidia.com
+krm-fn convert --to "$stored" --write .
+```
+
+Then render and compare again:
+
+```sh
+{compare}
+```
+"""
+_COMPONENTS = """
+The following components have no graph, and `take-over` does not move them. These commands delete them and keep their pods:
+
+```sh
+{commands}
+```
+"""
+_COMPONENT = """\
+kubectl --namespace {namespace} patch {kind} {name} --type merge --patch '{{"metadata": {{"finalizers": null}}}}'
+kubectl --namespace {namespace} delete {kind} {name} --cascade=orphan
+krm-fn render {files} --config {configuration} | kubectl apply --server-side --force-conflicts --filename -"""
+_PODS = """\
+kubectl --namespace {namespace} get pods --selector {label} \\
+  --output custom-columns=NAME:.metadata.name,UID:.metadata.uid --sort-by .metadata.name"""
+_NO_GRAPH = "# the namespace has no graph"
+_ROLES = """
+The bindings of this namespace name roles of the operator's Helm release, which go with the release: {roles}. Install the roles of krm-fn,
+and remove `rbac` from `{configuration}`. `take-over` then makes the bindings again:
+
+```sh
+kubectl apply --server-side --kustomize $KRM_FN/platform/roles
+```
+"""
+
+
+def write(inventory: Inventory, spec: Mapping[str, Any]) -> str:
+    """The other steps of the migration as Markdown, with the names of the namespace and its graphs."""
+    graphs = [resource for resource in inventory.written if resource["kind"] == identity.GRAPH]
+    components = [resource for resource in inventory.written if resource["kind"] == identity.COMPONENT]
+    compare = "\n".join(_compare(resource, inventory) for resource in graphs) or _NO_GRAPH
+    roles = [value for key, value in (spec.get("rbac") or {}).items() if key.endswith("Role")]
+    return _STEPS.format(
+        namespace=inventory.namespace,
+        pods=_PODS.format(namespace=inventory.namespace, label=labels.GRAPH),
+        roles=_ROLES.format(roles=report.printable(", ".join(roles)), configuration=migration_documents.CONFIGURATION) if roles else "",
+        definitions=_DEFINITIONS.replace("{compare}", compare) if _are_converted(inventory.written, spec) else "",
+        compare=compare,
+        take_over="\n".join(_migration("take-over", resource) for resource in graphs) or _NO_GRAPH,
+        components=_COMPONENTS.format(commands="\n".join(_component(resource, inventory) for resource in components)) if components else "",
+        kustomization=migration_documents.KUSTOMIZATION,
+        configuration=migration_documents.CONFIGURATION,
+    )
+
+
+def _inputs(resource: Resource, inventory: Inventory) -> str:
+    """The files of a render of one resource. The accounts decide about pods without an account of their own."""
+    return " ".join(migration_documents.file_name(each) for each in (resource, *inventory.accounts))
+
+
+def _compare(graph: Resource, inventory: Inventory) -> str:
+    objects = f"{graph['metadata']['name']}.objects.yaml"
+    render = f"krm-fn render {_inputs(graph, inventory)} --config {migration_documents.CONFIGURATION} > {objects}"
+    return f"{render}\n{_migration('compare', graph)}"
+
+
+def _migration(command: str, graph: Resource) -> str:
+    metadata = graph["metadata"]
+    return f"python3 $KRM_FN/platform/migration {command} {metadata['namespace']} {metadata['name']} {metadata['name']}.objects.yaml"
+
+
+def _component(component: Resource, inventory: Inventory) -> str:
+    name, kind = component["metadata"]["name"], identity.COMPONENT.lower()
+    files, configuration = _inputs(component, inventory), migration_documents.CONFIGURATION
+    return _COMPONENT.format(namespace=inventory.namespace, kind=kind, name=name, files=files, configuration=configuration)
+
+
+def _are_converted(written: Sequence[Resource], spec: Mapping[str, Any]) -> bool:
+    """True if the operator of the graphs has two API versions, between which the cluster converts."""
+    return any(release_choice.release(resource, migration_documents.settings(spec)).reads != versions.V1ALPHA1 for resource in written)

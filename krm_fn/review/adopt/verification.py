@@ -1,0 +1,147 @@
+"""Compares the pod templates of a render with those that run, and asks the forecast what the cluster would do with the workloads."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import identity, paths
+from krm_fn.kube.values import mapping
+from krm_fn.manifests import workloads
+from krm_fn.provenance import object_changes
+from krm_fn.provenance.object_changes import ObjectChange
+from krm_fn.records import NamedTuple
+from krm_fn.review import forecast
+from krm_fn.review.adopt import exported_pods
+from krm_fn.review.forecast import stored_templates
+from krm_fn.review.live import server_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.provenance.object_changes import FieldChange
+    from krm_fn.results import Path
+    from krm_fn.review.adopt.exported_objects import Inventory
+    from krm_fn.review.adopt.exported_pods import TemplateKey
+    from krm_fn.review.forecast.forecast_types import ObjectForecast
+    from krm_fn.review.pods import Template
+
+
+class ComparedField(NamedTuple):
+    """A field that differs: its path in the pod template, and both values as JSON; empty for a missing field.
+
+    If `is_order` is true, only the order of a list differs.
+    """
+
+    path: str
+    live: str
+    rendered: str
+    is_order: bool = False
+
+
+class Difference(NamedTuple):
+    """A pod template that differs. `live` or `rendered` is None if only the other side has the template."""
+
+    place: TemplateKey
+    live: Template | None
+    rendered: Template | None
+    fields: tuple[ComparedField, ...]
+
+
+class Count(NamedTuple):
+    """A workload whose number of replicas would change."""
+
+    workload: ObjectKey
+    live: int
+    rendered: int
+
+
+class Proof(NamedTuple):
+    """The number of pod templates, the number of those that are the same, and the others. `counts` are the replicas that differ.
+
+    `outcomes` are what the cluster does with the objects that are on both sides. It is empty where only templates were compared.
+    """
+
+    total: int
+    same: int
+    differences: tuple[Difference, ...]
+    counts: tuple[Count, ...] = ()
+    outcomes: tuple[ObjectForecast, ...] = ()
+
+    @property
+    def keeps_all(self) -> bool:
+        """True if no pod restarts, ends or starts, and the cluster refuses nothing."""
+        return (
+            self.same == self.total and not self.counts and not any(outcome.effect in ("restarts", "refused") for outcome in self.outcomes)
+        )
+
+
+def prove(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
+    """Compares the pod templates, and forecasts the change of each live object to the rendered one."""
+    live = {identity.key(resource, inventory.namespace): resource for resource in inventory.live}
+    keyed = [(identity.key(resource, inventory.namespace), resource) for resource in rendered]
+    changes = [
+        ObjectChange(key, live[key], resource, object_changes.between(server_fields.native(live[key]), resource))
+        for key, resource in keyed
+        if key in live
+    ]
+    return compare(rendered, inventory)._replace(outcomes=forecast.forecast(changes).outcomes)
+
+
+def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
+    """Compares all pod templates of the rendered workloads, and of the live workloads of their graphs."""
+    wanted = exported_pods.templates_of(rendered, inventory.namespace)
+    named = {template.workload for template in wanted}
+    candidates = [
+        resource for resource in inventory.live if identity.key(resource, inventory.namespace) in named or inventory.runs(resource)
+    ]
+    ours = exported_pods.templates_of(candidates, inventory.namespace)
+    templates = sorted(wanted.keys() | ours.keys())
+    differences = [Difference(name, ours.get(name), wanted.get(name), _fields(ours.get(name), wanted.get(name))) for name in templates]
+    different = tuple(
+        difference for difference in differences if difference.fields or difference.live is None or difference.rendered is None
+    )
+    return Proof(len(templates), len(templates) - len(different), different, tuple(_counts(rendered, inventory)))
+
+
+def _counts(rendered: Sequence[Resource], inventory: Inventory) -> Iterator[Count]:
+    """The replicas that differ. A Deployment without a number keeps the one that it has."""
+    live = {identity.key(resource, inventory.namespace): resource for resource in inventory.live if workloads.is_workload(resource)}
+    for resource in rendered:
+        key = identity.key(resource, inventory.namespace)
+        wanted, actual = (resource.get("spec") or {}).get("replicas"), (live.get(key, {}).get("spec") or {}).get("replicas")
+        if wanted is not None and actual is not None and wanted != actual:
+            yield Count(key, actual, wanted)
+
+
+def _fields(live: Template | None, rendered: Template | None) -> tuple[ComparedField, ...]:
+    """The fields that differ in the form in which the API server stores templates of this kind; their values as they are written."""
+    form = stored_templates.form(rendered.path) if rendered else None
+    if live is None or rendered is None or form is None:
+        return ()
+    was, now = _template(live), _template(rendered)
+    fields = object_changes.in_parts(*({**template, "spec": mapping(form(template)).get("spec")} for template in (was, now)))
+    return tuple(
+        ComparedField(_path(change), _value(was, change.before, change.old), _value(now, change.path, change.new), change.order)
+        for change in fields
+    )
+
+
+def _template(template: Template) -> dict[str, Any]:
+    return {"metadata": {"labels": template.labels, "annotations": template.annotations}, "spec": template.spec}
+
+
+def _path(change: FieldChange) -> str:
+    """The path with the names of list entries: `spec.containers[main].image`."""
+    steps = zip(change.path, change.names, strict=True)
+    return "".join(f"[{name}]" if isinstance(index, int) else f".{name}" for index, name in steps).removeprefix(".")
+
+
+def _value(template: Any, path: Path, stored_value: Any) -> str:
+    """The value as it is written, else as it is stored; a default is not written."""
+    if stored_value is None:
+        return ""
+    written = paths.at(template, path)
+    return json.dumps(stored_value if written is None else written)

@@ -1,0 +1,191 @@
+"""Makes the diagram of graphs from their plans and objects."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import expand
+from krm_fn.kube import names
+from krm_fn.manifests import ingress, workloads
+from krm_fn.plan import GraphPlan
+from krm_fn.resolve import cluster
+from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, declared_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.expand import PlannedResource
+    from krm_fn.kube.types import Resource
+    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.plan import ComponentPlan
+    from krm_fn.review.diagram import Key
+
+_BROKERS = {"NATS_SERVER": ("nats", "NATS", "messages"), "ETCD_ENDPOINTS": ("etcd", "etcd", "stores keys")}
+"""The variables with the addresses of other programs: the kind and the title of the node, and the label of the edge."""
+_CREDENTIALS = re.compile(r"//[^/,]*@")  # a diagram is often posted where more people read it
+
+
+def diagram(resources: Sequence[Resource], config: Config) -> Diagram:
+    """The diagram of all graphs and components among the resources. Resources with errors are left out."""
+    planned = [entry for entry in expand.plans(resources, config) if isinstance(entry.plan, GraphPlan)]
+    default_namespace = config.namespace or cluster.NAMESPACE
+    parts = [part for entry in planned for part in _graph(entry)]
+    parts += [part for entry in planned for part in _between(entry.plan, planned)]
+    parts += declared_objects.parts(resources, default_namespace)
+    nodes = {part.key: part for part in reversed(parts) if isinstance(part, DiagramNode)}
+    order = dict.fromkeys(part.key for part in parts if isinstance(part, DiagramNode))
+    edges = dict.fromkeys(part for part in parts if isinstance(part, DiagramEdge) and part.source in nodes and part.target in nodes)
+    return Diagram(tuple(nodes[key] for key in order), tuple(edges))
+
+
+def key(plan: ComponentPlan) -> Key:
+    """The key of the node of a component."""
+    return group(plan.ref.kind, plan.identity.namespace, plan.ref.name), "service", plan.identity.service
+
+
+def group(kind: str, namespace: str, name: str) -> str:
+    """The title of the nodes of one graph, or of one component without a graph."""
+    return f"{kind} {namespace}/{name}"
+
+
+def _graph(planned: PlannedResource) -> Iterator[DiagramNode | DiagramEdge]:
+    """The nodes of one graph, and the edges that begin or end at its services."""
+    plan = planned.plan
+    for pods in planned.pods:
+        yield _service(plan, pods)
+    for pods in planned.pods:
+        yield from _entrances(pods.plan)
+        yield from _scaling(plan, pods.plan)
+        yield from _brokers(pods)
+        yield from _claims(plan, pods)
+        if pods.plan.exposure.model:
+            model: Key = (plan.namespace, "model", pods.plan.exposure.model)
+            yield DiagramNode(model, "model", pods.plan.exposure.model, ("base model",))
+            yield DiagramEdge(key(pods.plan), model, "serves")
+
+
+def _service(graph: GraphPlan, pods: Pods) -> DiagramNode:
+    plan = pods.plan
+    return DiagramNode(key(plan), "service", plan.identity.service, tuple(_facts(graph, pods)), key(plan)[0])
+
+
+def _facts(graph: GraphPlan, pods: Pods) -> Iterator[str]:
+    """The lines about a service: its type and engine, its pods, its GPUs and its ports."""
+    plan = pods.plan
+    kind, sub_type = plan.identity.type or "no type", plan.identity.sub_type
+    engine = plan.engine.name if _runs_engine(plan) else ""
+    yield ", ".join(part for part in (kind, sub_type if sub_type != kind else "", engine) if part)
+    number = plan.placement.replicas_or_one
+    carriers = dict.fromkeys(entry.kind for entry in workloads.get(plan.placement.workload).entries(graph, plan))
+    autoscaled = " at first, then autoscaled" if plan.placement.autoscaled else ""
+    nodes = f" on {plan.placement.nodes} nodes each" if plan.placement.nodes > 1 else ""
+    yield f"{_counted(number, 'replica')}{nodes}{autoscaled}"
+    if carriers:
+        yield ", ".join(carriers)
+    gpus = plan.pod.gpus.number * plan.placement.nodes
+    if gpus:
+        yield f"{_counted(gpus * number, 'GPU')}{f', {gpus} each' if number > 1 else ''}"
+    ports = [f"{port.get('name') or ''} {port['containerPort']}".strip() for pod in pods.roles[:1] for port in pod.main.get("ports") or ()]
+    if ports:
+        yield f"ports {', '.join(ports)}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _runs_engine(plan: ComponentPlan) -> bool:
+    return plan.type.runs_engine
+
+
+def _entrances(plan: ComponentPlan) -> Iterator[DiagramNode | DiagramEdge]:
+    """The host of an Ingress or a VirtualService."""
+    wanted = plan.exposure.ingress
+    if ingress.makes_ingress(plan):
+        yield from _entrance(plan, "Ingress", f"class {wanted.class_name}{', TLS' if wanted.tls else ''}")
+    if ingress.makes_virtual_service(plan):
+        yield from _entrance(plan, "VirtualService", f"gateway {wanted.gateway}")
+
+
+def _entrance(plan: ComponentPlan, kind: str, detail: str) -> Iterator[DiagramNode | DiagramEdge]:
+    host = ingress.host(plan)
+    there: Key = (plan.identity.namespace, kind, host)
+    yield DiagramNode(there, "entrance", host, (f"{kind}, {detail}",))
+    yield DiagramEdge(there, key(plan), "requests")
+
+
+def _scaling(graph: GraphPlan, plan: ComponentPlan) -> Iterator[DiagramNode | DiagramEdge]:
+    """The scaling adapter of a service, and the component that scales all engines of the graph."""
+    if not plan.placement.autoscaled or graph.standalone:
+        return
+    adapter = declared_objects.adapter(plan.identity.namespace, plan.identity.name)
+    yield DiagramNode(adapter, "adapter", plan.identity.name, ("scaling adapter",), key(plan)[0])
+    yield DiagramEdge(adapter, key(plan), "sets replicas")
+    for other in graph.components:
+        if other.type.scales and _runs_engine(plan):
+            yield DiagramEdge(key(other), adapter, "scales")
+
+
+def _brokers(pods: Pods) -> Iterator[DiagramNode | DiagramEdge]:
+    """NATS and etcd, whose addresses are in variables of the main container."""
+    listed: Any = pods.roles[0].main.get("env") or () if pods.roles else ()
+    for variable in listed:
+        if variable.get("name") in _BROKERS and isinstance(address := variable.get("value"), str) and address:
+            kind, title, label = _BROKERS[variable["name"]]
+            broker: Key = ("", kind, address)
+            yield DiagramNode(broker, "nats" if kind == "nats" else "etcd", title, (_CREDENTIALS.sub("//", address),))
+            yield DiagramEdge(key(pods.plan), broker, label)
+
+
+def _claims(graph: GraphPlan, pods: Pods) -> Iterator[DiagramNode | DiagramEdge]:
+    """The PersistentVolumeClaims of the pods, with the folders at which the main container mounts them."""
+    declared = {claim.name: claim for claim in graph.claims}
+    for pod in pods.roles[:1]:
+        volumes: Any = pod.spec.get("volumes") or ()
+        mounts: Any = pod.main.get("volumeMounts") or ()
+        for volume in volumes:
+            name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+            if not name:
+                continue
+            claim = declared.get(name)
+            detail = f"claim of {claim.size}" if claim and claim.create else "claim, not made by the graph"
+            there: Key = (pods.plan.identity.namespace, "claim", name)
+            folders = [mount.get("mountPath") or "" for mount in mounts if mount.get("name") == volume.get("name")]
+            yield DiagramNode(there, "claim", name, (detail,))
+            yield DiagramEdge(key(pods.plan), there, f"mounts {', '.join(folders)}" if folders else "mounts")
+
+
+def _between(graph: GraphPlan, planned: Sequence[PlannedResource]) -> Iterator[DiagramNode | DiagramEdge]:
+    """The connections between services of one Dynamo namespace, which can have several graphs."""
+    known: list[ComponentPlan] = [component for entry in planned for component in entry.plan.components]
+    for plan in graph.components:
+        near = [other for other in known if _namespaces(other) == _namespaces(plan)]
+        engines = [other for other in near if _runs_engine(other)]
+        if plan.type.is_frontend:
+            yield from (DiagramEdge(key(plan), key(other), f"discovery by {plan.placement.discovery}") for other in engines)
+        if _phase(plan) == "prefill":
+            yield from (DiagramEdge(key(plan), key(other), "key-value cache") for other in engines if _phase(other) == "decode")
+        if plan.type.picks_workers:
+            yield from _pool(plan, near, engines)
+
+
+def _namespaces(plan: ComponentPlan) -> tuple[str, str]:
+    return plan.identity.namespace, plan.identity.dynamo_namespace
+
+
+def _phase(plan: ComponentPlan) -> str:
+    """`prefill` or `decode` for an engine that does one half of the work."""
+    return plan.identity.sub_type or plan.identity.type
+
+
+def _pool(plan: ComponentPlan, near: Sequence[ComponentPlan], engines: Sequence[ComponentPlan]) -> Iterator[DiagramNode | DiagramEdge]:
+    """The InferencePool of an endpoint picker, and the components that it selects."""
+    name = names.pool(plan.identity.graph)
+    pool = declared_objects.pool(plan.identity.namespace, name)
+    frontends = [component for component in near if component.type.is_frontend]
+    yield DiagramNode(pool, "pool", name, ("InferencePool",), key(plan)[0])
+    yield DiagramEdge(pool, key(plan), "asks")
+    for component in frontends if plan.release.picker.chooses == "frontends" else engines:
+        yield DiagramEdge(pool, key(component), "requests")

@@ -1,0 +1,90 @@
+"""The comparison for programs, as JSON. Its schema is `krm_fn/review/schemas/diff.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.review import findings
+from krm_fn.review.diff import diff_report
+
+if TYPE_CHECKING:
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
+    from krm_fn.review.diff.diff_report import Report
+    from krm_fn.review.forecast.forecast_types import Gpus, ObjectForecast, Service
+
+FORMAT_VERSION = 1
+
+
+def write(told: Report) -> str:
+    """Everything. Objects that do not change are left out."""
+    forecast = told.diff.forecast
+    made = {
+        "formatVersion": FORMAT_VERSION,
+        "old": told.old,
+        "forecast": {
+            "verdict": [sentence for sentence, _ in diff_report.verdict(told)],
+            "services": [_service(each) for each in forecast.services],
+            "restarting": [_service(each) for each in forecast.restarting],
+            "gpus": {**_gpus(forecast.gpus), "needed": forecast.needed, "free": forecast.free},
+            "refused": sum(outcome.effect == "refused" for outcome in forecast.outcomes),
+            "unknown": [_key(each) for each in told.diff.failed],
+            "stuck": None if forecast.free is None else any(outcome.stuck for outcome in forecast.outcomes),
+        },
+        "objects": [_object(told, number, change, forecast.outcomes[number]) for number, change, _ in told.objects],
+        "findings": [findings.value(each) for each in told.findings],
+    }
+    return json.dumps(made, indent=2, ensure_ascii=False, default=str) + "\n"
+
+
+def _service(service: Service) -> dict[str, Any]:
+    return {"namespace": service.namespace, "graph": service.graph or None, "name": service.name}
+
+
+def _key(key: ObjectKey) -> dict[str, Any]:
+    return {"group": key.group, "kind": key.kind, "namespace": key.namespace, "name": key.name}
+
+
+def _gpus(gpus: Gpus) -> dict[str, int]:
+    return {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
+
+
+def _object(told: Report, number: int, change: ObjectChange, outcome: ObjectForecast) -> dict[str, Any]:
+    return {
+        "object": _key(change.key),
+        "effect": outcome.effect,
+        "services": [_service(each) for each in outcome.services],
+        "restarting": [_service(each) for each in outcome.restarting],
+        "causes": [results.field(path) for path in outcome.causes],
+        "gpus": _gpus(outcome.gpus),
+        "stuck": outcome.stuck,
+        "madeBy": _origins(told, number, None),
+        "fields": [_field(told, number, index, field) for index, field in enumerate(change.fields)],
+    }
+
+
+def _field(told: Report, number: int, index: int, field: FieldChange) -> dict[str, Any]:
+    return {
+        "field": results.field(field.path),
+        "path": list(field.path),
+        "change": "order" if field.order else "added" if field.old is None else "removed" if field.new is None else "changed",
+        "old": field.old,
+        "new": field.new,
+        "madeBy": _origins(told, number, index),
+    }
+
+
+def _origins(told: Report, number: int, field: int | None) -> list[dict[str, Any]]:
+    """The lines that make a change."""
+    return [
+        {
+            "state": origin.side,
+            "file": spot.file if spot else None,
+            "line": spot.line if spot else None,
+            "field": results.field(origin.path) or None,
+            "isConfiguration": origin.number is None,
+        }
+        for origin, spot in told.origins(number, field)
+    ]

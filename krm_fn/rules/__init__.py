@@ -1,0 +1,53 @@
+"""Rules about a plan and its pods. Each rule is a small generator of findings.
+
+`krm_fn.schema` checks types and unknown fields before. Component types and workload kinds have their own rules.
+Follows the operator's `internal/webhook/validation/shared.go` and `dynamographdeployment.go`, and the errors that it raises at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import identity
+from krm_fn.manifests import workloads
+from krm_fn.resolve.cluster import namespace
+from krm_fn.rules import component_rules, graph_rules, model_rules, pod_template_rules
+
+if TYPE_CHECKING:
+    from krm_fn.config import Config
+    from krm_fn.kube.types import Resource
+    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.plan import GraphPlan
+    from krm_fn.resolve.cluster import ClusterFacts
+    from krm_fn.results import Result
+
+
+def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) -> Iterator[Result]:
+    """Yields the findings about a graph or a standalone component. `pods` holds those of each component."""
+    if not plan.standalone:
+        yield from graph_rules.check(plan)
+    for component in pods:
+        yield from _check_component(component, cluster)
+    for workload, components in workloads.grouped(pods).items():
+        yield from workload.check_together(plan, [component.plan for component in components])
+    if plan.release.rules:
+        from krm_fn.rules import by_release  # noqa: PLC0415 - a render under the oldest release starts without it
+
+        yield from by_release.check(plan, pods)
+
+
+def check_other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:
+    """Yields the findings about a resource of a kind that is not expanded: a model. `resource` must be well-formed."""
+    spec, ref = resource.get("spec") or {}, results.ref(resource)
+    if ref.kind == identity.MODEL:
+        yield from model_rules.check_model(spec, ref, namespace(resource, config), cluster.models)
+
+
+def _check_component(pods: Pods, cluster: ClusterFacts) -> Iterator[Result]:
+    plan = pods.plan
+    yield from workloads.get(plan.placement.workload).check(pods)
+    yield from component_rules.check(plan, pods, cluster)
+    yield from pod_template_rules.check(pods)
+    yield from model_rules.check_component(plan, cluster.models)

@@ -1,0 +1,156 @@
+"""Index of a finished build: its resources, the generated ones among them, their sources, and the fields that authors wrote."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import ownership, results, workload_list
+from krm_fn.kube import identity, labels, names, paths, pod_templates
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path
+    from krm_fn.workload_list import WorkloadEntry
+
+POD_LABELS: tuple[Path, ...] = tuple((*template.metadata, "labels") for template in pod_templates.ALL)
+_COMPONENTS: tuple[Path, ...] = (("spec",), ("spec", "services", "*"), ("spec", "components", "*"))
+_CONTAINERS: tuple[Path, ...] = (
+    ("extraPodSpec", "mainContainer"),
+    ("extraPodSpec", "containers", "*"),
+    ("podTemplate", "spec", "containers", "*"),
+)
+_AUTHOR_TEXTS: tuple[Path, ...] = (
+    ("envs", "*", "name"),
+    ("env", "*", "name"),
+    *((*container, "env", "*", "name") for container in _CONTAINERS),
+    *((*container, "args", "*") for container in _CONTAINERS),
+)
+_AUTHOR_LABELS: tuple[Path, ...] = (("labels",), ("extraPodMetadata", "labels"), ("podTemplate", "metadata", "labels"))
+
+
+class Build(NamedTuple):
+    """The index of a build.
+
+    `names` holds the names of all resources, `generated` those of generated objects, both by kind and namespace. `services` holds the
+    components and `sources` the Dynamo resources by owner mark. `pods` holds the labels of each pod template with its namespace.
+    """
+
+    names: dict[tuple[str, str], set[str]]
+    generated: dict[tuple[str, str], set[str]]
+    services: dict[str, set[str]]
+    sources: dict[str, list[Resource]]
+    pods: list[tuple[str, dict[str, Any]]]
+
+
+class BuiltObject(NamedTuple):
+    """A generated object of one owner in a build. `owner` is the name of the owner at the render, `name` its name in the build.
+
+    `services` are all components of that owner. `source` is the owner itself, or None if it is not among the items.
+    """
+
+    resource: Resource
+    kind: str
+    owner: str
+    name: str
+    namespace: str
+    services: set[str]
+    source: Resource | None
+
+
+class AuthorFields(NamedTuple):
+    """Fields that the author of a graph or a component set, in either API version. A check of the build leaves their values alone.
+
+    The names of variables and the arguments of containers, the keys of labels, and the Dynamo namespaces of services.
+    """
+
+    texts: frozenset[str]
+    labels: frozenset[str]
+    namespaces: frozenset[str]
+
+
+def read(resources: Sequence[Resource]) -> Build:
+    """Indexes a build. Any field of a resource may have any type."""
+    build = Build({}, {}, {}, {}, [])
+    for resource in resources:
+        _, kind, name, namespace = results.ref(resource)
+        build.names.setdefault((kind, namespace), set()).add(name)
+        for mark in ownership.owners(resource):
+            build.generated.setdefault((kind, namespace), set()).add(name)
+            build.services.setdefault(mark, set()).add(str(labels.of(resource).get(labels.COMPONENT, "")))
+        if labels.WORKLOADS in labels.annotations(resource):
+            build.sources.setdefault(f"{kind}/{name_at_render(resource)}", []).append(resource)
+        build.pods.extend((namespace, pod_labels) for _, pod_labels in paths.find(resource, POD_LABELS) if isinstance(pod_labels, dict))
+    return build
+
+
+def objects(resource: Resource, build: Build) -> Iterator[BuiltObject]:
+    """Yields a generated object once per owner, and nothing for a resource without owners.
+
+    The source of an owner is in the namespace of the object, or has no namespace.
+    """
+    namespace = results.ref(resource).namespace
+    for mark in ownership.owners(resource):
+        kind, _, owner = mark.partition("/")
+        sources = {results.ref(source).namespace: source for source in build.sources.get(mark, ())}
+        source = sources.get(namespace) or sources.get("")
+        name = results.ref(source).name if source else owner
+        yield BuiltObject(resource, kind, owner, name, namespace, build.services[mark], source)
+
+
+def workloads(source: Resource) -> list[WorkloadEntry]:
+    """The entries of the workloads annotation; empty for an unreadable annotation, which the function did not write."""
+    text = labels.annotations(source).get(labels.WORKLOADS)
+    try:
+        return workload_list.read(text) if isinstance(text, str) else []
+    except ValueError:
+        return []
+
+
+def generated_for(entry: WorkloadEntry) -> tuple[str, str]:
+    """Kind and name of the generated object of a workload: the PodCliqueSet for a workload that Grove creates, else the workload itself."""
+    if entry.kind in names.GROVE_KINDS:
+        return "PodCliqueSet", names.graph_of(entry.kind, entry.name, entry.service)
+    return entry.kind, entry.name
+
+
+def name_at_render(source: Resource) -> str:
+    """Returns the name of a source at the render. The names of its workloads contain it."""
+    ref = results.ref(source)
+    for entry in workloads(source):
+        is_graph = ref.kind == identity.GRAPH
+        name = names.graph_of(entry.kind, entry.name, entry.service) if is_graph else names.component_of(entry.kind, entry.name)
+        if entry.graph or name:
+            return entry.graph or name
+    return ref.name
+
+
+def author_fields(source: Resource) -> AuthorFields:
+    """Reads the fields that the author of a source set, with those that a conversion preserved. Any field may have any type."""
+    holders = [source, *_preserved(source)]
+    texts, key_holders, namespaces = (_values(holders, fields) for fields in (_AUTHOR_TEXTS, _AUTHOR_LABELS, (("dynamoNamespace",),)))
+    keys = (key for holder in key_holders if isinstance(holder, dict) for key in holder)
+    return AuthorFields(frozenset(_strings(texts)), frozenset(keys), frozenset(_strings(namespaces)))
+
+
+def _values(holders: list[Any], fields: tuple[Path, ...]) -> list[Any]:
+    patterns = [(*component, *field) for component in _COMPONENTS for field in fields]
+    return [value for holder in holders for _, value in paths.find(holder, patterns)]
+
+
+def _strings(values: list[Any]) -> list[str]:
+    return [value for value in values if isinstance(value, str)]
+
+
+def _preserved(source: Resource) -> list[Any]:
+    """Returns the fields in the annotations of a conversion; none for an annotation that is not JSON."""
+    preserved = []
+    for key in (labels.PRESERVED_GRAPH, labels.PRESERVED_COMPONENT):
+        try:
+            preserved.append(json.loads(labels.annotations(source).get(key) or "null"))
+        except (TypeError, ValueError, RecursionError):
+            continue
+    return preserved

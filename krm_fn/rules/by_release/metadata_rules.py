@@ -1,0 +1,98 @@
+"""Rules about labels and annotations: values of Dynamo's annotations, keys of a graph for all its objects, and keys without effect.
+
+Follows the operator's `internal/webhook/validation/` for graphs, and the rules of its `config/crd/bases` for pod templates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import labels, version
+from krm_fn.kube.admission import name_formats
+from krm_fn.manifests import pod_template
+from krm_fn.schema import rule_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.admission import Rejection
+    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.results import Result
+
+_EXECUTORS = ("mp", "ray")
+_DEBUG_MODES = (labels.DEBUG, labels.STEALING_DEBUG)
+_VALUES = {
+    labels.DISCOVERY_MODE: ("pod", "container"),
+    labels.GROVE_UPDATE_STRATEGY: ("RollingRecreate", "OnDelete"),
+    labels.WORKLOAD_PROVIDER: ("grove", "component"),
+}
+
+
+def check(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Result]:
+    """Reports labels and annotations that an API server or Dynamo rejects, and those of components that have no effect."""
+    yield from _of_graph(plan)
+    yield from _check_keys(plan)
+    for component in pods:
+        yield from _of_component(component.plan)
+        yield from _overridden(component)
+
+
+def _of_graph(plan: GraphPlan) -> Iterator[Result]:
+    """Reports annotations of the graph whose value is not one of the known ones."""
+    annotations = plan.annotations
+    for key, values in _VALUES.items():
+        if key in annotations and annotations[key] not in values:
+            message = f"{annotations[key]!r} is not a known value; write {' or '.join(values)}"
+            yield results.error("DYN456", message, plan.ref, ("metadata", "annotations", key))
+    origin = annotations.get(labels.ORIGIN_VERSION)
+    if origin is not None and version.core(origin) is None:
+        message = f"{origin!r} is not a semantic version; write the version of the operator, for example 1.5.0, or remove the annotation"
+        yield results.error("DYN456", message, plan.ref, ("metadata", "annotations", labels.ORIGIN_VERSION))
+    if not _is_executor(annotations.get(labels.EXECUTOR_BACKEND)):
+        yield rule_messages.error("DYN457", plan.ref, ("metadata", "annotations", labels.EXECUTOR_BACKEND))
+
+
+def _of_component(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports annotations of pods whose value is not valid, and of debug modes, which this release does not have."""
+    annotations = plan.pod.annotations
+    if not _is_executor(annotations.get(labels.EXECUTOR_BACKEND)):
+        yield rule_messages.error("DYN457", plan.ref, plan.at("podTemplate", "metadata", "annotations", labels.EXECUTOR_BACKEND))
+    for key in _DEBUG_MODES:
+        if plan.identity.annotations.get(key) == "true":
+            message = "the annotation has no effect, because this release of Dynamo has no debug mode; remove it, and use kubectl debug"
+            yield results.warning("DYN426", message, plan.ref, plan.annotation(key))
+    limit = annotations.get(labels.POWER_LIMIT)
+    if limit is None:
+        return
+    at = plan.at("podTemplate", "metadata", "annotations", labels.POWER_LIMIT)
+    if not (limit.isascii() and limit.isdigit() and int(limit) > 0):
+        yield results.error("DYN458", f"{limit!r} is not a whole number of watts above 0; write for example 500", plan.ref, at)
+    elif plan.features.gpu_memory or plan.pod.container.get("resources", {}).get("claims"):
+        message = "the limit applies to GPUs that the container requests, and this component claims its GPUs; remove the annotation"
+        yield results.error("DYN458", message, plan.ref, at)
+
+
+def _is_executor(value: str | None) -> bool:
+    return value is None or value.lower() in _EXECUTORS
+
+
+def _check_keys(plan: GraphPlan) -> Iterator[Result]:
+    """Reports labels and annotations of the graph that an API server rejects."""
+    checks: tuple[tuple[Iterator[Rejection], str], ...] = (
+        (name_formats.validate_labels(plan.features.labels), "labels"),
+        (name_formats.validate_annotations(plan.features.annotations), "annotations"),
+    )
+    for rejections, field in checks:
+        for rejection in rejections:
+            yield results.error(rejection.code, rejection.message, plan.ref, plan.at(field, *rejection.path))
+
+
+def _overridden(pods: Pods) -> Iterator[Result]:
+    """Warns of labels of pods that Dynamo sets itself, because the user's value would be lost silently."""
+    plan, final = pods.plan, pod_template.labels_of(pods.roles[0].role) if pods.roles else {}
+    for key, value in plan.pod.labels.items():
+        if final.get(key, value) != value:
+            message = f"Dynamo sets this label on the pods itself, to {final[key]}; remove it"
+            yield results.warning("DYN425", message, plan.ref, plan.at("podTemplate", "metadata", "labels", key))

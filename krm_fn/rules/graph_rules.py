@@ -1,0 +1,120 @@
+"""Rules about a whole graph: its services, claims and restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import quantity
+from krm_fn.kube.admission import name_formats
+from krm_fn.schema import rule_messages
+
+if TYPE_CHECKING:
+    from krm_fn.plan import Claim, GraphPlan, Restart
+    from krm_fn.results import Result
+
+_ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
+
+
+def check(plan: GraphPlan) -> Iterator[Result]:
+    """Yields the findings about a graph as a whole."""
+    yield from _check_services(plan)
+    if plan.claims:
+        yield from _check_claims(plan)
+    if plan.restart is not None:
+        yield from _check_restart(plan, plan.restart)
+    yield from _check_planner(plan)
+
+
+def _check_services(plan: GraphPlan) -> Iterator[Result]:
+    """A graph must have at least one service, each service must have its own objects, and only one may be an endpoint picker."""
+    parts, part = _words(plan)
+    if not plan.components:
+        yield rule_messages.error("DYN100", plan.ref, plan.at("components"), parts=parts)
+    first: dict[str, str] = {}
+    for component in plan.components:
+        service = component.identity.service
+        before = first.setdefault(component.identity.name, service)
+        if before != service:
+            yield rule_messages.error("DYN101", plan.ref, component.at("name"), services=f"{parts} {before} and {service}")
+    if len([component for component in plan.components if component.type.singleton]) > 1:
+        yield rule_messages.error("DYN102", plan.ref, plan.at("components"), part=part)
+
+
+def _words(plan: GraphPlan) -> tuple[str, str]:
+    """Plural and singular of the components of a graph in its API version: `services` and `service`, or `components` and `component`."""
+    parts = plan.word("components")
+    return parts, parts.removesuffix("s")
+
+
+def _check_claims(plan: GraphPlan) -> Iterator[Result]:
+    """A claim must have a name. A claim to be created must have all fields that Kubernetes needs."""
+    for index, claim in enumerate(plan.claims):
+        if not claim.name:
+            yield rule_messages.error("DYN103", plan.ref, plan.at("pvcs", index, "name"))
+        for field, value, example in _needed(claim):
+            if not value:
+                yield rule_messages.error(
+                    "DYN105", plan.ref, plan.at("pvcs", index, field), field=plan.word("pvcs", field), example=example
+                )
+        if claim.create:
+            for field, message in _unusable(claim):
+                yield results.error("DYN117", message, plan.ref, plan.at("pvcs", index, field))
+
+
+def _needed(claim: Claim) -> Iterator[tuple[str, object, str]]:
+    """Yields each field that a claim to be created needs, with its value and an example."""
+    if claim.create:
+        yield "storageClass", claim.storage_class, "standard"
+        yield "size", quantity.value(claim.size or None), "100Gi"
+        yield "volumeAccessMode", claim.access_mode, "ReadWriteMany"
+
+
+def _unusable(claim: Claim) -> Iterator[tuple[str, str]]:
+    """Yields the fields of a claim that an API server rejects, each with its message."""
+    names: tuple[tuple[str, str], ...] = (("name", claim.name), ("storageClass", claim.storage_class))
+    for field, name in names:
+        if name and not name_formats.DNS_SUBDOMAIN.fullmatch(name):
+            yield field, f"{name!r} is not a valid name; use lower-case letters, digits, dashes and dots"
+    if claim.access_mode and claim.access_mode not in _ACCESS_MODES:
+        yield "volumeAccessMode", f"{claim.access_mode} is not an access mode; write one of {', '.join(_ACCESS_MODES)}"
+    if quantity.value(claim.size or None) < 0:
+        yield "size", f"size {claim.size} is negative; write a positive amount"
+
+
+def _check_restart(plan: GraphPlan, restart: Restart) -> Iterator[Result]:
+    """Checks that the order of a restart lists each service once. Warns that a render restarts all services at once."""
+    if restart.order and restart.parallel:
+        yield rule_messages.error("DYN107", plan.ref, plan.at("restart", "strategy", "order"))
+    elif restart.order:
+        yield from _check_order(plan, restart.order)
+    if restart.id and restart.sequential and plan.config.restart == "render":
+        fix = "set restart: sync in the configuration, and the syncer restarts them in order"
+        if plan.orchestrator == "grove":
+            fix = "write type: Parallel, or remove the strategy"
+        message = "all services restart at once, because a build cannot wait between services"
+        yield results.warning("DYN111", f"{message}; {fix}", plan.ref, plan.at("restart", "strategy"))
+
+
+def _check_order(plan: GraphPlan, order: tuple[str, ...]) -> Iterator[Result]:
+    services, (_, part) = {component.identity.service for component in plan.components}, _words(plan)
+    for index, name in enumerate(order):
+        path = plan.at("restart", "strategy", "order", index)
+        if name not in services:
+            known = ", ".join(sorted(services))
+            yield rule_messages.error("DYN108", plan.ref, path, part=part, name=name, services=known)
+        elif name in order[:index]:
+            yield rule_messages.error("DYN109", plan.ref, path, name=name, part=part)
+    if missing := sorted(services - set(order)):
+        yield rule_messages.error("DYN110", plan.ref, plan.at("restart", "strategy", "order"), part=part, services=", ".join(missing))
+
+
+def _check_planner(plan: GraphPlan) -> Iterator[Result]:
+    """Warns about engines that the planner of their graph cannot scale, because they have no scaling adapter."""
+    planners = [component.identity.service for component in plan.components if component.type.scales]
+    for component in plan.components if planners else ():
+        if component.type.runs_engine and not component.placement.autoscaled:
+            message = f"{planners[0]} cannot scale this service, because it has no scaling adapter"
+            fix = component.fix("scaling adapter")
+            yield results.warning("DYN118", f"{message}; {fix}", plan.ref, component.at("scalingAdapter"))

@@ -1,0 +1,84 @@
+"""Rules about pod templates: those of an API server and those of an engine, reported at the field that the user wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube.admission import name_formats, pod_rules
+from krm_fn.manifests import workloads
+from krm_fn.rules import field_origin
+
+if TYPE_CHECKING:
+    from krm_fn.kube.admission import Rejection
+    from krm_fn.kube.types import Labels, PodSpec
+    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.plan import ComponentPlan
+    from krm_fn.results import Path, Result
+
+
+def check(pods: Pods) -> Iterator[Result]:
+    """Yields the findings about the labels, annotations and pods of a component."""
+    yield from _check_metadata(pods.plan)
+    yield from _check_pods(pods)
+    yield from _check_engine(pods)
+
+
+def _check_pods(pods: Pods) -> Iterator[Result]:
+    """Reports pods that an API server would reject, or that the workload cannot restart."""
+    plan = pods.plan
+    always_restarts = workloads.get(plan.placement.workload).always_restarts
+    for pod in pods.roles:
+        for rejection in pod_rules.validate(pod.spec, plan.word("pod")):
+            path = field_origin.path(pods, pod.spec, rejection)
+            if path is not None:
+                yield results.error(rejection.code, _message(pods, pod.spec, rejection), plan.ref, path)
+        policy = pod.spec.get("restartPolicy")
+        if always_restarts and policy != "Always":
+            message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"
+            yield results.error("DYN223", message, plan.ref, plan.at("pod", "restartPolicy"))
+
+
+def _check_engine(pods: Pods) -> Iterator[Result]:
+    """Yields the findings of the engine about the main container of each role."""
+    for pod in pods.roles:
+        yield from pods.plan.engine.check(pods.main, pod.role)
+
+
+def _check_metadata(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports labels and annotations that an API server rejects."""
+    ingress = plan.exposure.ingress
+    checks: tuple[tuple[Iterator[Rejection], Path], ...] = (
+        (name_formats.validate_labels(plan.pod.labels), ("podTemplate", "metadata", "labels")),
+        (name_formats.validate_annotations(plan.pod.annotations), ("podTemplate", "metadata", "annotations")),
+        (name_formats.validate_annotations(_of_service(plan)), ("annotations",)),
+        (name_formats.validate_labels(plan.identity.service_labels), ("labels",)),
+        (
+            name_formats.validate_labels(
+                {plan.word("componentType"): plan.identity.type, plan.word("subComponentType"): plan.identity.sub_type}
+            ),
+            ("name",),
+        ),
+        (name_formats.validate_labels(ingress.labels or {}), ("ingress", "labels")),
+        (name_formats.validate_annotations(ingress.annotations or {}), ("ingress", "annotations")),
+    )
+    for rejections, field in checks:
+        for rejection in rejections:
+            yield results.error(rejection.code, rejection.message, plan.ref, plan.at(*field, *rejection.path))
+
+
+def _of_service(plan: ComponentPlan) -> Labels:
+    """Returns the annotations of the component itself, without those that it has from its pods or from its graph."""
+    if not plan.release.pod_metadata.inherited:
+        return plan.identity.annotations
+    others = {*plan.pod.annotations, *plan.paths.inherited}
+    return {key: value for key, value in plan.identity.annotations.items() if key not in others}
+
+
+def _message(pods: Pods, spec: PodSpec, rejection: Rejection) -> str:
+    """The message of a rejection. If a mount collides with the default shared memory, the fix is to remove one of the two."""
+    if rejection.code != "DYN209" or not field_origin.is_shared_memory(pods, spec, rejection):
+        return rejection.message
+    off = pods.plan.fix("no shared memory")
+    return f"{rejection.message.partition(';')[0]}, and the second is the default shared memory; remove this mount, or {off}"

@@ -1,0 +1,150 @@
+"""Rules about a request and its profiling Job.
+
+Follows the operator's `internal/webhook/validation/dynamographdeploymentrequest.go`, and the errors that it raises at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import names
+from krm_fn.kube.admission import name_formats, pod_rules
+from krm_fn.manifests.profiling import profiler_pod
+
+if TYPE_CHECKING:
+    from krm_fn.kube.admission import Rejection
+    from krm_fn.kube.types import PodSpec, Resource
+    from krm_fn.plan import RequestPlan
+    from krm_fn.resolve.cluster import ClusterFacts
+    from krm_fn.results import Path, Result
+
+_UNLIMITED = "DYN210"
+"""The operator creates Jobs with such requests. Only a cluster that adds limits accepts them."""
+_CACHE = ("config", "deployment", "modelCache")
+"""The path of the model cache below `profilingConfig`."""
+
+
+def check(plan: RequestPlan, job: Resource, cluster: ClusterFacts) -> Iterator[Result]:
+    """Yields the findings about a request. `job` is its profiling Job."""
+    yield from _check_names(plan)
+    yield from _check_metadata(plan)
+    yield from _check_gpu_discovery(plan)
+    yield from _check_measurements(plan)
+    yield from _check_base(plan, cluster)
+    yield from _check_output(plan, cluster)
+    yield from _check_job(plan, job)
+
+
+def _check_names(plan: RequestPlan) -> Iterator[Result]:
+    """Checks that the name of the request fits into the name of the Job, and that the overrides are valid for a graph."""
+    job = names.profiling_job(plan.name)
+    if not name_formats.DNS_SUBDOMAIN.fullmatch(job):
+        message = f"the name of the Job, {job}, is not valid; use lower-case letters, digits, dashes and dots"
+        yield results.error("DYN183", message, plan.ref, ("metadata", "name"))
+    elif len(job) > names.LABEL_LIMIT:
+        longest = names.LABEL_LIMIT - len(names.profiling_job(""))
+        message = f"the name of the Job, {job}, has {len(job)} characters, but at most {names.LABEL_LIMIT} are allowed"
+        yield results.error("DYN183", f"{message}; use a name of at most {longest} characters", plan.ref, ("metadata", "name"))
+    graph, namespace = plan.overrides.name, plan.overrides.namespace
+    if graph and not (names.SERVICE.fullmatch(graph) and len(graph) <= names.SERVICE_LIMIT):
+        message = f"{graph!r} is not a valid name of a graph; use lower-case letters, digits and dashes, and begin with a letter"
+        yield results.error("DYN186", message, plan.ref, plan.at("deploymentOverrides", "name"), current=graph)
+    if namespace and not name_formats.DNS_LABEL.fullmatch(namespace):
+        message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
+        yield results.error("DYN186", message, plan.ref, plan.at("deploymentOverrides", "namespace"), current=namespace)
+
+
+def _check_metadata(plan: RequestPlan) -> Iterator[Result]:
+    """Reports labels and annotations for the generated graph that an API server rejects."""
+    checks: tuple[tuple[Iterator[Rejection], str], ...] = (
+        (name_formats.validate_labels(plan.overrides.labels), "labels"),
+        (name_formats.validate_annotations(plan.overrides.annotations), "annotations"),
+    )
+    for rejections, field in checks:
+        for rejection in rejections:
+            yield results.error(rejection.code, rejection.message, plan.ref, plan.at("deploymentOverrides", field, *rejection.path))
+
+
+def _check_gpu_discovery(plan: RequestPlan) -> Iterator[Result]:
+    """Reports a discovery of GPUs without a ClusterRole for profiling."""
+    if plan.discovers_gpus and not plan.config.rbac.profiling_role:
+        message = (
+            "enableGpuDiscovery needs a role that may read nodes, but rbac.profilingRole is empty in the configuration; remove the field, "
+            f"and describe the nodes under hardware in {results.field(plan.at('profilingConfig', 'config'))}"
+        )
+        yield results.error("DYN181", message, plan.ref, plan.at("enableGpuDiscovery"))
+
+
+def _check_measurements(plan: RequestPlan) -> Iterator[Result]:
+    """Warns of a profiler that measures on GPUs: it creates graphs through the API, and only an operator expands these.
+
+    An operator is assumed to serve another namespace that the settings name.
+    """
+    if plan.simulated or plan.settings["deployment"].get("namespace") != plan.namespace:
+        return
+    message = (
+        f"the profiler measures graphs that it creates in namespace {plan.namespace}, and without an operator there they never run, so it "
+        "fails after half an hour; set sweep.useAiConfigurator: true, which needs no GPUs, or deployment.namespace to a namespace that a "
+        "Dynamo operator serves"
+    )
+    yield results.warning("DYN189", message, plan.ref, plan.at("profilingConfig", "config"))
+
+
+def _check_base(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
+    """Checks that the ConfigMap with the graph to start from has the key. A ConfigMap that is not among the items is assumed to have it."""
+    if plan.base is None:
+        return
+    keys = cluster.config_maps.get((plan.namespace, plan.base.config_map))
+    if keys is not None and plan.base.key not in keys:
+        message = f"ConfigMap {plan.base.config_map} has no key {plan.base.key}; write one of its keys: {', '.join(sorted(keys)) or 'none'}"
+        yield results.error("DYN187", message, plan.ref, plan.at("profilingConfig", "configMapRef", "key"), current=plan.base.key)
+
+
+def _check_output(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
+    """Warns if Jobs share the folder of their output. The names of the files are fixed, so one Job could publish the files of another."""
+    others = sorted(name for name in cluster.outputs.get((plan.namespace, plan.output_claim), ()) if name != plan.name)
+    if others:
+        message = (
+            f"request {', '.join(others)} also writes into the claim {plan.output_claim}, so Jobs that run at the same time overwrite each "
+            "other's output; give each request its own claim"
+        )
+        yield results.warning("DYN188", message, plan.ref, plan.at("profilingConfig", "outputPVC"), current=plan.output_claim)
+
+
+def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
+    """Reports what an API server rejects in the pod of the Job, at the field that the user wrote."""
+    pod: PodSpec = job["spec"]["template"]["spec"]
+    for rejection in pod_rules.validate(pod, results.field(plan.at("profilingConfig"))):
+        finding = results.warning if rejection.code == _UNLIMITED else results.error
+        yield finding(rejection.code, rejection.message, plan.ref, _written(plan, pod, rejection.path))
+
+
+def _written(plan: RequestPlan, pod: PodSpec, path: Path) -> Path:
+    """The user's field for a field of the pod."""
+    match path:
+        case ("tolerations", *rest):
+            return plan.at("profilingConfig", "tolerations", *rest)
+        case ("volumes", int(index), *rest):
+            return _of_volume(plan, pod["volumes"][index]["name"], rest[-1:])
+        case ("initContainers", int(index), *rest) if pod["initContainers"][index]["name"] == profiler_pod.PROFILER:
+            return _of_profiler(plan, tuple(rest))
+    return plan.at("profilingConfig")
+
+
+def _of_profiler(plan: RequestPlan, rest: Path) -> Path:
+    match rest:
+        case ("resources", *below):
+            return plan.at("profilingConfig", "resources", *below)
+        case ("image", *_):
+            return plan.at("profilingConfig", "profilerImage")
+        case ("volumeMounts", *_):
+            return plan.at("profilingConfig", *_CACHE, "mountPath")  # the folders of the other mounts are fixed
+    return plan.at("profilingConfig")
+
+
+def _of_volume(plan: RequestPlan, name: str, last: list[str | int]) -> Path:
+    if name == profiler_pod.BASE:
+        return plan.at("profilingConfig", "configMapRef", "name" if last == ["name"] else "key")
+    return plan.at("profilingConfig", *((*_CACHE, "pvcName") if name == profiler_pod.CACHE else ("outputPVC",)))

@@ -1,0 +1,312 @@
+"""Checks resources against their schemas and returns every violation with its path, as an API server would.
+
+Types are strict, unknown fields are errors, and null means absent. `status` is not checked, because only a controller writes it. Rules
+that a schema cannot express are in `krm_fn.rules`.
+
+Reading order: `resource` selects the schema; `_Checker` walks through objects and lists; `violations` checks one scalar. The fix in a
+message comes from `fixes` (wrong types) or from `unknown_fields`; only a finding imports them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import results
+from krm_fn.records import NamedTuple
+from krm_fn.schema import table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Ref, Result, Severity
+    from krm_fn.schema.table import Schema
+
+CONFIG = "DynamoRender"
+
+_STRING = {"type": "string"}  # most fields have this schema and most values are strings, so the loops skip them
+_ACCEPTED: dict[type, tuple[str, ...]] = {
+    str: ("string", "quantity", "int-or-string"),
+    bool: ("boolean",),
+    int: ("integer", "number", "quantity", "int-or-string"),
+    float: ("number",),
+}
+"""The types of a schema that accept a Python type."""
+_FORMATS = {
+    "quantity": ("a quantity", "a number with a unit, for example 16Gi or 500m"),
+    "date-time": ("a time", "it like 2026-01-31T12:00:00Z"),
+    "duration": ("a duration", "a number with a unit, for example 15m or 1h30m"),
+}
+_BITS = {"int32": 31}
+_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "n", "u", "m", "k", "M", "G", "T", "P", "E")
+
+
+class Violation(NamedTuple):
+    """A schema violation: code, message with the fix after a semicolon, and the value to write instead if it is certain."""
+
+    code: str
+    message: str
+    proposed: Any = None
+
+
+def resource(written: Resource, *, unknown: Severity = "error") -> list[Result]:
+    """Returns every violation of a resource, in the order of its fields. Kinds without a schema have none.
+
+    `unknown` is the severity of native fields, and of enum values of native fields, that the table's Kubernetes version does not have.
+    """
+    kind, version = written.get("kind"), written.get("apiVersion")
+    versions = table.load().kinds.get(kind) if isinstance(kind, str) else None
+    if versions is None or not isinstance(version, str) or version not in versions:
+        return list(_unknown_kind(written, versions))
+    return _check_resource(written, versions[version], unknown)
+
+
+def config(function_config: Resource) -> list[Result]:
+    """Returns every violation of a functionConfig of the kind DynamoRender."""
+    (definition,) = table.load().kinds[CONFIG].values()
+    return _check_resource(function_config, definition, "error")
+
+
+def value(written: Any, definition: str) -> list[Result]:
+    """Returns every violation of a value by a definition of the table. Paths begin at the value."""
+    checker = _Checker(results.ref({}), "error")
+    checker.value(written, {"$ref": definition}, (), definition)
+    return checker.findings
+
+
+def _check_resource(written: Resource, definition: str, unknown: Severity) -> list[Result]:
+    checker = _Checker(results.ref(written), unknown)
+    checked = {**written}
+    checked.pop("status", None)
+    checker.fields(checked, table.load().definitions[definition], (), definition)
+    return checker.findings
+
+
+def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterator[Result]:
+    """Yields an error for a Dynamo kind of an unknown version, and for a misspelt Dynamo kind."""
+    from krm_fn.schema import fixes, unknown_fields  # noqa: PLC0415 - only a finding needs them
+
+    kind, version = written.get("kind"), written.get("apiVersion")
+    if versions is not None:
+        text = f"{fixes.shown(version)} is not a known version of {kind}; write {' or '.join(versions)}"
+        yield results.error("DYN020", text, results.ref(written), ("apiVersion",), current=version, proposed=next(iter(versions)))
+    elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
+        if kind in unknown_fields.LATER_KINDS:
+            yield results.error("DYN020", unknown_fields.LATER_KINDS[kind], results.ref(written), ("kind",), current=kind)
+        nearest = unknown_fields.nearest(kind, tuple(table.load().kinds), cutoff=0.9)
+        if nearest:
+            text = f"{fixes.shown(kind)} is not a kind of Dynamo; write {nearest}"
+            yield results.error("DYN020", text, results.ref(written), ("kind",), current=kind, proposed=nearest)
+
+
+class _Checker:
+    """One pass over one resource. `name` is always the name of the definition of a value, or of the object that contains it."""
+
+    def __init__(self, ref: Ref, unknown: Severity) -> None:
+        self.findings: list[Result] = []
+        self._ref = ref
+        self._unknown: Severity = unknown
+        self._definitions = table.load().definitions
+
+    def value(self, value: Any, schema: Schema, path: Path, name: str) -> None:
+        """Checks any value."""
+        reference = schema.get("$ref")
+        if reference:
+            name, schema = reference, self._definitions[reference]
+        expected = schema.get("type")
+        if expected == "object" and isinstance(value, dict):
+            if "properties" in schema:
+                self.fields(value, schema, path, name)
+            elif "maxProperties" in schema or "additionalProperties" in schema:
+                self.entries(value, schema, path, name)
+        elif expected == "array" and isinstance(value, list):
+            self.items(value, schema, path, name)
+        else:
+            for violation in violations(value, schema, path, self._definitions):
+                if violation.code == "DYN024" and self._is_native(name):
+                    self._add(self._unknown, violation._replace(message=self._or_newer(violation.message)), path, value)
+                else:
+                    self._add("error", violation, path, value)
+
+    def fields(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+        """Checks an object whose fields have names."""
+        fields, required = schema["properties"], schema.get("required", ())
+        for key, inner in value.items():
+            field = fields.get(key)
+            if type(inner) is str and field == _STRING:
+                continue
+            if field is None:
+                if "x-kubernetes-preserve-unknown-fields" not in schema:
+                    self._add_unknown(key, (*path, key), name, value)
+            elif inner is not None:
+                self.value(inner, field, (*path, key), name)
+            elif key not in required and key != "creationTimestamp":
+                self._add_null((*path, key))
+        for key in required:
+            if value.get(key) is None:
+                missing = Violation("DYN022", f"{key} is required, but {'null' if key in value else 'missing'}; write it")
+                self._add("error", missing, (*path, key))
+
+    def entries(self, value: Resource, schema: Schema, path: Path, name: str) -> None:
+        """Checks a map from the user's keys to values of one type. An object without `additionalProperties` may have any fields."""
+        if "maxProperties" in schema:
+            self._limit(sum(inner is not None for inner in value.values()), schema["maxProperties"], path)
+        entry = schema.get("additionalProperties")
+        if entry is None:
+            return
+        for key, inner in value.items():
+            if inner is None:
+                self._add_null((*path, key))
+            elif type(inner) is not str or entry != _STRING:
+                self.value(inner, entry, (*path, key), name)
+
+    def items(self, value: list[Any], schema: Schema, path: Path, name: str) -> None:
+        """Checks a list."""
+        if "maxItems" in schema:
+            self._limit(len(value), schema["maxItems"], path)
+        item = schema["items"]
+        for index, inner in enumerate(value):
+            if type(inner) is not str or item != _STRING:
+                self.value(inner, item, (*path, index), name)
+        if len(value) > 1 and schema.get("x-kubernetes-list-type") in ("map", "set"):
+            self.duplicates(value, schema, path)
+
+    def duplicates(self, value: list[Any], schema: Schema, path: Path) -> None:
+        """Checks a list in which an API server accepts each key, or each value, only once."""
+        keys = schema.get("x-kubernetes-list-map-keys", ())
+        item: Schema = self._definitions.get(schema["items"].get("$ref", "")) or schema["items"]
+        first: dict[Any, int] = {}
+        for index, entry in enumerate(value):
+            identity = _identity(entry, keys, item)
+            if identity is not None and first.setdefault(identity, index) != index:
+                from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
+
+                shown = fixes.shown(identity[-1] if len(identity) == 1 else list(identity))
+                where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
+                self._add("error", Violation("DYN080", f"{shown} is in entry {first[identity]} too; keep one of the two"), where)
+
+    def _is_native(self, name: str) -> bool:
+        return name.startswith("io.k8s.") or "x-native" in self._definitions[name]
+
+    def _limit(self, length: int, most: int, path: Path) -> None:
+        if length > most:
+            text = f"the field has {length} entries, but at most {most} are allowed; remove {length - most}"
+            self._add("error", Violation("DYN026", text), path)
+
+    def _or_newer(self, message: str) -> str:
+        """Adds the fix for native fields: this version of the schema may be older than the user's Kubernetes."""
+        return f"{message}, or set unknownFields: warn if your Kubernetes knows it" if self._unknown == "error" else message
+
+    def _add_unknown(self, key: str, path: Path, name: str, parent: Resource) -> None:
+        from krm_fn.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
+
+        fix = unknown_fields.fix(name, key, parent)
+        if self._is_native(name):
+            text = self._or_newer(f"unknown field in Kubernetes {table.load().kubernetes}; {fix}")
+            self._add(self._unknown, Violation("DYN029", text), path)
+        else:
+            self._add("error", Violation("DYN023", f"unknown field; {fix}"), path)
+
+    def _add_null(self, path: Path) -> None:
+        text = "the field is null, which means absent, and is not in the output; remove the line"
+        self._add("warning", Violation("DYN028", text), path)
+
+    def _add(self, severity: Severity, violation: Violation, path: Path, current: Any = None) -> None:
+        from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
+
+        scalar = None if isinstance(current, (dict, list)) or fixes.is_private(path) else current
+        finding = results.Result(severity, violation.code, violation.message, self._ref, path, scalar, violation.proposed)
+        self.findings.append(finding)
+
+
+def _identity(entry: Any, keys: Sequence[str], item: Schema) -> tuple[Any, ...] | None:
+    """Returns what must be unique about a list entry: its keys, or its value. None for an entry that is invalid in other ways."""
+    if not keys or not isinstance(entry, dict):
+        return (entry,) if isinstance(entry, str | int) else None
+    identity = []
+    for key in keys:
+        part = entry.get(key)
+        if part is None:
+            part = item.get("properties", {})[key].get("default", "")
+        if not isinstance(part, str | int):
+            return None
+        identity.append(part)
+    return tuple(identity)
+
+
+def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Schema]) -> Iterator[Violation]:
+    """Yields every violation of one value: its type, then its enum values, bounds and format. `schema` is not a reference.
+
+    Objects and lists are passed only if the schema requires another type. `path` and `definitions` are only for the messages. A message
+    never quotes a value below a private field.
+    """
+    expected = schema.get("type") or ("quantity" if schema["format"] == "quantity" else "int-or-string")
+    if expected not in _ACCEPTED.get(type(value), ()) or (type(value) is float and value - value != 0):  # infinities and NaN are not JSON
+        from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
+
+        message, proposed = fixes.wrong_type(value, expected, schema, path, definitions)
+        yield Violation("DYN021", message, proposed)
+    elif isinstance(value, str):
+        if "enum" in schema and value not in schema["enum"]:
+            yield _not_allowed(value, schema["enum"], path)
+        if len(value) < schema.get("minLength", 0):
+            yield Violation("DYN026", "the value must not be empty; write a text")
+        if len(value) > schema.get("maxLength", len(value)):
+            yield Violation("DYN026", f"the value has {len(value)} characters, but at most {schema['maxLength']} are allowed; shorten it")
+        if "pattern" in schema and not _has_format(value, schema):
+            what, fix = _FORMATS.get(schema.get("format", ""), ("in the required form", f"it so that it matches {schema['pattern']}"))
+            yield Violation("DYN027", f"{_quoted(value, path)} is not {what}; write {fix}")
+    elif not isinstance(value, bool):
+        yield from _of_number(value, schema, path)
+
+
+def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
+    least, most, bits = schema.get("minimum"), schema.get("maximum"), _BITS.get(schema.get("format", ""), 63)
+    if least is not None and value < least:
+        yield Violation("DYN025", f"{_quoted(value, path)} is less than the minimum {least}; write {least} or more")
+    if most is not None and value > most:
+        yield Violation("DYN025", f"{_quoted(value, path)} is more than the maximum {most}; write {most} or less")
+    elif isinstance(value, int) and not -(2**bits) <= value < 2**bits:
+        yield Violation(
+            "DYN025", f"{_quoted(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}"
+        )
+
+
+def _not_allowed(value: str, enum: list[str], path: Path) -> Violation:
+    """The violation of a value that is not in the enum of its schema. An empty enum value is not proposed."""
+    from krm_fn.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
+
+    allowed = [word for word in enum if word]
+    problem = f"{_quoted(value, path)} is not one of {', '.join(allowed)}"
+    if value in unknown_fields.LATER_VALUES:
+        return Violation("DYN024", f"{problem}; {unknown_fields.LATER_VALUES[value]}")
+    nearest = unknown_fields.nearest(value, tuple(allowed)) or (allowed[0] if len(allowed) == 1 else "")
+    return Violation("DYN024", f"{problem}; write {nearest or 'one of them'}", nearest or None)
+
+
+def _quoted(value: Any, path: Path) -> str:
+    from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
+
+    return fixes.quoted(value, path)
+
+
+def _has_format(value: str, schema: Schema) -> bool:
+    if schema.get("format") == "quantity":  # without the pattern, because to compile it takes longer than to check a small graph
+        return is_quantity(value)
+    return re.search(schema["pattern"], value) is not None and not value.endswith("\n")
+
+
+def is_quantity(text: str) -> bool:
+    """True if a string is a Kubernetes quantity (apimachinery `pkg/api/resource`, ParseQuantity)."""
+    unsigned = text[1:] if text.startswith(("+", "-")) else text
+    suffix = unsigned.lstrip("0123456789.")
+    number = unsigned.removesuffix(suffix)
+    if number.isascii() and number.isdecimal() and suffix in _SUFFIXES:
+        return True
+    exponent = suffix[2:] if suffix[1:2] in ("+", "-") else suffix[1:]
+    return _is_decimal(number) and (suffix in _SUFFIXES or (suffix[0] in "eE" and _is_decimal(exponent)))
+
+
+def _is_decimal(text: str) -> bool:
+    return text.isascii() and text.replace(".", "", 1).isdecimal()

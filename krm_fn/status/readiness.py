@@ -1,0 +1,146 @@
+"""Readiness of the workloads in the annotation `workloads`, in words that a person can act on."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import labels, names
+from krm_fn.records import NamedTuple
+from krm_fn.status import cached_object, live_fields, replica_scaling, replica_status
+from krm_fn.status.replica_status import WorkloadFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krm_fn.status.replica_status import ReplicaStatus, StatusReader
+    from krm_fn.status.sync_features import SyncFeatures
+    from krm_fn.status.workload_index import WorkloadIndex
+    from krm_fn.workload_list import WorkloadEntry
+
+PATIENCE = 600
+"""Seconds until a pod that cannot start counts as failed. It is Kubernetes' default of `progressDeadlineSeconds`."""
+
+
+class ReadinessContext(NamedTuple):
+    """The inputs of readiness. `graph` is the name of the graph, or empty for a standalone component. `now` is an RFC 3339 time."""
+
+    namespace: str
+    graph: str
+    workloads: WorkloadIndex
+    features: SyncFeatures
+    now: str
+
+
+class WorkloadReadiness(NamedTuple):
+    """The readiness of one workload.
+
+    `status` is None if it does not exist, `problem` is empty if it is ready, `failure` is set if waiting does not help. `resource` and
+    `part` name it in messages.
+    """
+
+    entry: WorkloadEntry
+    resource: str
+    part: str
+    status: ReplicaStatus | None = None
+    problem: str = ""
+    failure: WorkloadFailure | None = None
+
+
+def assess(entries: Iterable[WorkloadEntry], context: ReadinessContext) -> list[WorkloadReadiness]:
+    """Assesses workloads, in the order of the entries. Entries name objects in the namespace of the graph only."""
+    return [_assess(entry, context) for entry in entries]
+
+
+def problems(workloads: Iterable[WorkloadReadiness]) -> str:
+    """Lists the workloads that are not ready, sorted: `demo-decode: why; demo-frontend: why` (operator: the message of Ready)."""
+    parts: dict[str, list[str]] = {}
+    for workload in workloads:
+        if workload.problem:
+            problem = f"{workload.part}: {workload.problem}" if workload.part else workload.problem
+            parts.setdefault(workload.resource, []).append(problem)
+    return "; ".join(f"{resource}: {'; '.join(sorted(texts))}" for resource, texts in sorted(parts.items()))
+
+
+def first_failed(workloads: Iterable[WorkloadReadiness]) -> WorkloadReadiness | None:
+    """Finds the first workload that failed, by name."""
+    failed = (workload for workload in workloads if workload.failure)
+    return min(failed, key=lambda workload: (workload.resource, workload.part), default=None)
+
+
+def recheck(workloads: Iterable[WorkloadReadiness], context: ReadinessContext) -> float | None:
+    """Returns the seconds until readiness changes although no object changes; None if it does not."""
+    waiting = (workload for workload in workloads if workload.problem and not workload.failure)
+    moments = (_remaining(pod, context.now) for workload in waiting for pod in _failing_pods(workload, context))
+    return min((moment for moment in moments if moment < inf), default=None)
+
+
+def _assess(entry: WorkloadEntry, context: ReadinessContext) -> WorkloadReadiness:
+    key = cached_object.workload_key(entry, context.namespace)
+    reader = replica_status.find(key.group, key.kind)
+    if reader is None:
+        problem = f"this version does not know the kind {entry.kind} of {entry.api_version}, update krm-fn"
+        return WorkloadReadiness(entry, entry.name, "", None, problem)
+    resource, part = reader.reported_as(names.graph_of(entry.kind, entry.name, entry.service) or context.graph, entry.name)
+    status = context.workloads.get(key)
+    if status is None:
+        return WorkloadReadiness(entry, resource, part, None, "resource not found")
+    wrong_count = _wrong_count(entry, status, reader, context.features)
+    if wrong_count or not status.problem or replica_status.unprocessed(status):
+        return WorkloadReadiness(entry, resource, part, status, wrong_count or status.problem)
+    workload = WorkloadReadiness(entry, resource, part, status, f"{status.problem}, {_hint(entry, status, context)}")
+    return workload._replace(failure=_failure(workload, context))
+
+
+def _wrong_count(entry: WorkloadEntry, status: ReplicaStatus, reader: StatusReader, features: SyncFeatures) -> str:
+    """Reports other replicas than in Git, where only a scale request changes them. Grove makes 1 pod of 0 replicas."""
+    if not reader.scaled_by_syncer or entry.replicas is None:
+        return ""
+    if status.desired in (entry.replicas, max(entry.replicas, replica_scaling.min_replicas(entry, status) or 0)):
+        return ""
+    problem = f"desired={status.desired}, in the graph={entry.replicas}"
+    if features.grove_counts:
+        return problem
+    scale = f"kubectl scale {reader.kind.lower()} -n {status.key.namespace} {status.key.name} --replicas={entry.replicas}"
+    return f"{problem}, Grove does not follow the graph, run krm-fn sync with --grove-counts or {scale}"
+
+
+def _hint(entry: WorkloadEntry, status: ReplicaStatus, context: ReadinessContext) -> str:
+    """Names the problem of a pod, or the command that shows it."""
+    if pod := _newest(_pods_with_problem(entry.service, context)):
+        message = f', last message "{pod.last_message}"' if pod.last_message and context.features.pod_messages else ""
+        return f"pod {pod.key.name}: {pod.problem}{message}"
+    selector = f"{labels.GRAPH}={context.graph},{labels.COMPONENT}={entry.service}" if context.graph else status.selector
+    return f"see kubectl describe pods -n {context.namespace} -l {selector}"
+
+
+def _failure(workload: WorkloadReadiness, context: ReadinessContext) -> WorkloadFailure | None:
+    """Returns the failure of the workload, or of a pod for too long if the controller of the workload has no deadline."""
+    if workload.status and workload.status.failure:
+        return WorkloadFailure(workload.status.failure.reason, workload.problem)
+    pod = _newest(pod for pod in _failing_pods(workload, context) if _remaining(pod, context.now) <= 0)
+    return WorkloadFailure(pod.failure.reason, workload.problem) if pod and pod.failure else None
+
+
+def _failing_pods(workload: WorkloadReadiness, context: ReadinessContext) -> Iterator[ReplicaStatus]:
+    """Yields the pods that cannot start, if their time is limited here."""
+    if workload.status and not replica_status.get(workload.entry.kind).has_deadline:
+        yield from (pod for pod in _pods_with_problem(workload.entry.service, context) if pod.failure)
+
+
+def _pods_with_problem(service: str, context: ReadinessContext) -> Iterator[ReplicaStatus]:
+    """Yields the pods of a service that show why they are not ready."""
+    if context.features.pods:
+        family = context.workloads.family(context.namespace, context.graph)
+        yield from (pod for pod in family if pod.key.kind == "Pod" and pod.member == service and pod.problem)
+
+
+def _newest(pods: Iterable[ReplicaStatus]) -> ReplicaStatus | None:
+    """Returns the newest pod; a pod that cannot start comes before a pod that waits."""
+    return max(pods, key=lambda pod: (pod.failure is not None, pod.since, pod.key.name), default=None)
+
+
+def _remaining(pod: ReplicaStatus, now: str) -> float:
+    """Returns the seconds until a pod counts as failed; infinite if its times cannot be read."""
+    begin, end = live_fields.seconds(pod.since), live_fields.seconds(now)
+    return inf if begin is None or end is None else begin + PATIENCE - end

@@ -1,0 +1,207 @@
+"""Replica statuses: each module here reads one Kubernetes kind, and its `READER` makes the `ReplicaStatus` of an object.
+
+A replica status holds all fields of a workload or a pod that the syncer caches. Each kind in the annotation `workloads` has a module here:
+`deployment_status` reads Deployments.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from krm_fn import registry
+from krm_fn.kube import labels, values
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.records import NamedTuple
+from krm_fn.status import live_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path
+    from krm_fn.status.sync_features import SyncFeatures
+
+
+WITH_LABEL = (labels.NAMESPACE, f"!{labels.NAMESPACE},{labels.MANAGED_BY}={labels.MANAGER}")
+"""Selects Dynamo's workloads: those with Dynamo's label, and rendered ones without it, such as those of a standalone component."""
+_SUFFIX = "_status"
+
+
+class ReplicaCounts(NamedTuple):
+    """Replica counts in the status of a workload. None: the kind has no such count."""
+
+    replicas: int = 0
+    updated: int = 0
+    ready: int | None = None
+    available: int | None = None
+    scheduled: int | None = None
+
+
+class WorkloadFailure(NamedTuple):
+    """A state that waiting does not end. `reason` is one word in the style of Kubernetes."""
+
+    reason: str
+    message: str
+
+
+class TemplateStatus(NamedTuple):
+    """The fields of a pod template that a status depends on.
+
+    `path` leads to its metadata, `restart` is its annotation `nvidia.com/restartAt`, or empty. `service` is set where the templates of one
+    object belong to several services (PodCliqueSet). `annotated` is true if the template has annotations.
+    """
+
+    path: tuple[str | int, ...]
+    restart: str = ""
+    service: str = ""
+    annotated: bool = False
+    runtime: str = ""
+    """The Dynamo namespace in which its pods register themselves: that of their label, with the worker hash of their label."""
+    clique: str = ""
+    """The name of the clique."""
+    replicas: int | None = None
+    """The pods in one replica of the clique's scaling group."""
+
+    def serves(self, service: str) -> bool:
+        """True if pods of a service are made from this template."""
+        return self.service in ("", service)
+
+
+class WorkerPod(NamedTuple):
+    """The fields of a pod of a base model that its callers need. `model` is the hash of the base model in its label."""
+
+    uid: str
+    model: str
+    addresses: tuple[str, ...]
+    restarts: int
+    """The restarts of its containers together."""
+
+
+class ReplicaStatus(NamedTuple):
+    """The state of one workload, or of one pod, by its spec and its status.
+
+    `family` is the name of the PodCliqueSet of Grove's objects, and the name of the graph of a pod. `member` is the scaling group of a
+    PodClique, and the service of a pod.
+    """
+
+    key: ObjectKey
+    generation: int = 0
+    desired: int = 1
+    """`spec.replicas`; 1 if absent."""
+    counts: ReplicaCounts | None = None
+    """None for a pod. Zeros if the object has no status yet."""
+    ready: bool = False
+    problem: str = ""
+    """The reason why it is not ready, for people; empty if it is ready."""
+    updating: bool = False
+    """True while an update of its pods is under way, or while its controller has not seen the update yet."""
+    failure: WorkloadFailure | None = None
+    since: str = ""
+    """RFC 3339 time since when it is in this state; empty if unknown."""
+    selector: str = ""
+    """The label selector of its pods, if its status has one."""
+    templates: tuple[TemplateStatus, ...] = ()
+    family: str = ""
+    member: str = ""
+    revision: str = ""
+    """Grove: the hash of the PodCliqueSet's templates that the object follows, or that the set has now."""
+    observed: int | None = None
+    """`status.observedGeneration`."""
+    min_available: int = 0
+    """Grove: `spec.minAvailable`. With fewer replicas for a while, Grove deletes all pods of the graph."""
+    last_message: str = ""
+    """The last line of the termination message of a pod's container, which may be a line of its log."""
+    worker: WorkerPod | None = None
+    """Set for a pod with the label of a base model, unless it has ended."""
+
+
+class StatusReader:
+    """The hooks of one Kubernetes kind."""
+
+    group = ""
+    version = "v1"
+    kind = ""
+    resource = ""
+    """The plural name in API paths."""
+    label_selectors: tuple[str, ...] = ("",)
+    """Limit what the syncer watches: see `selectors`."""
+    has_deadline = False
+    """True if its controller reports an update that does not end. For other kinds, the pods show it."""
+    scaled_by_syncer = False
+    """True if a changed `replicas` in the rendered object does not reach the object that runs."""
+    min_replicas: int | None = None
+    """The smallest replica count that a scale request may set. None: the kind cannot be scaled."""
+    scaled_by_adapters_only = False
+    """True if a count in Git means one object, so that only a render adds replicas."""
+
+    def selectors(self, features: SyncFeatures) -> tuple[str, ...]:
+        """Returns the label selectors of the objects that the syncer watches with these features. No two select the same object."""
+        return self.label_selectors
+
+    def read(self, resource: Resource) -> ReplicaStatus:
+        """Reads one object. Missing and invalid values never raise: they make the object not ready."""
+        raise NotImplementedError
+
+    def with_family(self, status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> ReplicaStatus:
+        """Adds what the other objects of the same PodCliqueSet show about this one. By default: nothing."""
+        return status
+
+    def reported_as(self, graph: str, name: str) -> tuple[str, str]:
+        """Returns the resource that a message of the graph names, and the part of it. By default: the object itself, as a whole.
+
+        `graph` is the name of the graph, or of its PodCliqueSet, in the name of the object.
+        """
+        return name, ""
+
+    def available(self, *, ready: bool) -> tuple[str, str]:
+        """Returns reason and message of the condition `Available` of a component with such workloads."""
+        return (f"{self.kind}Ready", f"{self.kind} is ready") if ready else (f"{self.kind}NotReady", f"{self.kind} is not ready")
+
+    def common(self, resource: Resource) -> ReplicaStatus:
+        """Reads the fields that are the same for all kinds. `read` completes them."""
+        metadata = values.mapping(resource, "metadata")
+        key = ObjectKey(self.group, self.kind, live_fields.interned(metadata.get("namespace")), values.text(metadata.get("name")))
+        observed = live_fields.whole_number(values.mapping(resource, "status").get("observedGeneration"))
+        desired = live_fields.desired_replicas(values.mapping(resource, "spec"))
+        return ReplicaStatus(key, live_fields.whole_number(metadata.get("generation")) or 0, desired, observed=observed)
+
+
+def kinds() -> tuple[str, ...]:
+    """Lists the kinds that have a reader, in lower case."""
+    return tuple(name.removesuffix(_SUFFIX) for name in registry.entries(sys.modules[__name__]))
+
+
+def get(kind: str) -> StatusReader:
+    """Returns the reader of a Kubernetes kind. Raises KeyError for a kind without one."""
+    reader: StatusReader = registry.get(sys.modules[__name__], f"{kind.lower()}{_SUFFIX}").READER
+    return reader
+
+
+def find(group: str, kind: str) -> StatusReader | None:
+    """Finds the reader of a kind in a group; None if no module here reads it."""
+    if kind.lower() not in kinds():
+        return None
+    reader = get(kind)
+    return reader if (reader.group, reader.kind) == (group, kind) else None
+
+
+def unprocessed(status: ReplicaStatus) -> str:
+    """Explains that a controller has not processed the newest spec; empty if it has, or if its status does not show it."""
+    if status.observed is None or status.observed >= status.generation:
+        return ""
+    return f"spec not yet processed: generation={status.generation}, observedGeneration={status.observed}"
+
+
+def template(metadata: dict[str, Any], path: Path) -> TemplateStatus:
+    """Reads the pod template whose metadata is at a path of an object. Most objects share one value, because few carry a restart."""
+    annotations, marks = values.mapping(metadata, "annotations"), values.mapping(metadata, "labels")
+    parts = (values.text(marks.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
+    restart = live_fields.interned(annotations.get(labels.RESTART_AT))
+    return _template(path, restart, bool(annotations), "-".join(filter(None, parts)))
+
+
+@lru_cache(maxsize=4096)
+def _template(path: Path, restart: str, annotated: bool, runtime: str) -> TemplateStatus:
+    return TemplateStatus(path, restart, annotated=annotated, runtime=runtime)

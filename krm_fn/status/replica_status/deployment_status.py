@@ -1,0 +1,91 @@
+"""Deployments.
+
+Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go` IsDeploymentReady.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import values
+from krm_fn.status import live_fields, replica_status
+from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, WorkloadFailure
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+
+_TEMPLATE = ("spec", "template", "metadata")
+_COUNTS = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
+DEADLINE = "ProgressDeadlineExceeded"
+
+
+class DeploymentReader(StatusReader):
+    """Its controller gives up an update after `spec.progressDeadlineSeconds`."""
+
+    group = "apps"
+    kind = "Deployment"
+    resource = "deployments"
+    label_selectors = replica_status.WITH_LABEL
+    has_deadline = True
+    min_replicas = 0
+
+    def read(self, resource: Resource) -> ReplicaStatus:
+        """Ready if all replicas are of the newest template and available, and no older replica remains."""
+        spec, status = values.mapping(resource, "spec"), values.mapping(resource, "status")
+        result = self.common(resource)
+        counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in _COUNTS))
+        available = live_fields.condition(status, "Available")
+        unprocessed = replica_status.unprocessed(result._replace(observed=result.observed or 0))
+        problem = ""
+        if spec.get("paused") is True:
+            problem = "the Deployment is paused"
+        elif result.desired:
+            problem = unprocessed or _problem(result, counts, available)
+        failure = _failure(status) if problem and not unprocessed else None
+        if failure:
+            problem = f"{failure.reason}: {failure.message}"
+        elif problem and not unprocessed:
+            problem = _rejected_pods(status) or problem
+        return result._replace(
+            counts=counts,
+            ready=not problem,
+            problem=problem,
+            updating=bool(unprocessed) or counts.updated < result.desired or counts.replicas > counts.updated,
+            failure=failure,
+            since=live_fields.transition_time(available) if (available.get("status") == "True") is not bool(problem) else "",
+            selector=_selector(values.mapping(spec, "selector", "matchLabels")),
+            templates=(replica_status.template(values.mapping(resource, *_TEMPLATE), _TEMPLATE),),
+        )
+
+
+def _problem(status: ReplicaStatus, counts: ReplicaCounts, available: dict[str, Any]) -> str:
+    """Returns the first check that fails, in the order of the operator."""
+    if counts.updated < status.desired:
+        return f"desired={status.desired}, updated={counts.updated}"
+    if (counts.available or 0) < status.desired:
+        return f"desired={status.desired}, available={counts.available}"
+    if counts.replicas != status.desired:
+        return f"performing rolling update: desired={status.desired}, replicas={counts.replicas}"
+    return "" if available.get("status") == "True" else "condition Available is not True"
+
+
+def _rejected_pods(status: dict[str, Any]) -> str:
+    """Explains why the controller cannot create pods, such as an exceeded quota; empty if it can."""
+    condition = live_fields.condition(status, "ReplicaFailure")
+    return values.text(condition.get("message")) if condition.get("status") == "True" else ""
+
+
+def _failure(status: dict[str, Any]) -> WorkloadFailure | None:
+    """Returns the failure of an update that made no progress in time."""
+    progressing = live_fields.condition(status, "Progressing")
+    if progressing.get("status") != "False" or progressing.get("reason") != DEADLINE:
+        return None
+    return WorkloadFailure(DEADLINE, _rejected_pods(status) or values.text(progressing.get("message")).rstrip("."))
+
+
+def _selector(match_labels: dict[str, Any]) -> str:
+    """Writes a selector as text."""
+    return ",".join(sorted(f"{key}={value}" for key, value in match_labels.items()))
+
+
+READER = DeploymentReader()

@@ -1,0 +1,133 @@
+"""Computes the progress of the restart of a graph (`status.restart`), and the restart annotations that the syncer writes for it.
+
+Follows the operator's `internal/controller/dynamographdeployment_controller.go` computeRestartStatus and `internal/dynamo/graph.go`
+DetermineRestartState. One difference: a component counts as restarted only if its pod templates carry the restart.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import values
+from krm_fn.records import NamedTuple
+from krm_fn.status import replica_scaling
+from krm_fn.status.cached_object import workload_key
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.status.cached_object import CachedObject
+    from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus
+    from krm_fn.status.workload_index import WorkloadIndex
+
+RESTARTING, COMPLETED, FAILED = "Restarting", "Completed", "Failed"
+_PARALLEL = "Parallel"
+
+
+class RestartAnnotation(NamedTuple):
+    """The annotation `nvidia.com/restartAt` with the value `id`, for one pod template of the object `key`."""
+
+    key: ObjectKey
+    template: TemplateStatus
+    id: str
+
+
+def progress(graph: CachedObject, index: WorkloadIndex) -> dict[str, Any] | None:
+    """Computes `status.restart` of a graph; None if it has none.
+
+    If the syncer restarts the components, one follows the other, and a call goes on by one component at most. If the render annotated all
+    pod templates, all components restart at once.
+    """
+    stored = values.mapping(graph.status, "restart")
+    id_ = restart_id(graph)
+    if not id_:
+        return stored if stored.get("phase") in (COMPLETED, FAILED) else None
+    if stored.get("observedID") == id_ and stored.get("phase") in (COMPLETED, FAILED):
+        return stored
+    in_progress = _texts(stored.get("inProgress")) if stored.get("observedID") == id_ else []
+    if is_parallel(graph) or not graph.restart_by_syncer:
+        components = in_progress or sorted(graph.components)
+        return _state(id_, [component for component in components if not _restarted(graph, component, id_, index)])
+    return _state(id_, _next(graph, in_progress, id_, index))
+
+
+def restart_id(graph: CachedObject) -> str:
+    """Returns `spec.restart.id`; empty if the graph asks for no restart."""
+    return values.text((graph.restart or {}).get("id"))
+
+
+def is_parallel(graph: CachedObject) -> bool:
+    """True if all components restart at once."""
+    return values.mapping(graph.restart, "strategy").get("type") == _PARALLEL
+
+
+def order(graph: CachedObject) -> list[str]:
+    """Returns the components in the order of their restart: that of the graph, else sorted."""
+    return _texts(values.mapping(graph.restart, "strategy").get("order")) or sorted(graph.components)
+
+
+def due_annotations(graph: CachedObject, index: WorkloadIndex, status: dict[str, Any] | None) -> list[RestartAnnotation]:
+    """Returns the annotations that the templates of a graph need now. `status` is the `status.restart` that holds after this reconcile.
+
+    Only components in progress need one. The templates of earlier components had the id when they were restarted. If they lose it later,
+    their pods are replaced by that, and another annotation would replace them again. For the same reason, a restart that is complete
+    annotates nothing. A graph that shares a workload with another graph annotates nothing, because the two would annotate it in turn.
+    """
+    id_ = restart_id(graph)
+    if graph.deleted or not graph.restart_by_syncer or not id_ or not status or replica_scaling.is_contested(graph, index):
+        return []
+    if status.get("observedID") != id_ or status.get("phase") != RESTARTING:
+        return []
+    templates = _templates(graph, index, status.get("inProgress") or ())
+    return [RestartAnnotation(owner.key, template, id_) for owner, template in templates if template.restart != id_]
+
+
+def _next(graph: CachedObject, in_progress: list[str], id_: str, index: WorkloadIndex) -> list[str]:
+    """Returns the component to restart now; empty if all components are done. A new restart begins with the first."""
+    components = order(graph)
+    if not in_progress:
+        return components[:1]
+    current = in_progress[0]
+    if not _restarted(graph, current, id_, index):
+        return [current]
+    done = components.index(current) + 1 if current in components else len(components)
+    return components[done : done + 1]
+
+
+def _state(id_: str, in_progress: list[str]) -> dict[str, Any]:
+    if not in_progress:
+        return {"observedID": id_, "phase": COMPLETED}
+    return {"observedID": id_, "phase": RESTARTING, "inProgress": in_progress}
+
+
+def _restarted(graph: CachedObject, component: str, id_: str, index: WorkloadIndex) -> bool:
+    """True if all workloads of a component are ready, and all their pod templates carry the restart."""
+    keys = [workload_key(entry, graph.key.namespace) for entry in graph.entries or () if entry.service == component]
+    return all(_is_restarted(index.get(key), component, id_, index) for key in keys)
+
+
+def _is_restarted(workload: ReplicaStatus | None, component: str, id_: str, index: WorkloadIndex) -> bool:
+    if workload is None or not workload.ready:
+        return False
+    owner = index.template_owner(workload)
+    if owner is None or not owner.ready:  # its controller has not processed the newest templates
+        return False
+    templates = [template for template in owner.templates if template.serves(component)]
+    return bool(templates) and all(template.restart == id_ for template in templates)
+
+
+def _templates(graph: CachedObject, index: WorkloadIndex, components: Collection[str]) -> Iterator[tuple[ReplicaStatus, TemplateStatus]]:
+    """Yields the pod templates of components, with the object that holds them."""
+    for entry in graph.entries or ():
+        workload = index.get(workload_key(entry, graph.key.namespace))
+        if entry.service not in components or workload is None:
+            continue
+        owner = index.template_owner(workload)
+        if owner is not None:
+            yield from ((owner, template) for template in owner.templates if template.serves(entry.service))
+
+
+def _texts(value: Any) -> list[str]:
+    """Returns the texts in a list."""
+    return [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []

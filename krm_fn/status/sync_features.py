@@ -1,0 +1,35 @@
+"""Features of the syncer beside writing a status. Each feature needs rights of its own."""
+
+from __future__ import annotations
+
+from krm_fn.records import NamedTuple
+
+
+class SyncFeatures(NamedTuple):
+    """The features that are on."""
+
+    pods: bool = False
+    """Reads pods, so that a message can name the reason of a pod."""
+    pod_messages: bool = False
+    """Copies the last line of a failed container's termination message, which may be a line of its log. Needs `pods`."""
+    restarts: bool = False
+    """Annotates the pod templates of a graph in the order of its restart."""
+    scaling: bool = True
+    """Scales the workloads of scaling adapters."""
+    grove_counts: bool = True
+    """Scales the objects that Grove made to the replica counts in the annotation `workloads`."""
+    graph_replicas: bool = False
+    """Writes the replica count of a scaling adapter into a graph with a planner, which reads it there."""
+    requests: bool = False
+    """Writes the status of requests, whose profiling Jobs and outputs it reads."""
+    auto_apply: bool = False
+    """Applies the graph of a request with `autoApply`, and the objects of the graph. Needs `requests`."""
+    other_namespaces: bool = False
+    """Applies such a graph also if its namespace is not that of its request. Needs `auto_apply`."""
+    models: bool = False
+    """Writes the status of models, whose EndpointSlices it reads."""
+    loras: bool = False
+    """Loads LoRA adapters into the pods of their base model, and unloads them. Needs `models`."""
+
+
+DEFAULT = SyncFeatures()

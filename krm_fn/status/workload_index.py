@@ -1,0 +1,100 @@
+"""Indexes the replica statuses of workloads and pods by key, by PodCliqueSet and by graph, and the graphs that list them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.status import replica_status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.status.cached_object import CachedObject
+    from krm_fn.status.replica_status import ReplicaStatus
+
+
+class WorkloadIndex:
+    """An index of replica statuses."""
+
+    def __init__(self, statuses: Iterable[ReplicaStatus] = ()) -> None:
+        self._all: dict[ObjectKey, ReplicaStatus] = {}
+        self._families: dict[tuple[str, str], dict[ObjectKey, ReplicaStatus]] = {}
+        self._lists: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
+        self._listing: dict[ObjectKey, dict[ObjectKey, None]] = {}
+        for status in statuses:
+            self.put(status)
+
+    @classmethod
+    def of(cls, resources: Iterable[Resource], default_namespace: str = "") -> WorkloadIndex:
+        """Indexes those resources whose kind has a reader. `default_namespace` is that of resources without one."""
+        return cls(status for resource in resources if (status := _read(resource, default_namespace)))
+
+    def put(self, status: ReplicaStatus) -> ReplicaStatus | None:
+        """Adds or replaces a status; returns the one that it replaces."""
+        before = self.drop(status.key)
+        self._all[status.key] = status
+        if status.family:
+            self._families.setdefault((status.key.namespace, status.family), {})[status.key] = status
+        return before
+
+    def drop(self, key: ObjectKey) -> ReplicaStatus | None:
+        """Removes a status; returns it, or None if there was none."""
+        before = self._all.pop(key, None)
+        if before is not None and before.family:
+            family = (key.namespace, before.family)
+            del self._families[family][key]
+            if not self._families[family]:
+                del self._families[family]
+        return before
+
+    def family(self, namespace: str, name: str) -> list[ReplicaStatus]:
+        """Returns Grove's objects of one PodCliqueSet, and the pods of the graph of that name."""
+        return list(self._families.get((namespace, name), {}).values())
+
+    def get(self, key: ObjectKey) -> ReplicaStatus | None:
+        """Returns the status of one object, computed together with its family. None if the object does not exist."""
+        status = self._all.get(key)
+        if status is None or not status.family:
+            return status
+        return replica_status.get(key.kind).with_family(status, self.family(key.namespace, status.family))
+
+    def single(self, key: ObjectKey) -> ReplicaStatus | None:
+        """Returns the status of one object as it is, without its family. None if the object does not exist."""
+        return self._all.get(key)
+
+    def template_owner(self, workload: ReplicaStatus) -> ReplicaStatus | None:
+        """Finds the object with the pod templates of a workload: the workload, or another one of its family. None if it does not exist."""
+        if workload.templates or not workload.family:
+            return workload
+        return next((status for status in self.family(workload.key.namespace, workload.family) if status.templates), None)
+
+    def put_graph(self, graph: CachedObject) -> None:
+        """Records which workloads a graph lists, in place of those that it listed before."""
+        self.drop_graph(graph.key)
+        if workloads := graph.workloads:
+            self._lists[graph.key] = workloads
+            for key in workloads:
+                self._listing.setdefault(key, {})[graph.key] = None
+
+    def drop_graph(self, graph: ObjectKey) -> None:
+        """Forgets the workloads of a graph."""
+        for key in self._lists.pop(graph, ()):
+            self._listing[key].pop(graph, None)
+            if not self._listing[key]:
+                del self._listing[key]
+
+    def listed_by(self, workload: ObjectKey) -> tuple[ObjectKey, ...]:
+        """Returns the graphs whose annotation lists a workload. Two of them would be a mistake."""
+        return tuple(self._listing.get(workload, ()))
+
+
+def _read(resource: Resource, default_namespace: str) -> ReplicaStatus | None:
+    ref = results.ref(resource)
+    reader = replica_status.find(ref.api_version.rpartition("/")[0], ref.kind)
+    if reader is None:
+        return None
+    status = reader.read(resource)
+    return status if status.key.namespace else status._replace(key=status.key._replace(namespace=default_namespace))

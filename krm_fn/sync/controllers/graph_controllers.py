@@ -1,0 +1,101 @@
+"""Reconciles the status of graphs and of components."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import labels, values
+from krm_fn.status import conditions, graph_status, live_fields
+from krm_fn.sync import logs, timestamps
+from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller
+from krm_fn.sync.event_recorder import NORMAL, WARNING
+
+if TYPE_CHECKING:
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.status.cached_object import CachedObject
+    from krm_fn.sync.controllers import ControllerContext
+    from krm_fn.sync.object_store import StoredObject
+
+_UNKNOWN = "unknown"
+
+_LOG = logging.getLogger(__name__)
+
+
+class GraphController(Controller):
+    """Writes the status of graphs with the annotation `workloads`. Other programs manage the other graphs."""
+
+    kind = GRAPHS
+    counted = True
+
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._once = logs.Once()
+
+    def state(self, value: CachedObject) -> str:
+        """Returns the state in the status, `unknown` before the first, and `unmanaged` for a graph without the annotation."""
+        if value.entries is None and not value.problem:
+            return UNMANAGED
+        return values.text(value.status.get("state")) or _UNKNOWN
+
+    async def reconcile(self, key: ObjectKey) -> float | None:
+        """Writes the status of one graph."""
+        entry = self.context.cache.entry(key)
+        if entry is None or entry.value.deleted:
+            self._once.forget(key)
+            return None
+        graph: CachedObject = entry.value
+        if graph.entries is None and not graph.problem:
+            if graph.request is None or not self.context.features.auto_apply:  # else the syncer may be about to complete the graph
+                self._log_unmanaged(key)
+            return None
+        now = timestamps.now()
+        desired = graph_status.of_graph(graph, self.context.cache.workloads, now, self.context.features)
+        result = await self.write_status(key, entry, desired)
+        if result is not None and result.result == "written":
+            self._report_state(key, entry, desired)
+        return self.next_reconcile(result, graph, now)
+
+    def _log_unmanaged(self, key: ObjectKey) -> None:
+        if self._once.first(key):
+            fields = logs.about(namespace=key.namespace, name=key.name)
+            _LOG.info("the graph has no annotation %s, so its status is left as it is; render the graph", labels.WORKLOADS, extra=fields)
+
+    def _report_state(self, key: ObjectKey, entry: StoredObject[CachedObject], desired: dict[str, Any]) -> None:
+        """Records a change of the state as an event. The first status is not a change, except to a final state."""
+        before, after = entry.value.status.get("state"), desired["state"]
+        ready = live_fields.condition(desired, conditions.READY)
+        _LOG.debug("status written", extra=logs.about(namespace=key.namespace, name=key.name, state=after))
+        if before == after or (after == graph_status.PENDING and not before):
+            return
+        _LOG.info("state %s: %s", after, ready.get("message"), extra=logs.about(namespace=key.namespace, name=key.name))
+        stalled = live_fields.condition(desired, conditions.STALLED)
+        reasons = {graph_status.SUCCESSFUL: "Ready", graph_status.FAILED: stalled.get("reason") or "Failed"}
+        type_ = NORMAL if after == graph_status.SUCCESSFUL else WARNING
+        message = str(ready.get("message") or after)
+        self.context.events.record(self.kind, key, entry.uid, type_, reasons.get(after, "NotReady"), message)
+
+
+class ComponentController(Controller):
+    """Writes the status of components whose graph has the annotation `workloads`, and of standalone components that have it themselves."""
+
+    kind = COMPONENTS
+    counted = True
+
+    def state(self, value: CachedObject) -> str:
+        """Returns `ready` or `not_ready`, as in the operator's metrics."""
+        return "ready" if live_fields.condition(value.status, conditions.AVAILABLE).get("status") == "True" else "not_ready"
+
+    async def reconcile(self, key: ObjectKey) -> float | None:
+        """Writes the status of one component."""
+        entry = self.context.cache.entry(key)
+        if entry is None or entry.value.deleted:
+            return None
+        component: CachedObject = entry.value
+        graph = self.context.cache.graph(key.namespace, component.graph) if component.graph else None
+        now = timestamps.now()
+        desired = graph_status.of_component(component, self.context.cache.workloads, now, graph, self.context.features)
+        return self.next_reconcile(await self.write_status(key, entry, desired), graph or component, now)
+
+
+CONTROLLERS = {"graphs": GraphController, "components": ComponentController}

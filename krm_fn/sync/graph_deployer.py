@@ -1,0 +1,164 @@
+"""Deploys the graphs of requests with `spec.autoApply`: reads the output of the profiler, renders the graph and applies it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from krm_fn import expand, results
+from krm_fn.kube import identity, labels
+from krm_fn.profiling import profiler_output
+from krm_fn.records import NamedTuple
+from krm_fn.status import cached_object, request_generation
+from krm_fn.sync.graph_applier import GraphApplier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.profiling.profiler_output import OutputConfigMap, ProfilerOutput
+    from krm_fn.status.cached_object import CachedObject
+    from krm_fn.status.cached_request import CachedRequest
+    from krm_fn.sync.object_store import StoredObject
+    from krm_fn.sync.writer import Writer
+
+_REMEMBERED = 64
+"""The outputs that are remembered. A request that is ready is reconciled only after an event."""
+_SOURCE = "DYN428"
+"""Warns about a render of the graph in the cluster. Nobody renders that one: `krm-fn request get` prints the graph of the profiler."""
+
+Version = tuple[str, str, bool]
+
+
+class DeployAttempt(NamedTuple):
+    """The result of an attempt. `graph` is the graph in the cluster, complete or another program's.
+
+    `rejected` and `problem` are those of `RequestInputs`. `pause` are the seconds until another attempt makes sense, or None. `warnings`
+    are findings about a graph that was deployed.
+    """
+
+    graph: CachedObject | None = None
+    rejected: str = ""
+    problem: str = ""
+    pause: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class RenderedGraph(NamedTuple):
+    """A graph with the annotations of a render, and the objects to create with it. `rejected` says why it cannot be applied."""
+
+    graph: Resource
+    objects: tuple[Resource, ...] = ()
+    rejected: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class _RenderInputs(NamedTuple):
+    """The inputs of a rendered graph."""
+
+    generation: int
+    served: str
+    output: ProfilerOutput
+
+
+class ProfilerOutputs:
+    """Reads the outputs of requests, each once, in a thread: a large output takes a moment and must not delay the statuses of others."""
+
+    def __init__(self) -> None:
+        self._read: dict[ObjectKey, tuple[Version, ProfilerOutput]] = {}
+
+    async def get(self, entry: StoredObject[OutputConfigMap] | None, *, mocker: bool) -> ProfilerOutput | None:
+        """Returns the output in a ConfigMap; None if the ConfigMap does not exist. The same version gives the same object."""
+        if entry is None:
+            return None
+        key, version = entry.value.key, (entry.uid, entry.resource_version, mocker)
+        known = self._read.pop(key, None)
+        if known is None or known[0] != version:
+            known = version, await asyncio.to_thread(profiler_output.read, entry.value, mocker=mocker)
+        self._read[key] = known  # the last used is last
+        while len(self._read) > _REMEMBERED:
+            del self._read[next(iter(self._read))]
+        return known[1]
+
+
+class GraphDeployer:
+    """Renders and applies graphs.
+
+    `outside(home, namespace, field)` returns why the graph of a request in namespace `home` may not go into a namespace, which `field`
+    names; empty if it may. `served()` is the version in which the server serves graphs.
+    """
+
+    def __init__(self, writer: Writer, config: Config, outside: Callable[[str, str, str], str], served: Callable[[], str]) -> None:
+        self._applier = GraphApplier(writer, retain_volumes=config.retain_volumes)
+        self._config = config
+        self._outside = outside
+        self._served = served
+        self._rendered: dict[ObjectKey, tuple[_RenderInputs, RenderedGraph]] = {}
+        self._failures: dict[ObjectKey, int] = {}
+
+    def forget(self, request: ObjectKey) -> None:
+        """Forgets the rendered graph of a request, and its failures."""
+        self._rendered.pop(request, None)
+        self._failures.pop(request, None)
+
+    async def deploy(self, request: CachedRequest, output: ProfilerOutput | None) -> DeployAttempt:
+        """Deploys the graph of a request, or what is missing of it. Raises Retry."""
+        if output is None or output.graph is None or output.edited:
+            return DeployAttempt(problem=f"the ConfigMap {request.output.name} no longer has what the profiler wrote; restore it")
+        graph = request_generation.graph_to_deploy(output, request)
+        if rejected := self._rejection(request, cached_object.read(graph)):
+            return DeployAttempt(rejected=rejected)
+        rendered = await self._render(request, output)
+        if rendered.rejected:
+            return DeployAttempt(rejected=rendered.rejected)
+        applied = await self._applier.apply(rendered.graph, rendered.objects)
+        if applied.graph is None:
+            pause = self._pause(request.key, applied.pause)
+            return DeployAttempt(rejected=applied.rejected, problem=applied.problem, pause=pause)
+        self.forget(request.key)
+        return DeployAttempt(cached_object.read(applied.graph), warnings=rendered.warnings)
+
+    def _rejection(self, request: CachedRequest, graph: CachedObject) -> str:
+        field = request.field_names.graph_metadata
+        if reason := self._outside(request.key.namespace, graph.key.namespace, f"{field}.namespace"):
+            return f"the graph belongs into namespace {graph.key.namespace}, but {reason}"
+        if graph.request != request.key:
+            marks = f"{labels.REQUEST_NAME} and {labels.REQUEST_NAMESPACE}"
+            return f"{field}.labels changes the labels {marks}, by which krm-fn sync finds the graph; remove them there"
+        return ""
+
+    def _pause(self, request: ObjectKey, longest: float) -> float:
+        """Returns the seconds until the next attempt: a second, then twice as long each time."""
+        failures = self._failures[request] = self._failures.get(request, -1) + 1
+        return float(min(2 ** min(failures, 16), longest))
+
+    async def _render(self, request: CachedRequest, output: ProfilerOutput) -> RenderedGraph:
+        """Renders a graph. The same generation of a request and the same output are rendered once."""
+        inputs = _RenderInputs(request.generation, self._served(), output)
+        before, rendered = self._rendered.get(request.key, (None, None))
+        if rendered is None or before is None or before[:2] != inputs[:2] or before.output is not output:
+            graph, config_maps = request_generation.graph_to_deploy(output, request), request_generation.config_maps(output, request)
+            command = f"krm-fn request get {request.key.name} -n {request.key.namespace} | krm-fn check -"
+            config = self._config._replace(source_version=inputs.served)  # type: ignore[arg-type]
+            rendered = await asyncio.to_thread(render, graph, config_maps, config, command)
+            self._rendered[request.key] = inputs, rendered
+        return rendered
+
+
+def render(graph: Resource, config_maps: Sequence[Resource], config: Config, command: str) -> RenderedGraph:
+    """Renders a graph together with ConfigMaps. All of them have a namespace. `command` prints all findings.
+
+    The graph stays, whatever the configuration says about graphs in Git: the cluster needs it.
+    """
+    expansion = expand.expand([graph, *config_maps], config._replace(source="keep", namespace=""))
+    if errors := [finding for finding in expansion.results if finding.severity == "error"]:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        rejected = f"the generated graph has errors: {results.line(errors[0])}{more}; see `{command}`"
+        return RenderedGraph(graph, rejected=rejected)
+    key = identity.key(graph)
+    (rendered,) = [resource for resource in expansion.resources if identity.key(resource) == key]
+    objects = tuple(resource for resource in expansion.resources if resource is not rendered)
+    warnings = [finding for finding in expansion.results if finding.severity == "warning" and finding.code != _SOURCE]
+    return RenderedGraph(rendered, objects, warnings=tuple(map(results.line, warnings)))

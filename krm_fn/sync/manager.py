@@ -1,0 +1,154 @@
+"""From a change in the cluster to the controllers: which resources must be worked on, and the workers that do it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.sync import logs
+from krm_fn.sync.controllers import ObjectEvent
+from krm_fn.sync.work_queue import WorkQueue
+from krm_fn.sync.writer import RECEIVED, Retry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.sync.api_resources import ApiResource
+    from krm_fn.sync.controllers import Controller, Watch
+    from krm_fn.sync.informer_cache import InformerCache
+    from krm_fn.sync.metrics import Metrics
+
+_LOG = logging.getLogger(__name__)
+
+
+class Task(NamedTuple):
+    """One resource for one controller."""
+
+    controller: str
+    key: ObjectKey
+
+
+class Manager:
+    """The queue between the reflectors and the controllers. `serves(namespace)` says whether this syncer works there now.
+
+    It sleeps until `resume`: before that, changes fill the cache only.
+    """
+
+    def __init__(self, cache: InformerCache, metrics: Metrics, serves: Callable[[str], bool]) -> None:
+        self.queue: WorkQueue[Task] = WorkQueue()
+        self._cache = cache
+        self._metrics = metrics
+        self._serves = serves
+        self._controllers: dict[str, Controller] = {}
+        self._watches: dict[ApiResource, Watch] = {}
+        self._awake = False
+        self._running = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def register(self, controllers: Mapping[str, Controller], watches: Mapping[ApiResource, Watch]) -> None:
+        """Sets the controllers and the kinds that they follow."""
+        self._controllers = dict(controllers)
+        self._watches = dict(watches)
+
+    def handle_event(self, key: ObjectKey, before: Any, after: Any, by: Controller | None = None) -> None:
+        """Takes a change of an object. `by` is the controller that made it and needs no call."""
+        concerned = frozenset(self._cache.update_indexes(key, before, after))
+        if not self._awake:
+            return
+        event = ObjectEvent(key, before, after, concerned)
+        for name, controller in self._controllers.items():
+            if controller is not by:
+                for concerned_key in controller.requests_for(event):
+                    self._add(Task(name, concerned_key))
+
+    def update_cache(self, kind: ApiResource, resource: Resource, by: Controller) -> None:
+        """Takes the answer to a write: the controllers see it before the watch delivers it."""
+        metadata = resource["metadata"]
+        key = ObjectKey(kind.group, kind.kind, metadata.get("namespace", ""), metadata["name"])
+        store, before = self._cache.store(kind), self._cache.entry(key)
+        after = self._watches[kind].project(resource)
+        if before is not None and store.update(key, metadata["uid"], metadata["resourceVersion"], after) and before.value != after:
+            self.handle_event(key, before.value, after, by)
+
+    def resume(self, namespace: str = "") -> None:
+        """Starts to work, with all resources, or all of one namespace."""
+        self._awake = self._awake or not namespace
+        for name, controller in self._controllers.items():
+            for key in self._cache.store(controller.kind).keys(namespace) if self._awake else ():
+                self._add(Task(name, key))
+
+    def enqueue(self, controller: str, key: ObjectKey) -> None:
+        """Asks a controller to look at a resource again, because of something that is no object."""
+        if self._awake:
+            self._add(Task(controller, key))
+
+    def pause(self) -> None:
+        """Starts no task any more. Running tasks go on."""
+        self._awake = False
+
+    async def wait_idle(self) -> None:
+        """Waits until no task runs. Call `pause` before."""
+        await self._idle.wait()
+
+    async def work(self) -> None:
+        """One worker. Runs until it is cancelled."""
+        while True:
+            task = await self.queue.get()
+            self._running += 1
+            self._idle.clear()
+            try:
+                await self._do(task)
+            finally:
+                self._running -= 1
+                self.queue.done(task)
+                if not self._running:
+                    self._idle.set()
+
+    def resources(self) -> dict[tuple[str, str, str], int]:
+        """The number of resources by kind, namespace and state."""
+        counts: Counter[tuple[str, str, str]] = Counter()
+        for controller in self._controllers.values():
+            if controller.counted:
+                store = self._cache.store(controller.kind)
+                for key in store.keys():  # noqa: SIM118 - a store is no dict
+                    counts[key.kind, key.namespace, controller.state(store.get(key))] += 1
+        return dict(counts)
+
+    def _add(self, task: Task) -> None:
+        if self._serves(task.key.namespace):
+            self.queue.add(task)
+
+    async def _do(self, task: Task) -> None:
+        """Works on one task, and decides when it runs again. No error ends a worker."""
+        if not (self._awake and self._serves(task.key.namespace)):
+            self.queue.forget(task)
+            return
+        began, result = monotonic(), "success"
+        RECEIVED.set(self.queue.received(task))
+        try:
+            pause = await self._controllers[task.controller].reconcile(task.key)
+        except Retry as problem:
+            result = "retry"
+            self.queue.retry(task, problem.limit, problem.least)
+        except Exception as problem:  # noqa: BLE001 - one resource must not stop the others
+            result = "error"
+            self._metrics.errors.labels(task.key.kind, type(problem).__name__).inc()
+            _LOG.exception("a bug, please report it", extra=logs.about(controller=task.controller, **_about(task.key)))
+            self.queue.retry(task)
+        else:
+            self.queue.forget(task)
+            if pause is not None:
+                result = "requeue"
+                self.queue.add_after(task, pause)
+        finally:
+            self._metrics.reconciles.labels(task.key.kind, result).observe(monotonic() - began)
+
+
+def _about(key: ObjectKey) -> dict[str, str]:
+    return {"kind": key.kind, "namespace": key.namespace, "name": key.name}

@@ -1,0 +1,218 @@
+"""The Lease `dynamo-operator-namespace-scope`: its holder serves the namespace alone (operator: `internal/namespace_scope`).
+
+`NamespaceLeases` watches the Leases of others: the syncer skips a namespace while another holder's Lease is valid. `HeldNamespaces` holds
+the Lease in namespaces of this syncer, which keeps a cluster-wide Dynamo operator out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import krm_fn
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.sync import timestamps
+from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.client import ApiError
+from krm_fn.sync.leader_election import LEASES
+from krm_fn.sync.object_store import Store
+from krm_fn.sync.reflector import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.sync.client import Client
+
+NAME = "dynamo-operator-namespace-scope"
+KIND = LEASES._replace(field_selector=f"metadata.name={NAME}")
+DURATION = 30
+"""Seconds, as in the operator."""
+RENEWAL = 10.0
+_FAILURES = DURATION // int(RENEWAL) - 1
+"""Failures in a row after which the process ends, as in the operator."""
+HANDOVER = 10
+"""Seconds that the Lease of a stopping leader stays valid, so that the next leader can take it over without a gap."""
+_RELEASE = 5.0
+_BELIEVED = 3
+"""Refusals in a row from which on we believe that a right is missing. A server that just started refuses everything for a moment."""
+_PROGRAM = "krm-fn"
+
+_LOG = logging.getLogger(__name__)
+
+
+def identity(installation: str) -> str:
+    """Returns the holder in our namespace Leases: program, version, and the installation whose replicas share the Lease."""
+    return f"{_PROGRAM} {krm_fn.__version__} {installation}"
+
+
+def is_ours(holder: str, installation: str) -> bool:
+    """Returns True for a holder of this installation, in any version."""
+    words = holder.split(" ")
+    return len(words) == 3 and words[0] == _PROGRAM and words[2] == installation
+
+
+class NamespaceLease(NamedTuple):
+    """A namespace Lease: its holder, and the end of its validity in seconds since 1970. A Lease without a time is not valid."""
+
+    holder: str = ""
+    until: float = 0.0
+
+
+def read(lease: Resource) -> NamespaceLease:
+    """Reads a Lease."""
+    spec = lease.get("spec") or {}
+    renewed, duration = timestamps.read(spec.get("renewTime")), spec.get("leaseDurationSeconds")
+    return NamespaceLease(spec.get("holderIdentity") or "", renewed + duration if renewed is not None and type(duration) is int else 0.0)
+
+
+class NamespaceLeases(Listener):
+    """Namespace Leases of other holders. Calls `freed(namespace)` when a namespace has no valid Lease any more, also when a Lease expires.
+
+    It listens to the reflectors of the Leases, and passes their events on to `listener`. `forbidden` is set once the server refuses to list
+    the Leases: they need a right of their own, and without it the syncer serves every namespace.
+    """
+
+    def __init__(self, installation: str, freed: Callable[[str], None], listener: Listener) -> None:
+        self.store: Store[NamespaceLease] = Store("Lease")
+        self.forbidden = asyncio.Event()
+        self._installation = installation
+        self._freed = freed
+        self._listener = listener
+        self._refusals = 0
+        self._excluded: dict[str, str] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def restarted(self, kind: str, reason: str) -> None:
+        """Takes the end of a watch from the reflector."""
+        self._listener.restarted(kind, reason)
+        self._refusals = self._refusals + 1 if reason == "forbidden" else 0
+        if self._refusals >= _BELIEVED and not self.forbidden.is_set():
+            self.forbidden.set()
+            _LOG.warning("the Leases %s cannot be read: namespaces that somebody else holds are served, too", NAME)
+
+    def relisted(self, kind: str) -> None:
+        """Takes a complete reading from the reflector."""
+        self._listener.relisted(kind)
+        self.forbidden.clear()
+
+    def excluded(self, namespace: str) -> bool:
+        """Returns True if somebody else holds the namespace now."""
+        lease = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
+        return lease is not None and not is_ours(lease.holder, self._installation) and time.time() <= lease.until
+
+    def changed(self, key: ObjectKey, _before: NamespaceLease | None, _after: NamespaceLease | None) -> None:
+        """Handles a changed Lease from the reflector."""
+        self._judge(key.namespace)
+
+    def _judge(self, namespace: str) -> None:
+        timer = self._timers.pop(namespace, None)
+        if timer:
+            timer.cancel()
+        lease = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
+        if lease is not None and self.excluded(namespace):
+            if self._excluded.get(namespace) != lease.holder:
+                _LOG.info("namespace %s is left to %r, which holds the Lease %s", namespace, lease.holder, NAME)
+            self._excluded[namespace] = lease.holder
+            delay = max(0.0, lease.until - time.time()) + 0.05
+            self._timers[namespace] = asyncio.get_running_loop().call_later(delay, self._judge, namespace)
+        elif self._excluded.pop(namespace, None) is not None:
+            _LOG.info("namespace %s is served again: the Lease %s is gone or expired", namespace, NAME)
+            self._freed(namespace)
+
+
+class NamespaceLeaseError(Exception):
+    """A namespace Lease of this syncer could not be written. The message names the namespace and the reason."""
+
+
+class HeldNamespaces:
+    """Namespace Leases that this syncer holds, for namespaces that it serves alone."""
+
+    def __init__(self, client: Client, namespaces: Iterable[str], installation: str) -> None:
+        self._client = client
+        self._namespaces = tuple(namespaces)
+        self._installation = installation
+        self._identity = identity(installation)
+        self._holds: set[str] = set()
+
+    async def run(self) -> None:
+        """Writes the Leases now and every 10 s until the task is cancelled.
+
+        Without namespaces it does nothing. Raises NamespaceLeaseError if the first write fails, and if a Lease could not be renewed twice:
+        then a cluster-wide operator may serve the namespace.
+        """
+        failures = dict.fromkeys(self._namespaces, _FAILURES - 1)  # the first write must succeed
+        while self._namespaces:
+            began = time.monotonic()
+            await asyncio.gather(*(self._renew(namespace, failures) for namespace in self._namespaces))
+            await asyncio.sleep(max(0.0, began + RENEWAL - time.monotonic()))
+
+    async def _renew(self, namespace: str, failures: dict[str, int]) -> None:
+        try:
+            async with asyncio.timeout(RENEWAL):
+                await self._write(namespace, DURATION)
+        except (ApiError, ConnectionError, ClusterError, TimeoutError) as error:
+            failures[namespace] += 1
+            reason = str(error) or "the API server did not answer in time"
+            if failures[namespace] >= _FAILURES:
+                raise NamespaceLeaseError(f"the Lease {namespace}/{NAME} cannot be held: {reason}") from error
+            _LOG.warning("the Lease %s/%s could not be renewed: %s", namespace, NAME, reason)
+        else:
+            failures[namespace] = 0
+
+    async def release(self, *, successor: bool) -> None:
+        """Gives up the Leases that this syncer still holds. `successor` is true if another replica may take them over.
+
+        A Lease that cannot be given up in five seconds expires by itself.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_RELEASE):
+                await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._holds)))
+
+    async def _release(self, namespace: str, successor: bool) -> None:
+        path = LEASES.path(namespace, NAME)
+        try:
+            lease = await self._client.request("GET", path)
+            if not is_ours(read(lease).holder, self._installation):
+                return
+            if successor:
+                await self._put(lease, HANDOVER)
+            else:
+                await self._client.request(
+                    "DELETE", path, body={"preconditions": {"resourceVersion": lease["metadata"]["resourceVersion"]}}
+                )
+        except (ApiError, ConnectionError, ClusterError) as error:
+            if not (isinstance(error, ApiError) and error.status == 404):
+                _LOG.warning("the Lease %s/%s could not be given up, it expires by itself: %s", namespace, NAME, error)
+
+    async def _write(self, namespace: str, duration: int) -> None:
+        """Creates the Lease, or takes it from any holder, as the operator does."""
+        try:
+            lease = await self._client.request("GET", LEASES.path(namespace, NAME))
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            await self._client.request("POST", LEASES.path(namespace), body=self._new(namespace, duration))
+        else:
+            namespace_lease = read(lease)
+            if not is_ours(namespace_lease.holder, self._installation) and time.time() <= namespace_lease.until:
+                _LOG.warning("took the Lease %s/%s from %r, which still held it", namespace, NAME, namespace_lease.holder)
+            await self._put(lease, duration)
+        if namespace not in self._holds:
+            self._holds.add(namespace)
+            _LOG.info("hold namespace %s: a cluster-wide Dynamo operator leaves it alone", namespace)
+
+    async def _put(self, lease: Resource, duration: int) -> None:
+        body = {**lease, "spec": {**(lease.get("spec") or {}), **self._spec(duration)}}
+        await self._client.request("PUT", LEASES.path(lease["metadata"]["namespace"], NAME), body=body)
+
+    def _new(self, namespace: str, duration: int) -> Resource:
+        spec = self._spec(duration)
+        spec["acquireTime"] = spec["renewTime"]
+        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": NAME, "namespace": namespace}, "spec": spec}
+
+    def _spec(self, duration: int) -> dict[str, Any]:
+        return {"holderIdentity": self._identity, "leaseDurationSeconds": duration, "renewTime": timestamps.now_micro()}

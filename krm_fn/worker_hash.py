@@ -1,0 +1,115 @@
+"""The worker hash of a graph: eight hexadecimal digits that change whenever the pods of its workers change.
+
+All workers of a graph share one hash. The operator names them by it, so the hash must be the operator's, digit by digit (reference:
+`internal/dynamo/hash.go`, version 2 of the hash).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import digest, go_json
+from krm_fn.kube.types import Labels
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PLACEHOLDER = "worker-hash-placeholder"
+"""The worker hash in the labels of an entry. The hash cannot depend on itself."""
+
+_LENGTH = 8
+
+# The fields of a v1beta1 component in the order of their Go declaration. The fields that may change without new pods are not in the list.
+_STRUCTS: go_json.Structs = {
+    "Generation": {"workers": "{}Worker"},
+    "Worker": {"labels": "?{}string", "annotations": "?{}string", "runtimeVersion": "?string", "spec": "Component"},
+    "Component": {
+        "backendFramework": "?string",
+        "name": "string",
+        "type": "?string",
+        "globalDynamoNamespace": "?bool",
+        "podTemplate": "?*PodTemplateSpec",
+        "multinode": "?*Multinode",
+        "sharedMemorySize": "?*Quantity",
+        "modelRef": "?*ModelReference",
+        "frontendSidecar": "?*string",
+        "compilationCache": "?*CompilationCache",
+        "topologyConstraint": "?*TopologyConstraint",
+        "experimental": "?*Experimental",
+    },
+    "Multinode": {"nodeCount": "int32"},
+    "ModelReference": {"name": "string", "revision": "?string"},
+    "CompilationCache": {"pvcName": "string", "mountPath": "?string"},
+    "TopologyConstraint": {"packDomain": "string"},
+    "Experimental": {
+        "gpuMemoryService": "?*GPUMemoryService",
+        "failover": "?*Failover",
+        "grove": "?*GroveComponent",
+        "checkpoint": "?*Checkpoint",
+    },
+    "GPUMemoryService": {"mode": "?string", "deviceClassName": "?string", "extraClientContainers": "?[]string"},
+    "Failover": {"mode": "?string", "numShadows": "?int32"},
+    "GroveComponent": {"forceScalingGroup": "?*bool"},
+    "Checkpoint": {
+        "enabled": "bool",
+        "mode": "?string",
+        "startupPolicy": "?string",
+        "deletionPolicy": "?string",
+        "checkpointRef": "?*string",
+        "identity": "?*CheckpointIdentity",
+        "targetContainerName": "?string",
+        "job": "?*CheckpointJob",
+    },
+    "CheckpointIdentity": {
+        "model": "string",
+        "backendFramework": "string",
+        "dynamoVersion": "?string",
+        "tensorParallelSize": "?int32",
+        "pipelineParallelSize": "?int32",
+        "dtype": "?string",
+        "maxModelLen": "?int32",
+        "extraParameters": "?{}string",
+    },
+    "CheckpointJob": {"gmsClientContainers": "?[]string", "podTemplate": "?*PodTemplateSpec"},
+}
+
+
+class Worker(NamedTuple):
+    """The fields of one worker component that the hash reads.
+
+    `spec` is a v1beta1 component with the defaults of its schema, with all that the graph adds to it, and with the graph's
+    `backendFramework`. `labels` and `annotations` are those of its DynamoComponentDeployment. Both `labels` and the labels in
+    `spec.podTemplate` hold `PLACEHOLDER`. `runtime_version` is empty for a runtime before 1.5.0.
+    """
+
+    labels: Labels
+    annotations: Labels
+    runtime_version: str
+    spec: Mapping[str, Any]
+
+
+def worker_hash(workers: Mapping[str, Worker]) -> str:
+    """The worker hash is a hash of the pods of all workers of a graph, so that it changes when they do.
+
+    `workers` are by component name. Every spec must be valid by its schema.
+
+    Follows the operator's `internal/dynamo/hash.go`.
+    Rule: worker-hash.value
+    """
+    return digest.hexadecimal(text(workers))[:_LENGTH]
+
+
+def text(workers: Mapping[str, Worker]) -> str:
+    """Returns the JSON text that the hash is computed of."""
+    entries = {
+        name: {"labels": worker.labels, "annotations": worker.annotations, "runtimeVersion": worker.runtime_version, "spec": worker.spec}
+        for name, worker in workers.items()
+    }
+    return _encoder().text({"workers": entries}, "Generation").removeprefix('{"workers":').removesuffix("}")
+
+
+@cache
+def _encoder() -> go_json.Encoder:
+    return go_json.Encoder({**go_json.pod_template(), **_STRUCTS})

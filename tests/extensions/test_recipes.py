@@ -1,0 +1,106 @@
+"""The recipes of docs/architecture.md, followed with toys in a copy of this clone. `test_clone.py` follows those of engines and types."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+import yaml
+
+from tests.extensions.test_clone import Clone
+from tests.support import beta, given, toys
+from tests.testbed import programs
+
+PAGE = (programs.ROOT / "docs" / "architecture.md").read_text()
+FIELD = '''    share_processes: bool | None = None
+    """If true, the processes of all containers of a pod see each other."""
+'''
+RELEASE = '''"""A release that nobody has seen."""
+
+from __future__ import annotations
+
+from krm_fn.kinds.releases import v1_5
+
+RELEASE = v1_5.RELEASE._replace(shared_memory="16Gi")
+'''
+NET = ("tests/fields/test_every_field.py", "-k", "ComponentDeployment-v1alpha1-v0.9")
+
+
+@pytest.fixture
+def clone(tmp_path):
+    return Clone(tmp_path / "clone")
+
+
+def section(recipe):
+    """A recipe of the page."""
+    _, _, rest = PAGE.partition(f"### {recipe}\n")
+    assert rest, recipe
+    return rest.partition("\n### ")[0].partition("\n## ")[0]
+
+
+def run(clone, item, **settings):
+    """The pods of the Deployments and StatefulSets of an item, rendered by the function of the copy."""
+    config = {"apiVersion": "dynamo.krm-fn.io/v1alpha1", "kind": "DynamoRender", "metadata": {"name": "render"}, "spec": settings}
+    text = yaml.safe_dump({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "functionConfig": config, "items": [item]})
+    items = yaml.safe_load(clone.python("-m", "krm_fn", text=text))["items"]
+    return [each["spec"]["template"]["spec"] for each in items if each["kind"] in ("Deployment", "StatefulSet")]
+
+
+def by_hand(clone):
+    """The files of the package that a contributor changed."""
+    return {name for name in clone.changed() if name.startswith("krm_fn/") and name.endswith(".py")}
+
+
+def test_a_new_field(clone):
+    """The test of every field fails until a layer acts on it, and then it holds for all kinds, versions and releases."""
+    for version in ("v1alpha1", "v1beta1"):
+        clone.edit(f"api/{version}/component.py", "    runtime_version_override:", f"{FIELD}    runtime_version_override:")
+    clone.generate()
+    with pytest.raises(AssertionError, match=r"spec\.shareProcesses"):
+        clone.test(*NET)
+
+    clone.edit("plan/facts.py", "    cache: Mount | None = None\n", "    cache: Mount | None = None\n    share_processes: bool = False\n")
+    for version in ("v1alpha1", "v1beta1"):
+        read = 'share_processes=bool(written.get("shareProcesses"))'
+        clone.edit(f"resolve/{version}_components.py", "        shared_memory=_shared", f"        {read},\n        shared_memory=_shared")
+    before, added = "    draft.pod = {**pod, **added, **plan.pod.enforced}\n", 'added["shareProcessNamespace"] = True'
+    clone.edit("manifests/pod_builder.py", before, f"    if plan.pod.share_processes:\n        {added}\n{before}")
+    clone.test(*NET)
+    older = given.graph({"Worker": given.service("worker", shareProcesses=True)})
+    newer = beta.graph(beta.component("Worker", shareProcesses=True))
+    for item, release in ((older, "v0.9"), (older, "v1.5"), (newer, "v0.9"), (newer, "v1.5")):
+        (pod,) = run(clone, item, behaviour=release)
+        assert pod["shareProcessNamespace"] is True
+    assert [name for name in by_hand(clone) if f"`{name}`" not in section("A field")] == []
+
+
+def test_a_new_workload_kind(clone):
+    (clone.root / "krm_fn/manifests/workloads/statefulset.py").write_text(toys.WORKLOAD)
+    (clone.root / "krm_fn/status/replica_status/statefulset.py").write_text(toys.OBSERVER)
+    clone.edit("config.py", 'orchestrator: Literal["deployment", "grove"]', 'orchestrator: Literal["deployment", "grove", "statefulset"]')
+    clone.generate()
+    (pod,) = run(clone, given.graph({"Worker": given.service("worker")}), orchestrator="statefulset")
+    assert pod["containers"][-1]["name"] == "main"
+    assert [name for name in by_hand(clone) if f"`{name.replace('statefulset', 'KIND')}`" not in section("A workload kind")] == []
+
+
+def test_a_new_operator_release(clone):
+    (clone.root / "krm_fn/kinds/releases/v9_9.py").write_text(RELEASE)
+    clone.edit("resolve/release_choice.py", '"v1.5": "v1_5"', '"v1.5": "v1_5", "v9.9": "v9_9"')
+    clone.edit("config.py", 'behaviour: Literal["", "v0.9", "v1.5"]', 'behaviour: Literal["", "v0.9", "v1.5", "v9.9"]')
+    clone.generate()
+    graph = beta.graph()
+    sizes = {}
+    for release in ("v1.5", "v9.9"):
+        (pod,) = run(clone, graph, behaviour=release)
+        (sizes[release],) = (volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"] if volume["name"] == "shared-memory")
+    assert sizes == {"v1.5": "8Gi", "v9.9": "16Gi"}
+    clone.test("tests/kinds/test_releases.py")
+    assert [name for name in by_hand(clone) if f"`{name.replace('v9_9', 'RELEASE')}`" not in section("An operator release")] == []
+
+
+def test_the_page_names_the_files_of_the_other_recipes():
+    assert "`krm_fn/kinds/engines/ENGINE.py`" in section("An engine")
+    assert "`krm_fn/kinds/types/TYPE.py`" in section("A component type")
+    listed = subprocess.run(["git", "ls-files", "krm_fn/kinds"], cwd=programs.ROOT, capture_output=True, text=True, check=True).stdout
+    assert {"krm_fn/kinds/engines/vllm.py", "krm_fn/kinds/types/worker.py"} <= set(listed.split())

@@ -1,0 +1,19 @@
+"""How often the syncer asks for a write that the server forbids."""
+
+from krm_fn.sync import backoff
+from krm_fn.sync.backoff import ForbiddenBackoff
+
+
+def test_a_forbidden_request_is_repeated_after_a_second_then_less_and_less(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(backoff, "monotonic", lambda: now)
+    forbidden, pauses = ForbiddenBackoff(), []
+    for _ in range(8):
+        assert forbidden.remaining("right") == 0
+        pauses.append(forbidden.add("right", "no"))
+        now += pauses[-1] / 2
+        assert forbidden.add("right", "no") == forbidden.remaining("right") == pauses[-1] / 2, "writes at the same moment count once"
+        now += pauses[-1] / 2
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+    forbidden.clear("right")
+    assert (forbidden.add("right", "no"), forbidden.remaining("other")) == (1, 0)

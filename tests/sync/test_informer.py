@@ -1,0 +1,75 @@
+"""Two mirrors of one store: an object whose labels change goes from one watch to the other, and never gets lost."""
+
+import pytest
+
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.sync.api_resources import ApiResource
+from krm_fn.sync.informer import Informer
+from krm_fn.sync.object_store import Store
+
+DEPLOYMENTS = ApiResource("apps", "v1", "deployments", "Deployment")
+KEY = ObjectKey("apps", "Deployment", "a", "x")
+
+
+def deployment(version, name="x"):
+    return {"metadata": {"name": name, "namespace": "a", "uid": name, "resourceVersion": str(version)}}
+
+
+def version_of(resource):
+    return resource["metadata"]["resourceVersion"]
+
+
+@pytest.fixture
+def store():
+    return Store("Deployment")
+
+
+@pytest.fixture
+def mirror(store):
+    changes = []
+    made = [
+        Informer(
+            DEPLOYMENTS,
+            store,
+            project=lambda resource: resource["metadata"]["resourceVersion"],
+            changed=lambda *change: changes.append(change),
+        )
+        for _ in range(2)
+    ]
+    made[0].put(deployment(1))
+    return (*made, changes)
+
+
+def test_the_new_watch_comes_first(store, mirror):
+    old, new, changes = mirror
+    new.put(deployment(2))
+    old.drop(deployment(2))
+    assert store.get(KEY) == "2"
+    assert changes == [(KEY, None, "1"), (KEY, "1", "2")]
+
+
+def test_the_old_watch_comes_first(store, mirror):
+    old, new, changes = mirror
+    old.drop(deployment(2))
+    new.put(deployment(2))
+    assert store.get(KEY) == "2"
+    assert changes == [(KEY, None, "1"), (KEY, "1", None), (KEY, None, "2")]
+
+
+def test_a_new_reading_of_the_old_watch_removes_only_its_own_objects(store, mirror):
+    old, new, _ = mirror
+    old.put(deployment(1, "y"))
+    new.put(deployment(2))
+    old.begin()
+    old.complete("3")
+    assert store.keys() == [KEY]
+
+
+def test_the_new_watch_has_the_object_also_if_our_own_write_told_of_it_before(store, mirror):
+    old, new, _ = mirror
+    store.update(KEY, "x", "2", "2")
+    new.put(deployment(2))
+    old.drop(deployment(2))
+    assert store.get(KEY) == "2"
+    new.drop(deployment(3))
+    assert store.get(KEY) is None

@@ -1,0 +1,111 @@
+"""Prints figures about the structure of `krm_fn`: its size, its names, and the way of a render and of a forecast through its modules.
+
+`python tools/structure.py [ROOT...]` measures one or more checkouts, one column each, so that two revisions can be compared.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import routes
+
+WORDS = (
+    *("found", "each", "place", "places", "spot", "made", "told", "said", "own", "kept", "who", "mend", "notes", "home", "learned"),
+    *("book", "strata", "stratum", "assembly", "carriers", "pathway", "mirror", "subject", "verdict", "stamp", "markers", "denials"),
+    *("leftovers", "unsaid", "sparse", "older", "newer", "lost", "border", "sighting", "setback", "picture", "refusal", "reference"),
+)
+"""Words that Kubernetes has a better term for. A name or a sentence should use the term."""
+
+
+def measured(root: Path) -> dict[str, Any]:
+    """The figures of the checkout at `root`, by their labels."""
+    files = sorted((root / "krm_fn").rglob("*.py"))
+    texts = {file.relative_to(root / "krm_fn"): file.read_text() for file in files}
+    trees = {path: ast.parse(text) for path, text in texts.items()}
+    return {**_size(texts), **_names(trees), **_habits(texts, trees), **_words(texts), **_routes(root)}
+
+
+def _size(texts: dict[Path, str]) -> dict[str, Any]:
+    lines = Counter[str]()
+    for path, text in texts.items():
+        lines[path.parts[0] if len(path.parts) > 1 else "(root)"] += text.count("\n")
+    counts = sorted(text.count("\n") for text in texts.values())
+    figures = {
+        "modules": len(texts),
+        "median lines of a module": counts[len(counts) // 2],
+        "modules below 30 lines": sum(n < 30 for n in counts),
+    }
+    return {**figures, "lines": sum(lines.values()), **{f"lines of {room}": number for room, number in sorted(lines.items())}}
+
+
+def _names(trees: dict[Path, ast.Module]) -> dict[str, Any]:
+    """Counts names that several modules or classes have. The models of an API version are apart: they have the names of the API."""
+    modules = Counter(_one_version(path.stem, path) for path in trees if not path.stem.startswith("__"))
+    classes = Counter[str]()
+    for path, tree in trees.items():
+        classes.update({_one_version(node.name, path) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)})
+    return {
+        "modules whose name is not unique": sum(number for number in modules.values() if number > 1),
+        "class names that are not unique": sum(number > 1 for number in classes.values()),
+    }
+
+
+def _one_version(name: str, path: Path) -> str:
+    return f"{path.parent}: {name}" if path.parts[0] == "api" else name
+
+
+def _habits(texts: dict[Path, str], trees: dict[Path, ast.Module]) -> dict[str, Any]:
+    inner = defaults = 0
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                inner += sum(isinstance(child, ast.Import | ast.ImportFrom) for child in ast.walk(node))
+                values = [*node.args.defaults, *node.args.kw_defaults]
+            else:
+                values = [child.value for child in node.body if isinstance(child, ast.AnnAssign)] if isinstance(node, ast.ClassDef) else []
+            defaults += sum(isinstance(value, ast.List | ast.Dict | ast.Set) for value in values)
+    return {
+        "lines with Any": _lines(texts, r"\bAny\b"),
+        'lines with .get("': _lines(texts, r'\.get\("'),
+        "TYPE_CHECKING blocks": _lines(texts, r"^if TYPE_CHECKING:"),
+        "imports inside functions": inner,
+        "mutable defaults": defaults,
+    }
+
+
+def _words(texts: dict[Path, str]) -> dict[str, Any]:
+    return {f"lines with the word {word}": _lines(texts, rf"\b{word}\b") for word in WORDS}
+
+
+def _lines(texts: dict[Path, str], pattern: str) -> int:
+    return sum(bool(re.search(pattern, line)) for text in texts.values() for line in text.splitlines())
+
+
+def _routes(root: Path) -> dict[str, Any]:
+    """The ways through the modules, measured in a process that imports `krm_fn` from `root`."""
+    command = [sys.executable, routes.__file__, str(root)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    figures: dict[str, Any] = json.loads(output)
+    return figures
+
+
+def main(roots: list[str]) -> None:
+    """Prints a table with one column for each checkout; by default the present folder."""
+    wrong = [root for root in roots if not (Path(root) / "krm_fn").is_dir()]
+    if wrong:
+        sys.exit(f"{wrong[0]} is not a checkout of krm-fn; usage: python tools/structure.py [ROOT...]")
+    columns = [measured(Path(root).resolve()) for root in roots or ["."]]
+    labels = dict.fromkeys(label for column in columns for label in column)
+    for label in labels:
+        print(f"{label:<50}", *(f"{column.get(label, '-'):>10}" for column in columns))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
