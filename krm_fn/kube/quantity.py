@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _SHAPE = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -77,6 +81,11 @@ def value(written: str | float | None) -> int:
         return 0 if written is None else parse(written).value
     except ValueError:
         return 0
+
+
+def values(amounts: Mapping[str, str | float]) -> dict[str, int]:
+    """Returns the values of named quantities in billionths, as `value` does for one."""
+    return {name: value(amount) for name, amount in amounts.items()}
 
 
 def _suffix(suffix: str, source: str) -> tuple[int, int, bool]:

@@ -29,17 +29,16 @@ def check(plan: GraphPlan) -> Iterator[Result]:
 
 def _check_services(plan: GraphPlan) -> Iterator[Result]:
     """A graph must have at least one service, each service must have its own objects, and only one may be an endpoint picker."""
-    parts, part = _words(plan)
     if not plan.components:
-        yield rule_messages.error("DYN100", plan.ref, plan.at("components"), parts=parts)
+        yield rule_messages.error("DYN100", plan.ref, plan.at("components"), parts=_words(plan)[0])
     first: dict[str, str] = {}
     for component in plan.components:
         service = component.identity.service
-        before = first.setdefault(component.identity.name, service)
-        if before != service:
-            yield rule_messages.error("DYN101", plan.ref, component.at("name"), services=f"{parts} {before} and {service}")
+        first_service = first.setdefault(component.identity.name, service)
+        if first_service != service:
+            yield rule_messages.error("DYN101", plan.ref, component.at("name"), services=f"{_words(plan)[0]} {first_service} and {service}")
     if len([component for component in plan.components if component.type.singleton]) > 1:
-        yield rule_messages.error("DYN102", plan.ref, plan.at("components"), part=part)
+        yield rule_messages.error("DYN102", plan.ref, plan.at("components"), part=_words(plan)[1])
 
 
 def _words(plan: GraphPlan) -> tuple[str, str]:

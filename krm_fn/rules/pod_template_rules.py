@@ -30,7 +30,7 @@ def _check_pods(pods: Pods) -> Iterator[Result]:
     plan = pods.plan
     always_restarts = workloads.get(plan.placement.workload).always_restarts
     for pod in pods.roles:
-        for rejection in pod_rules.validate(pod.spec, plan.word("pod")):
+        for rejection in pod_rules.validate(pod.spec, lambda: plan.word("pod")):
             path = field_origin.path(pods, pod.spec, rejection)
             if path is not None:
                 yield results.error(rejection.code, _message(pods, pod.spec, rejection), plan.ref, path)
@@ -48,24 +48,20 @@ def _check_engine(pods: Pods) -> Iterator[Result]:
 
 def _check_metadata(plan: ComponentPlan) -> Iterator[Result]:
     """Reports labels and annotations that an API server rejects."""
-    ingress = plan.exposure.ingress
-    checks: tuple[tuple[Iterator[Rejection], Path], ...] = (
-        (name_formats.validate_labels(plan.pod.labels), ("podTemplate", "metadata", "labels")),
-        (name_formats.validate_annotations(plan.pod.annotations), ("podTemplate", "metadata", "annotations")),
-        (name_formats.validate_annotations(_of_service(plan)), ("annotations",)),
-        (name_formats.validate_labels(plan.identity.service_labels), ("labels",)),
-        (
-            name_formats.validate_labels(
-                {plan.word("componentType"): plan.identity.type, plan.word("subComponentType"): plan.identity.sub_type}
-            ),
-            ("name",),
-        ),
-        (name_formats.validate_labels(ingress.labels or {}), ("ingress", "labels")),
-        (name_formats.validate_annotations(ingress.annotations or {}), ("ingress", "annotations")),
+    ingress, identity = plan.exposure.ingress, plan.identity
+    checks: tuple[tuple[Labels | None, Labels | None, Path], ...] = (
+        (plan.pod.labels, plan.pod.annotations, ("podTemplate", "metadata")),
+        (identity.service_labels, _of_service(plan), ()),
+        (ingress.labels, ingress.annotations, ("ingress",)),
     )
-    for rejections, field in checks:
-        for rejection in rejections:
+    for written_labels, written_annotations, field in checks:
+        if not written_labels and not written_annotations:
+            continue
+        for rejection in name_formats.validate_metadata(written_labels, written_annotations):
             yield results.error(rejection.code, rejection.message, plan.ref, plan.at(*field, *rejection.path))
+    types = {"componentType": identity.type, "subComponentType": identity.sub_type}
+    for rejection in name_formats.validate_labels(types):
+        yield results.error(rejection.code, rejection.message, plan.ref, plan.at("name", *map(plan.word, rejection.path)))
 
 
 def _of_service(plan: ComponentPlan) -> Labels:

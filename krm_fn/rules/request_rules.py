@@ -14,7 +14,6 @@ from krm_fn.kube.admission import name_formats, pod_rules
 from krm_fn.manifests.profiling import profiler_pod
 
 if TYPE_CHECKING:
-    from krm_fn.kube.admission import Rejection
     from krm_fn.kube.types import PodSpec, Resource
     from krm_fn.plan import RequestPlan
     from krm_fn.resolve.cluster import ClusterFacts
@@ -58,13 +57,8 @@ def _check_names(plan: RequestPlan) -> Iterator[Result]:
 
 def _check_metadata(plan: RequestPlan) -> Iterator[Result]:
     """Reports labels and annotations for the generated graph that an API server rejects."""
-    checks: tuple[tuple[Iterator[Rejection], str], ...] = (
-        (name_formats.validate_labels(plan.overrides.labels), "labels"),
-        (name_formats.validate_annotations(plan.overrides.annotations), "annotations"),
-    )
-    for rejections, field in checks:
-        for rejection in rejections:
-            yield results.error(rejection.code, rejection.message, plan.ref, plan.at("deploymentOverrides", field, *rejection.path))
+    for rejection in name_formats.validate_metadata(plan.overrides.labels, plan.overrides.annotations):
+        yield results.error(rejection.code, rejection.message, plan.ref, plan.at("deploymentOverrides", *rejection.path))
 
 
 def _check_gpu_discovery(plan: RequestPlan) -> Iterator[Result]:
@@ -116,7 +110,7 @@ def _check_output(plan: RequestPlan, cluster: ClusterFacts) -> Iterator[Result]:
 def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
     """Reports what an API server rejects in the pod of the Job, at the field that the user wrote."""
     pod: PodSpec = job["spec"]["template"]["spec"]
-    for rejection in pod_rules.validate(pod, results.field(plan.at("profilingConfig"))):
+    for rejection in pod_rules.validate(pod, lambda: results.field(plan.at("profilingConfig"))):
         finding = results.warning if rejection.code == _UNLIMITED else results.error
         yield finding(rejection.code, rejection.message, plan.ref, _written(plan, pod, rejection.path))
 

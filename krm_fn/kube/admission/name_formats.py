@@ -24,6 +24,14 @@ _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _LABEL_VALUE = re.compile(rf"({_NAME.pattern})?")
 
 
+def validate_metadata(labels: Labels | None, annotations: Labels | None) -> Iterator[Rejection]:
+    """Yields the labels and annotations of one object that are not valid. A path begins with `labels` or `annotations`."""
+    for rejection in validate_labels(labels or {}):
+        yield rejection.below("labels")
+    for rejection in validate_annotations(annotations or {}):
+        yield rejection.below("annotations")
+
+
 def validate_labels(labels: Labels) -> Iterator[Rejection]:
     """Yields the label keys and label values that are not valid."""
     for key, value in labels.items():

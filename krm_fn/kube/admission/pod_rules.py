@@ -8,10 +8,9 @@ from krm_fn.kube import merge, quantity
 from krm_fn.kube.admission import Rejection, field_rules, name_formats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from krm_fn.kube.types import Container, PodSpec, Probe, ProbeName, Quantity, Resources, Toleration
-    from krm_fn.results import Path
 
 _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _HUGE_PAGES = "hugepages-"
@@ -19,8 +18,8 @@ _NATIVE_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 NO_IMAGE = "the image is required; name the image to run"
 
 
-def validate(spec: PodSpec, field: str = "spec") -> Iterator[Rejection]:
-    """Yields the rejections of a pod template with this spec. `field` is the name of the spec in messages."""
+def validate(spec: PodSpec, field: Callable[[], str] = lambda: "spec") -> Iterator[Rejection]:
+    """Yields the rejections of a pod template with this spec. `field` returns the name of the spec in messages."""
     volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
     claims = {claim.get("name") for claim in spec.get("resourceClaims") or ()}
     yield from field_rules.validate_pod(spec)
@@ -50,7 +49,7 @@ def _pod(spec: PodSpec) -> Iterator[Rejection]:
             yield rejection.below("tolerations", index)
 
 
-def _container(container: Container, volumes: set[Any], claims: set[Any], field: str) -> Iterator[Rejection]:
+def _container(container: Container, volumes: set[Any], claims: set[Any], field: Callable[[], str]) -> Iterator[Rejection]:
     if not container.get("image"):
         yield Rejection("DYN205", ("image",), NO_IMAGE)
     yield from field_rules.validate_container(container)
@@ -78,14 +77,14 @@ def _names(kind: str, entries: Sequence[Mapping[str, Any]], names: set[Any]) -> 
         names.add(name)
 
 
-def _mounts(container: Container, volumes: set[Any], field: str) -> Iterator[Rejection]:
+def _mounts(container: Container, volumes: set[Any], field: Callable[[], str]) -> Iterator[Rejection]:
     paths: set[Any] = set()
     for index, mount in enumerate(container.get("volumeMounts") or ()):
         name, path = mount.get("name"), mount.get("mountPath")
         if name not in volumes and not name:
             yield Rejection("DYN225", ("volumeMounts", index, "name"), "the name of a volume is required; write it")
         elif name not in volumes:
-            message = f"the pod has no volume {name}; add it under {field}.volumes"
+            message = f"the pod has no volume {name}; add it under {field()}.volumes"
             yield Rejection("DYN208", ("volumeMounts", index, "name"), message)
         if path in paths:
             message = f"two volumes are mounted at {path}; mount one of them elsewhere"
@@ -154,27 +153,32 @@ def _env(container: Container) -> Iterator[Rejection]:
         names.add(name)
 
 
-def _resources(resources: Resources, claims: set[Any], field: str) -> Iterator[Rejection]:
+def _resources(resources: Resources, claims: set[Any], field: Callable[[], str]) -> Iterator[Rejection]:
     """Checks limits, requests and claims of a container (ValidateResourceRequirements). `claims` holds the names of the pod's claims."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    limit_sizes, request_sizes = quantity.values(limits), quantity.values(requests)
     for name, amount in requests.items():
-        yield from _requested(name, amount, limits.get(name))
+        if limits.get(name) is not None:
+            yield from _against_limit(name, (amount, request_sizes[name]), (limits[name], limit_sizes[name]))
+        elif not _overcommits(name):
+            message = f"{name} is requested without a limit, and cannot be overcommitted; set the same amount under limits"
+            yield Rejection("DYN210", ("limits", name), message)
     for name, amount in limits.items():
-        yield from _amount(name, amount, ("limits", name))
+        yield from _amount(amount, limit_sizes[name], ("limits", name))
     for name, amount in requests.items():
-        yield from _amount(name, amount, ("requests", name))
+        yield from _amount(amount, request_sizes[name], ("requests", name))
     names = {*limits, *requests}
     if any(name.startswith(_HUGE_PAGES) for name in names) and not names & {"cpu", "memory"}:
         yield Rejection("DYN229", ("limits",), "the container requests only huge pages; request cpu or memory too")
     for index, claim in enumerate(resources.get("claims") or ()):
         if claim.get("name") not in claims:
-            message = f"the pod has no resource claim {claim.get('name')}; add it under {field}.resourceClaims"
+            message = f"the pod has no resource claim {claim.get('name')}; add it under {field()}.resourceClaims"
             yield Rejection("DYN213", ("claims", index, "name"), message)
 
 
-def _amount(name: str, amount: Quantity, path: Path) -> Iterator[Rejection]:
-    """Checks the name of a resource and its amount."""
-    size = quantity.value(amount)
+def _amount(amount: Quantity, size: int, path: tuple[str, str]) -> Iterator[Rejection]:
+    """Checks the name of a resource, which ends `path`, and its amount. `size` is the amount in billionths."""
+    name = path[1]
     if not _is_resource(name):
         message = f"{name} is not a resource that a container can request; write cpu, memory, ephemeral-storage, or domain/name"
         yield Rejection("DYN229", path, message)
@@ -186,19 +190,16 @@ def _amount(name: str, amount: Quantity, path: Path) -> Iterator[Rejection]:
         yield Rejection("DYN212", path, f"the amount {amount} of {name} is not a whole number; write a whole number")
 
 
-def _requested(name: str, amount: Quantity, limit: Quantity | None) -> Iterator[Rejection]:
-    """Compares a request with its limit."""
-    path: Path = ("requests", name)
-    if limit is None:
-        if not _overcommits(name):
-            message = f"{name} is requested without a limit, and cannot be overcommitted; set the same amount under limits"
-            yield Rejection("DYN210", ("limits", name), message)
-        return
-    requested, allowed = quantity.value(amount), quantity.value(limit)
-    if requested > allowed:
-        yield Rejection("DYN211", path, f"the request {amount} is more than the limit {limit}; lower the request, or raise the limit")
-    elif requested != allowed and not _overcommits(name):
-        yield Rejection("DYN211", path, f"the request {amount} differs from the limit {limit} of {name}; write the same amount")
+def _against_limit(name: str, request: tuple[Quantity, int], limit: tuple[Quantity, int]) -> Iterator[Rejection]:
+    """Compares a request with its limit. Each has the amount as written, and its size in billionths."""
+    path = ("requests", name)
+    (amount, size), (limit_amount, limit_size) = request, limit
+    if size > limit_size:
+        message = f"the request {amount} is more than the limit {limit_amount}; lower the request, or raise the limit"
+        yield Rejection("DYN211", path, message)
+    elif size != limit_size and not _overcommits(name):
+        message = f"the request {amount} differs from the limit {limit_amount} of {name}; write the same amount"
+        yield Rejection("DYN211", path, message)
 
 
 def _overcommits(name: str) -> bool:

@@ -16,7 +16,6 @@ from krm_fn.schema import rule_messages
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.kube.admission import Rejection
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
@@ -80,18 +79,17 @@ def _is_executor(value: str | None) -> bool:
 
 def _check_keys(plan: GraphPlan) -> Iterator[Result]:
     """Reports labels and annotations of the graph that an API server rejects."""
-    checks: tuple[tuple[Iterator[Rejection], str], ...] = (
-        (name_formats.validate_labels(plan.features.labels), "labels"),
-        (name_formats.validate_annotations(plan.features.annotations), "annotations"),
-    )
-    for rejections, field in checks:
-        for rejection in rejections:
-            yield results.error(rejection.code, rejection.message, plan.ref, plan.at(field, *rejection.path))
+    labels_of_all, annotations = plan.features.labels, plan.features.annotations
+    for rejection in name_formats.validate_metadata(labels_of_all, annotations) if labels_of_all or annotations else ():
+        yield results.error(rejection.code, rejection.message, plan.ref, plan.at(*rejection.path))
 
 
 def _overridden(pods: Pods) -> Iterator[Result]:
     """Warns of labels of pods that Dynamo sets itself, because the user's value would be lost silently."""
-    plan, final = pods.plan, pod_template.labels_of(pods.roles[0].role) if pods.roles else {}
+    plan = pods.plan
+    if not plan.pod.labels or not pods.roles:
+        return
+    final = pod_template.labels_of(pods.roles[0].role)
     for key, value in plan.pod.labels.items():
         if final.get(key, value) != value:
             message = f"Dynamo sets this label on the pods itself, to {final[key]}; remove it"
