@@ -39,14 +39,3 @@ def test_every_target_exists(page):
     named = {word for pair in code for names in _TARGET.findall("".join(pair)) for word in names.split()}
     assert named
     assert named <= targets
-
-
-def test_the_rooms_are_those_of_the_import_rules():
-    """The picture and the table name no room that is gone."""
-    rooms = {path.name.removesuffix(".py") for path in (programs.ROOT / "krm_fn").iterdir()}
-    page = text("docs/architecture.md")
-    picture = page.partition("```mermaid\n")[2].partition("```")[0]
-    nodes = {name.strip() for label in re.findall(r'\["([^:"]+):', picture) for name in label.split(",")}
-    table = re.findall(r"^\| `krm_fn/([a-z_]+)(?:\.py)?` \|", page, flags=re.MULTILINE)
-    assert nodes | set(table) <= rooms
-    assert len(nodes) > 12
