@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.convert import path_mapping
 from krm_fn.kube import identity, labels
-from krm_fn.resolve import release_choice, unread_fields
+from krm_fn.resolve import graph_context, release_choice, unread_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.plan import GraphPlan, RequestPlan
     from krm_fn.resolve.cluster import ClusterFacts
+    from krm_fn.resolve.graph_context import GraphContext
     from krm_fn.results import Result
 
 
@@ -45,9 +46,10 @@ def request(resource: Resource, config: Config, cluster: ClusterFacts) -> tuple[
 def _read(resource: Resource, config: Config, cluster: ClusterFacts, reader: str) -> tuple[GraphPlan, list[Result]]:
     release = release_choice.release(resource, config)
     converted, about = _converted(resource, release)
-    plan, findings = _reader(release, reader)(converted, config, cluster, release, path_mapping.of_resource(resource, converted))
-    known = {finding.path for finding in findings}
-    findings = [*findings, *(finding for finding in unread_fields.check(plan) if finding.path not in known)]
+    context = graph_context.of_resource(resource, config, cluster, release, path_mapping.of_resource(resource, converted))
+    plan = _reader(release, reader)(converted, context)
+    known = {finding.path for finding in context.findings}
+    findings = [*context.findings, *(finding for finding in unread_fields.check(plan) if finding.path not in known)]
     if results.ref(resource).api_version != identity.V1ALPHA1 or release.reads == "v1alpha1":
         return plan, [*about, *findings]
     from krm_fn.resolve import v1alpha1_findings  # noqa: PLC0415 - a render under the oldest release starts without it
@@ -55,9 +57,9 @@ def _read(resource: Resource, config: Config, cluster: ClusterFacts, reader: str
     return plan, [*about, *findings, *v1alpha1_findings.of_conversion(plan, resource)]
 
 
-def _reader(release: Release, function: str) -> Callable[..., tuple[GraphPlan, list[Result]]]:
+def _reader(release: Release, function: str) -> Callable[[Resource, GraphContext], GraphPlan]:
     """The function that reads a kind in the version of a release. The modules of the other version are not imported."""
-    reader: Callable[..., tuple[GraphPlan, list[Result]]] = getattr(import_module(f"{__name__}.{release.reads}_graphs"), function)
+    reader: Callable[[Resource, GraphContext], GraphPlan] = getattr(import_module(f"{__name__}.{release.reads}_graphs"), function)
     return reader
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kinds import orchestrators
 from krm_fn.kube import labels, quantity
-from krm_fn.plan import Claim
+from krm_fn.plan import Claim, GraphPlan
 from krm_fn.records import NamedTuple
+from krm_fn.resolve import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.kinds.releases import Release
     from krm_fn.kinds.types import ComponentType
     from krm_fn.kube.types import EnvVar, Labels, PodSpec, Resource
-    from krm_fn.plan import SourcePaths
+    from krm_fn.plan import ComponentPlan, SourcePaths
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Ref, Result
 
@@ -48,6 +49,42 @@ class GraphContext(NamedTuple):
     def per_component(self) -> bool:
         """True if each component has its own objects, as with DynamoComponentDeployments."""
         return self.orchestrator not in orchestrators.WHOLE_GRAPH
+
+    def plan(self, name: str, components: tuple[ComponentPlan, ...]) -> GraphPlan:
+        """Returns the plan of a standalone component. The reader of a graph replaces the fields that only graphs have."""
+        return GraphPlan(
+            name=name,
+            namespace=self.namespace,
+            config=self.config,
+            ref=self.ref,
+            orchestrator=self.orchestrator,
+            discovery=self.discovery,
+            components=components,
+            annotations={},
+            claims=(),
+            restart=None,
+            standalone=True,
+            paths=self.paths,
+            release=self.release,
+        )
+
+
+def of_resource(resource: Resource, config: Config, cluster_facts: ClusterFacts, release: Release, paths: SourcePaths) -> GraphContext:
+    """Returns the facts that do not depend on the API version of a resource. Its reader replaces the others."""
+    return GraphContext(
+        name="",
+        namespace=cluster.namespace(resource, config),
+        ref=paths.ref,
+        config=config,
+        release=release,
+        cluster=cluster_facts,
+        orchestrator="deployment",
+        framework=(resource.get("spec") or {}).get("backendFramework") or "",
+        envs=[],
+        discovery=config.discovery_backend,
+        paths=paths,
+        findings=[],
+    )
 
 
 def orchestrator(annotations: Mapping[str, Any], configured: str) -> str:

@@ -9,66 +9,38 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn import results
-from krm_fn.config import Config
-from krm_fn.kinds.releases import Release
 from krm_fn.kube import labels, names
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.plan import ComponentPlan, GraphPlan, Identity, Restart, SourcePaths
-from krm_fn.resolve import cluster, graph_context, v1alpha1_findings
-from krm_fn.resolve.cluster import ClusterFacts
+from krm_fn.plan import ComponentPlan, GraphPlan, Identity, Restart
+from krm_fn.resolve import graph_context, v1alpha1_findings
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.resolve.v1alpha1_components import component
-from krm_fn.results import Result
 
 
-def graph(
-    resource: Resource, config: Config, cluster_facts: ClusterFacts, release: Release, paths: SourcePaths
-) -> tuple[GraphPlan, list[Result]]:
+def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     """Plans a graph; the annotation `nvidia.com/restartAt` holds `spec.restart.id`, so that a new id restarts the pods.
 
-    Returns the findings about fields that cannot be read, too.
+    Findings about fields that cannot be read are added to those of `context`.
 
-    `resource` must be well-formed: `krm_fn.schema` found no error in it, or the invalid fields have been removed. `paths` are the
-    paths in the resource as its author wrote it.
+    `resource` must be well-formed: `krm_fn.schema` found no error in it, or the invalid fields have been removed.
 
     Follows the operator's `internal/dynamo/graph.go DetermineRestartState`.
     Rule: metadata.restart
     """
     spec, annotations = resource.get("spec") or {}, labels.annotations(resource)
     restart = _restart(spec.get("restart"))
-    context = GraphContext(
+    context = context._replace(
         name=results.ref(resource).name,
-        namespace=cluster.namespace(resource, config),
-        ref=paths.ref,
-        config=config,
-        release=release,
-        paths=paths,
-        cluster=cluster_facts,
-        orchestrator=graph_context.orchestrator(annotations, config.orchestrator),
-        framework=spec.get("backendFramework") or "",
+        orchestrator=graph_context.orchestrator(annotations, context.config.orchestrator),
         envs=spec.get("envs") or [],
-        discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
-        findings=[],
+        discovery=annotations.get(labels.DISCOVERY_BACKEND, context.discovery),
     )
-    stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
+    stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and context.config.restart == "render" else {}
     components = tuple(_service(context, name, service or {}, annotations, stamp) for name, service in (spec.get("services") or {}).items())
-    context.findings.extend(v1alpha1_findings.of_graph(spec, paths))
-    plan = GraphPlan(
-        name=context.name,
-        namespace=context.namespace,
-        config=config,
-        ref=context.ref,
-        orchestrator=context.orchestrator,
-        discovery=context.discovery,
-        components=components,
-        annotations=annotations,
-        claims=tuple(graph_context.claims(spec)),
-        restart=restart,
-        standalone=False,
-        paths=paths,
-        release=context.release,
+    context.findings.extend(v1alpha1_findings.of_graph(spec, context.paths))
+    return context.plan(context.name, components)._replace(
+        annotations=annotations, claims=tuple(graph_context.claims(spec)), restart=restart, standalone=False
     )
-    return plan, context.findings
 
 
 def _restart(written: dict[str, Any] | None) -> Restart | None:
@@ -109,43 +81,28 @@ def _service(context: GraphContext, name: str, service: dict[str, Any], of_graph
     return component(context, identity, service)
 
 
-def standalone(
-    resource: Resource, config: Config, cluster_facts: ClusterFacts, release: Release, paths: SourcePaths
-) -> tuple[GraphPlan, list[Result]]:
+def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
     """Plans a standalone component: its labels have no name of a graph.
 
-    Returns findings about unreadable fields, too. `resource` must be well-formed, as for a graph.
+    Findings about unreadable fields are added to those of `context`. `resource` must be well-formed, as for a graph.
 
     Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go`.
     Rule: metadata.standalone
     """
-    spec, address = resource.get("spec") or {}, results.ref(resource)
+    spec, resource_name = resource.get("spec") or {}, results.ref(resource).name
     annotations = spec.get("annotations") or {}
-    own = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
-    context = GraphContext(
-        name=graph_context.parent(resource),
-        namespace=cluster.namespace(resource, config),
-        ref=paths.ref,
-        config=config,
-        release=release,
-        paths=paths,
-        cluster=cluster_facts,
-        orchestrator="deployment",
-        framework=spec.get("backendFramework") or "",
-        envs=[],
-        discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
-        findings=[],
-    )
+    resource_labels = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
+    context = context._replace(name=graph_context.parent(resource), discovery=annotations.get(labels.DISCOVERY_BACKEND, context.discovery))
     identity = Identity(
-        service=spec.get("serviceName") or address.name,
-        name=address.name,
+        service=spec.get("serviceName") or resource_name,
+        name=resource_name,
         graph=context.name,
         namespace=context.namespace,
         type=spec.get("componentType") or "",
         sub_type=spec.get("subComponentType") or "",
         dynamo_namespace=names.dynamo_namespace(context.namespace, context.name, shared=bool(spec.get("globalDynamoNamespace"))),
-        selector=_selector(spec, own),
-        labels={**(spec.get("labels") or {}), **own},
+        selector=_selector(spec, resource_labels),
+        labels={**(spec.get("labels") or {}), **resource_labels},
         annotations=annotations,
         graph_label=(spec.get("labels") or {}).get(labels.GRAPH, ""),
         service_labels=spec.get("labels") or {},
@@ -156,25 +113,10 @@ def standalone(
     if spec.get("dynamoNamespace") is None:
         message = "dynamoNamespace is required for a component without a graph, because its Service is found by it; set it"
         context.findings.append(results.error("DYN124", message, context.ref, ("spec", "dynamoNamespace")))
-    graph = GraphPlan(
-        name=address.name,
-        namespace=context.namespace,
-        config=config,
-        ref=paths.ref,
-        orchestrator=context.orchestrator,
-        discovery=context.discovery,
-        components=(plan,),
-        annotations={},
-        claims=(),
-        restart=None,
-        standalone=True,
-        paths=paths,
-        release=context.release,
-    )
-    return graph, context.findings
+    return context.plan(resource_name, (plan,))
 
 
-def _selector(spec: dict[str, Any], own: Labels) -> Labels:
+def _selector(spec: dict[str, Any], resource_labels: Labels) -> Labels:
     """The Service of a standalone component selects pods by the component type and the Dynamo namespace that the pods carry.
 
     A label that the pods lack is not selected, unless they have neither.
@@ -186,5 +128,5 @@ def _selector(spec: dict[str, Any], own: Labels) -> Labels:
     """
     kind, extra = spec.get("componentType") or "", (spec.get("extraPodMetadata") or {}).get("labels") or {}
     wanted = {labels.COMPONENT_TYPE: kind, labels.NAMESPACE: spec.get("dynamoNamespace") or ""}
-    carried = {**(spec.get("labels") or {}), **own, **({labels.COMPONENT_TYPE: kind} if kind else {}), **extra}
-    return {key: value for key, value in wanted.items() if carried.get(key) == value} or wanted
+    pod_labels = {**(spec.get("labels") or {}), **resource_labels, **({labels.COMPONENT_TYPE: kind} if kind else {}), **extra}
+    return {key: value for key, value in wanted.items() if pod_labels.get(key) == value} or wanted

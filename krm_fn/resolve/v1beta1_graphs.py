@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.config import Config
-from krm_fn.kinds.releases import Release
 from krm_fn.kube import labels, names
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.plan import GraphPlan, Identity, Restart, SourcePaths
+from krm_fn.plan import GraphPlan, Identity, Restart
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster, cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
-from krm_fn.resolve.cluster import ClusterFacts
+from krm_fn.resolve import cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.resolve.v1beta1_templates import ComponentTemplate, Graph
 from krm_fn.resolve.worker_revisions import WorkerRevision, worker_revision
-from krm_fn.results import Result
 from krm_fn.schema import table
 
 if TYPE_CHECKING:
@@ -36,70 +33,49 @@ class _V1alpha1(NamedTuple):
     claims: tuple[Claim, ...] = ()
 
 
-def graph(
-    resource: Resource, config: Config, cluster_facts: ClusterFacts, release: Release, paths: SourcePaths
-) -> tuple[GraphPlan, list[Result]]:
+def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     """Plans a graph; the annotation `nvidia.com/restartAt` holds `spec.restart.id`, so that a new id restarts the pods.
 
-    Returns the findings about fields that cannot be read, too.
+    Findings about fields that cannot be read are added to those of `context`.
 
-    `resource` must be well-formed: `krm_fn.schema` found no error in it, or the invalid fields have been removed. `paths` are the
-    paths in the resource as its author wrote it.
+    `resource` must be well-formed: `krm_fn.schema` found no error in it, or the invalid fields have been removed.
 
     Follows the operator's `internal/dynamo/graph.go DetermineRestartState`.
     Rule: metadata.restart
     """
-    spec, annotations = table.with_defaults(resource).get("spec") or {}, admitted(labels.annotations(resource), config)
-    context = GraphContext(
+    spec = table.with_defaults(resource).get("spec") or {}
+    annotations = admitted(labels.annotations(resource), context.config)
+    context = context._replace(
         name=results.ref(resource).name,
-        namespace=cluster.namespace(resource, config),
-        ref=paths.ref,
-        config=config,
-        release=release,
-        cluster=cluster_facts,
-        orchestrator=graph_context.admitted_orchestrator(annotations, config.orchestrator),
-        framework=spec.get("backendFramework") or "",
-        envs=[],
-        discovery=annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
-        paths=paths,
-        findings=[],
+        orchestrator=graph_context.admitted_orchestrator(annotations, context.config.orchestrator),
+        discovery=annotations.get(labels.DISCOVERY_BACKEND, context.discovery),
     )
     restart = _restart(spec.get("restart"))
-    kept, separate = _preserved(resource), context.per_component
+    preserved = _preserved(resource)
     source = Graph(
         context.name,
         context.namespace,
         spec,
         annotations,
-        kept.services,
-        separate,
+        preserved.services,
+        context.per_component,
         cluster_topologies.domains(context, spec),
-        release.ports.http,
+        context.release.ports.http,
     )
     current = worker_revision(source, context)
-    made = v1beta1_templates.templates(source, current.pods)
-    stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and config.restart == "render" else {}
+    stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and context.config.restart == "render" else {}
     components = tuple(
-        v1beta1_components.component(context, _identity(context, template, source, current, stamp), template) for template in made
+        v1beta1_components.component(context, _identity(context, template, source, current, stamp), template)
+        for template in v1beta1_templates.templates(source, current.pods)
     )
     component_facts.check_engines(context, components)
-    plan = GraphPlan(
-        name=context.name,
-        namespace=context.namespace,
-        config=config,
-        ref=context.ref,
-        orchestrator=context.orchestrator,
-        discovery=context.discovery,
-        components=components,
+    return context.plan(context.name, components)._replace(
         annotations=annotations,
-        claims=kept.claims,
+        claims=preserved.claims,
         restart=restart,
         standalone=False,
-        paths=paths,
-        release=release,
         features=v1beta1_components.graph_features(spec),
     )
-    return plan, context.findings
 
 
 def admitted(annotations: Labels, config: Config) -> Labels:
@@ -155,43 +131,16 @@ _OWNED = (labels.COMPONENT, labels.NAMESPACE, labels.GRAPH, labels.WORKER_HASH, 
 """The labels of the resource that no label of its pods overrides."""
 
 
-def standalone(
-    resource: Resource, config: Config, cluster_facts: ClusterFacts, release: Release, paths: SourcePaths
-) -> tuple[GraphPlan, list[Result]]:
-    """The plan of a DynamoComponentDeployment, and findings about unreadable fields. `resource` must be well-formed, as for a graph."""
-    address, namespace = results.ref(resource), cluster.namespace(resource, config)
-    template = _template(resource, namespace)
-    context = GraphContext(
-        name="",
-        namespace=namespace,
-        ref=paths.ref,
-        config=config,
-        release=release,
-        cluster=cluster_facts,
-        orchestrator="deployment",
-        framework=template.component.get("backendFramework") or "",
-        envs=[],
-        discovery=template.annotations.get(labels.DISCOVERY_BACKEND, config.discovery_backend),
-        paths=paths,
-        findings=[],
-    )
-    plan = GraphPlan(
-        name=address.name,
-        namespace=context.namespace,
-        config=config,
-        ref=context.ref,
-        orchestrator=context.orchestrator,
-        discovery=context.discovery,
-        components=(v1beta1_components.component(context, _standalone_identity(resource, namespace, template), template),),
-        annotations={},
-        claims=(),
-        restart=None,
-        standalone=True,
-        paths=paths,
-        release=release,
-        features=v1beta1_components.graph_features({"backendFramework": context.framework}),
-    )
-    return plan, context.findings
+def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
+    """Plans a DynamoComponentDeployment.
+
+    Findings about unreadable fields are added to those of `context`. `resource` must be well-formed, as for a graph.
+    """
+    template = _template(resource, context.namespace)
+    context = context._replace(discovery=template.annotations.get(labels.DISCOVERY_BACKEND, context.discovery))
+    identity = _standalone_identity(resource, context.namespace, template)
+    plan = context.plan(results.ref(resource).name, (v1beta1_components.component(context, identity, template),))
+    return plan._replace(features=v1beta1_components.graph_features({"backendFramework": context.framework}))
 
 
 def _template(resource: Resource, namespace: str) -> ComponentTemplate:
