@@ -14,8 +14,8 @@ from krm_fn import expand, report, results
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.files import locations, reading
 from krm_fn.kube import paths
-from krm_fn.review.images import formats, found, lock, pins, reference
-from krm_fn.review.images.formats import ImageLocation, Listing
+from krm_fn.review.images import image_lock, image_references, image_uses
+from krm_fn.review.images.image_formats import FORMATS, ImageList, ImageLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,15 +23,14 @@ if TYPE_CHECKING:
     from krm_fn.cli.command_options import Inputs, Policy
     from krm_fn.files.sources import Sources
     from krm_fn.results import Result
-    from krm_fn.review.images import Author, Use
-    from krm_fn.review.images.lock import Lock
-
+    from krm_fn.review.images.image_lock import ImageLock
+    from krm_fn.review.images.image_uses import ImageAuthor, ImageUse
 
 _IMAGE = "{}"
-"""Stands for the image in the words of a command."""
+"""The word of a command that is replaced by the image."""
 
 _SECONDS = 300
-_SHOWN = 500  # characters of what a failing command says
+_SHOWN = 500  # characters of the output of a failing command
 
 
 @click.command()
@@ -46,7 +45,7 @@ _SHOWN = 500  # characters of what a failing command says
 @click.option(
     "--resolve",
     metavar="CMD",
-    callback=lambda *given: _command(given[2]),
+    callback=lambda _context, _option, command: _command(command),
     help="The command that finds a digest, for example 'crane digest {}'.",
 )
 @click.option("--why", metavar="IMAGE", help="Show only the uses of this image.")
@@ -56,9 +55,7 @@ _SHOWN = 500  # characters of what a failing command says
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The root folder of the build. With it, images have the lines of files that kustomize or kpt names.",
 )
-@click.option(
-    "-o", "--output", "--format", "style", type=click.Choice(formats.names()), default="text", help="The format. The default is text."
-)
+@click.option("-o", "--output", "--format", "style", type=click.Choice([*FORMATS]), default="text", help="The format. The default is text.")
 @command_options.policy
 @click.pass_context
 def images(  # noqa: PLR0913 - one for each option
@@ -94,71 +91,74 @@ def images(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     if style == "kustomize" and not lock_file and not resolve:
         raise click.UsageError("the format kustomize needs digests, from --lock or --resolve")
+    image_format = FORMATS[style]
     loaded = given.load()
-    uses = found.uses(loaded.values, loaded.config)
+    uses = image_uses.uses(loaded.values, loaded.config)
     expansion = expand.expand(loaded.values, loaded.config)
     about = [finding for finding in expansion.results if finding.severity == "error"]
-    known, problems = _known(uses, lock_file, resolve, sound=not results.failed([*loaded.results, *about]))
-    about += [*lock.invalid(uses), *(pins.conflicts(uses, known) if style == "kustomize" else ())]
-    about += lock.unpinned(uses, known) if formats.fills_mirror(style) else ()
+    digests, problems = _digests(uses, lock_file, resolve, is_complete=not results.failed([*loaded.results, *about]))
+    about += [*image_references.invalid(uses), *(image_references.conflicts(uses, digests) if style == "kustomize" else ())]
+    about += image_lock.unpinned(uses, digests) if image_format.fills_mirror else ()
     located = locations.of([*loaded.results, *about, *problems], loaded.resources, root)
     findings = policy.without_ignored(located, loaded.values)
     shown = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours(err=True))
     command_output.write(finding_formats.write("text", shown), err=True)
     failing = policy.failing(findings)
-    if failing and formats.needs_all(style):
+    if failing and image_format.needs_all:
         click.echo(f"no list is printed, because it would not be complete: {report.count(failing)}", err=True)
     else:
-        wanted = uses if why is None else _uses_of(why, uses)
-        command_output.write(formats.write(style, Listing(_located(wanted, loaded, root), known, findings)))
+        shown_uses = uses if why is None else _uses_of(why, uses)
+        command_output.write(image_format.write(ImageList(_located(shown_uses, loaded, root), digests, findings)))
     ctx.exit(int(bool(failing)))
 
 
-def _command(given: str | None) -> list[str] | None:
+def _command(command: str | None) -> list[str] | None:
     try:
-        return None if given is None else _words(given)
+        return None if command is None else _words(command)
     except ValueError as problem:
         raise click.BadParameter(str(problem)) from problem
 
 
-def _known(uses: list[Use], file: str | None, command: list[str] | None, *, sound: bool) -> tuple[dict[str, str], list[Result]]:
-    """The digests of the images, and the findings about the lock. New digests are written only if the list of images is `sound`."""
-    locked = _read_lock(file) if file else lock.Lock({}, [])
+def _digests(
+    uses: list[ImageUse], file: str | None, command: list[str] | None, *, is_complete: bool
+) -> tuple[dict[str, str], list[Result]]:
+    """The digests of the images, and the findings about the lock. New digests are written only if the list of images is complete."""
+    locked = _read_lock(file) if file else image_lock.ImageLock({}, [])
     if results.failed(locked.results):
         return {}, locked.results
-    wanted = lock.wanted(uses)
-    known = lock.kept(locked.digests, wanted)
+    images = image_lock.wanted(uses)
+    digests = image_lock.only(locked.digests, images)
     problems: list[Result] = []
     if command:
-        new, problems = _resolve(command, [image for image in wanted if image not in known])
-        known |= new
-        if file and sound and known != locked.digests:
-            _save(file, known)
+        new, problems = _resolve(command, [image for image in images if image not in digests])
+        digests |= new
+        if file and is_complete and digests != locked.digests:
+            _save(file, digests)
     elif file:
-        problems = list(lock.missing(uses, known, file))
-    return known, problems
+        problems = list(image_lock.missing(uses, digests, file))
+    return digests, problems
 
 
-def _save(file: str, known: dict[str, str]) -> None:
+def _save(file: str, digests: dict[str, str]) -> None:
     """Writes a lock. Raises click.ClickException if the file cannot be written."""
     try:
-        Path(file).write_text(lock.text(known), encoding="utf-8", newline="\n")
+        Path(file).write_text(image_lock.text(digests), encoding="utf-8", newline="\n")
     except OSError as problem:
         raise click.ClickException(f"cannot write {file}: {problem.strerror}") from problem
 
 
-def _uses_of(image: str, uses: list[Use]) -> list[Use]:
+def _uses_of(image: str, uses: list[ImageUse]) -> list[ImageUse]:
     """The uses of one image. Raises click.BadParameter with the nearest image if no pod needs it."""
-    wanted = [use for use in uses if use.image == image]
-    if not wanted:
+    matches = [use for use in uses if use.image == image]
+    if not matches:
         near = difflib.get_close_matches(image, sorted({use.image for use in uses}), n=1, cutoff=0.0)
         hint = f"; did you mean {report.printable(near[0])}?" if near else ""
         raise click.BadParameter(f"no pod needs {report.printable(image)}{hint}", param_hint="--why")
-    return wanted
+    return matches
 
 
 def _words(command: str) -> list[str]:
-    """The words of a command. Raises ValueError if its quotes are not closed, or if no word has a place for the image."""
+    """Splits a command into words. Raises ValueError if its quotes are not closed, or if no word contains `{}`."""
     words = shlex.split(command)
     if not any(_IMAGE in word for word in words):
         raise ValueError(f"the command has no {_IMAGE}, which stands for the image")
@@ -182,18 +182,18 @@ def _resolve(command: list[str], images: Iterable[str]) -> tuple[dict[str, str],
 
 
 def _digest(command: list[str]) -> str:
-    """The digest in the output of a command. Raises ValueError if it fails or prints anything else."""
+    """Runs a command and reads the digest from its output. Raises ValueError if it fails or prints anything else."""
     try:
-        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=_SECONDS)
+        process = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=_SECONDS)
     except subprocess.TimeoutExpired as problem:
         raise ValueError(f"{command[0]} did not end in {_SECONDS} seconds") from problem
     except OSError as problem:
         raise ValueError(f"{command[0]} cannot be run: {problem.strerror}") from problem
-    if done.returncode:
-        raise ValueError(f"{command[0]} ended with code {done.returncode}: {_shown(done.stderr)}")
-    digest = done.stdout.decode(errors="replace").strip()
-    if not reference.DIGEST.fullmatch(digest):
-        raise ValueError(f"{command[0]} printed no digest but {_shown(done.stdout)!r}")
+    if process.returncode:
+        raise ValueError(f"{command[0]} ended with code {process.returncode}: {_shown(process.stderr)}")
+    digest = process.stdout.decode(errors="replace").strip()
+    if not image_references.DIGEST.fullmatch(digest):
+        raise ValueError(f"{command[0]} printed no digest but {_shown(process.stdout)!r}")
     return digest
 
 
@@ -201,31 +201,32 @@ def _shown(output: bytes) -> str:
     return report.printable(output.decode(errors="replace"))[:_SHOWN]
 
 
-def _read_lock(path: str) -> Lock:
-    """The lock in a file, without digests if the file is missing. Never raises: a file that cannot be read is a finding."""
+def _read_lock(path: str) -> ImageLock:
+    """Reads the lock from a file; it has no digests if the file is missing. Never raises: a file that cannot be read is a finding."""
     if not Path(path).exists():
-        return lock.Lock({}, [])
+        return image_lock.ImageLock({}, [])
     file = reading.read(path)
     if results.failed(file.results):
-        return lock.Lock({}, file.results)
-    return lock.read(file.sources[0].value if file.sources else None, path)
+        return image_lock.ImageLock({}, file.results)
+    return image_lock.read(file.sources[0].value if file.sources else None, path)
 
 
-def _located(uses: Sequence[Use], loaded: Sources, root: Path | None = None) -> list[tuple[Use, ImageLocation]]:
-    """The uses with the places of their fields, in the same order."""
-    marks = {author: f"{number}" for number, author in enumerate(dict.fromkeys(use.author for use in uses if use.author))}
-    asked = [results.info("", mark, author.ref, author.path) for author, mark in marks.items() if author.ref]
-    located = {result.message: result for result in locations.of(asked, loaded.resources, root)}
-    places: dict[Author | None, ImageLocation] = {None: ImageLocation("")}
-    for author, mark in marks.items():
-        result = located.get(mark)
+def _located(uses: Sequence[ImageUse], loaded: Sources, root: Path | None = None) -> list[tuple[ImageUse, ImageLocation]]:
+    """The uses with the locations of the fields that name their images, in the same order."""
+    numbers = {author: f"{number}" for number, author in enumerate(dict.fromkeys(use.author for use in uses if use.author))}
+    unlocated = [results.info("", number, author.ref, author.path) for author, number in numbers.items() if author.ref]
+    located = {result.message: result for result in locations.of(unlocated, loaded.resources, root)}
+    locations_by_author: dict[ImageAuthor | None, ImageLocation] = {None: ImageLocation("")}
+    for author, number in numbers.items():
+        result = located.get(number)
         field = results.field(author.path)
-        places[author] = ImageLocation(field, result.file, result.line, result.column) if result else _setting(author, loaded)
-    return [(use, places[use.author]) for use in uses]
+        located_author = ImageLocation(field, result.file, result.line, result.column) if result else _setting(author, loaded)
+        locations_by_author[author] = located_author
+    return [(use, locations_by_author[use.author]) for use in uses]
 
 
-def _setting(author: Author, loaded: Sources) -> ImageLocation:
-    """The place of a setting: its field in the configuration, or no file if the setting has its default."""
+def _setting(author: ImageAuthor, loaded: Sources) -> ImageLocation:
+    """The location of a setting: its field in the configuration, or no file if the setting has its default."""
     name = author.path[-1]
     for path in (author.path, ("data", name)) if loaded.configs else ():
         if paths.at(loaded.configs[0].value, path) is not None:

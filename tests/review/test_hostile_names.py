@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from krm_fn.config import Config
 from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, formats, graph_diagram, html_page
-from krm_fn.review.images import formats as listings
-from krm_fn.review.images import found, lock, reference
-from krm_fn.review.images.formats import ImageLocation, Listing
+from krm_fn.review.images import image_lock, image_references, image_uses
+from krm_fn.review.images.image_formats import FORMATS, ImageList, ImageLocation
 from tests.support import given
 from tests.testbed import programs
 
@@ -137,8 +136,8 @@ def test_objects_that_users_wrote_may_have_any_fields(kind, name, spec):
     resources = [{"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "team"}, "spec": spec}, given.graph()]
     picture = graph_diagram.diagram(resources, Config())
     assert not has_control("".join(formats.write(style, picture) for style in formats.names()))
-    uses = found.uses(resources, Config())
-    assert not has_control(listings.write("text", Listing([(use, ImageLocation("")) for use in uses], {})))
+    uses = image_uses.uses(resources, Config())
+    assert not has_control(FORMATS["text"].write(ImageList([(use, ImageLocation("")) for use in uses], {})))
 
 
 def pod(*images: Any) -> dict[str, Any]:
@@ -149,23 +148,25 @@ def pod(*images: Any) -> dict[str, Any]:
 @example(["a: b", "- c", "#d", "{e}", "r.example/good:1"])
 def test_images_with_any_name_are_text_in_every_format(images):
     """JSON and YAML give the names back; formats for other programs and the lock have the valid names only."""
-    uses = found.uses([pod(*images)], Config())
-    digests = dict.fromkeys(lock.wanted(uses), f"sha256:{'0' * 64}")
-    written = {style: listings.write(style, Listing([(use, ImageLocation("")) for use in uses], digests)) for style in listings.names()}
+    uses = image_uses.uses([pod(*images)], Config())
+    digests = dict.fromkeys(image_lock.wanted(uses), f"sha256:{'0' * 64}")
+    written = {
+        style: image_format.write(ImageList([(use, ImageLocation("")) for use in uses], digests)) for style, image_format in FORMATS.items()
+    }
     assert not [style for style, text in written.items() if has_control(text)]
     assert {each["image"] for each in json.loads(written["json"])["images"]} == set(images)
     assert len(written["text"].splitlines()) == len(set(images)) + len(images)
-    valid = {image for image in images if reference.read(image)}
+    valid = {image for image in images if image_references.read(image)}
     for style in ("hauler", "zarf"):
         value = yaml.safe_load(written[style])
         named = [each["name"] for each in value["spec"]["images"]] if style == "hauler" else value["components"][0]["images"]
-        assert named == sorted(reference.pinned(image, digests) for image in valid)
+        assert named == sorted(image_references.pinned(image, digests) for image in valid)
     assert {each["imageTag"]["name"] for each in yaml.safe_load_all(written["kustomize"]) if each} == set(digests)
-    assert yaml.safe_load(lock.text(digests))["images"] == digests
+    assert yaml.safe_load(image_lock.text(digests))["images"] == digests
 
 
 @pytest.mark.parametrize("image", HOSTILE)
 def test_findings_about_images_have_no_control_characters(image):
     """The name of the image is in the message."""
-    uses = found.uses([pod(image)], Config())
-    assert [result.code for result in lock.invalid(uses)] == ([] if reference.read(image) else ["DYN555"])
+    uses = image_uses.uses([pod(image)], Config())
+    assert [result.code for result in image_references.invalid(uses)] == ([] if image_references.read(image) else ["DYN555"])

@@ -17,7 +17,7 @@ import yaml
 import krm_fn
 from krm_fn.config import Config
 from krm_fn.kube import paths, pod_templates
-from krm_fn.review.images import found, reference
+from krm_fn.review.images import image_references, image_uses
 from tests.cli import console
 from tests.support import given, golden
 from tests.testbed import programs
@@ -266,7 +266,7 @@ GOOD = ["busybox", "busybox:1", "localhost:5000/a", "nvcr.io/nvidia/ai-dynamo/vl
 
 @pytest.mark.parametrize("image", GOOD)
 def test_a_reference_is_read_in_parts_that_make_the_reference_again(image):
-    parts = reference.read(image)
+    parts = image_references.read(image)
     assert parts
     assert parts.name + (f":{parts.tag}" if parts.tag else "") + (f"@{parts.digest}" if parts.digest else "") == image
 
@@ -299,8 +299,8 @@ def test_kustomize_pins_every_image_of_a_build_by_its_digest(tmp_path, resolver)
     (tmp_path / "images.yaml").write_text(pins.out)
     (tmp_path / "kustomization.yaml").write_text("resources: [objects.yaml]\ntransformers: [images.yaml]\n")
     built = subprocess.run([kustomize, "build", tmp_path], capture_output=True, text=True, check=True, timeout=120).stdout
-    before = [use.image for use in found.uses(objects, Config())]
-    after = {use.image for use in found.uses([*yaml.safe_load_all(built)], Config())}
+    before = [use.image for use in image_uses.uses(objects, Config())]
+    after = {use.image for use in image_uses.uses([*yaml.safe_load_all(built)], Config())}
     assert {"r.example/run:1", "r.example/run:2", "r.example/data:1", given.IMAGE} < set(before)
     assert after == {image if "@" in image else f"{re.sub(':[^:/]*$', '', image)}@{digest(image)}" for image in before}
 

@@ -13,7 +13,7 @@ from krm_fn.kube import identity
 from krm_fn.plan import RequestPlan
 from krm_fn.provenance.marked_values import UserMark
 from krm_fn.review import explain, pods
-from krm_fn.review.images import found
+from krm_fn.review.images import image_uses
 
 EXAMPLES = dict(explain_coverage.examples())
 LISTS: Any = (("pod", "volumes"), ("pod", "containers"), ("container", "volumeMounts"))
@@ -95,9 +95,10 @@ def test_the_examples_have_entries_of_each_layer():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_authors_of_images_agree(name):
     loaded, fields = EXAMPLES[name], user_fields(name)
-    for use in found.uses(loaded.values, loaded.config):
+    for use in image_uses.uses(loaded.values, loaded.config):
         author = use.author
-        if author and author.ref:
+        assert author, use
+        if author.ref:
             index = next(index for index, each in enumerate(loaded.values) if results.ref(each) == author.ref)
             address = use.ref
             key = identity.ObjectKey(address.api_version.rpartition("/")[0], address.kind, address.namespace, address.name)

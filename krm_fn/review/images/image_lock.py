@@ -1,4 +1,4 @@
-"""The lock: a file with the digest of each image.
+"""Reads and writes the lock, a file with the digest of each image.
 
 The format is a YAML mapping: `formatVersion`, and under `images` the digest by the image as pods write it.
 """
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.review.images import FORMAT_VERSION, reference
+from krm_fn.review.images import FORMAT_VERSION, image_references
 from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krm_fn.results import Result
-    from krm_fn.review.images import Use
+    from krm_fn.review.images.image_uses import ImageUse
 
 _HEADER = "# Written by krm-fn images --lock; the digest of each image. Remove an image to find its digest again.\n"
 
 
-class Lock(NamedTuple):
+class ImageLock(NamedTuple):
     """The digest of each image, and the findings about the file. With an error among them, the digests must not be used."""
 
     digests: dict[str, str]
@@ -29,29 +29,29 @@ class Lock(NamedTuple):
 
 
 def text(digests: dict[str, str]) -> str:
-    """The text of a lock, with its images in alphabetical order."""
+    """Writes the text of a lock, with its images in alphabetical order."""
     return _HEADER + emitter.text({"formatVersion": FORMAT_VERSION, "images": {image: digests[image] for image in sorted(digests)}})
 
 
-def read(value: Any, file: str) -> Lock:
+def read(value: Any, file: str) -> ImageLock:
     """Reads the value of a lock. `file` is its name in findings."""
     problem = _problem(value)
     if problem:
-        return Lock({}, [results.error("DYN557", f"{problem}; remove the file, and write it again with --resolve", file=file)])
+        return ImageLock({}, [results.error("DYN557", f"{problem}; remove the file, and write it again with --resolve", file=file)])
     if value["formatVersion"] > FORMAT_VERSION:
         message = f"the lock has the format {value['formatVersion']}, and this krm-fn reads {FORMAT_VERSION}; update krm-fn"
-        return Lock({}, [results.error("DYN558", message, file=file)])
+        return ImageLock({}, [results.error("DYN558", message, file=file)])
     images = value.get("images") or {}
-    wrong = [image for image, digest in images.items() if not isinstance(digest, str) or not reference.DIGEST.fullmatch(digest)]
+    invalid = [image for image, digest in images.items() if not isinstance(digest, str) or not image_references.DIGEST.fullmatch(digest)]
     message = "the digest of {!r} is not `sha256:` and 64 hexadecimal digits; remove the line, and find the digest again with --resolve"
-    return Lock(
-        {image: digest for image, digest in images.items() if image not in wrong},
-        [results.error("DYN557", message.format(image), file=file) for image in wrong],
+    return ImageLock(
+        {image: digest for image, digest in images.items() if image not in invalid},
+        [results.error("DYN557", message.format(image), file=file) for image in invalid],
     )
 
 
 def _problem(value: Any) -> str:
-    """What is wrong with the parts of a lock that all formats have."""
+    """The mistake in the parts of a lock that all formats have; empty without one."""
     if not isinstance(value, dict):
         return "the lock is not a mapping"
     version = value.get("formatVersion")
@@ -62,21 +62,21 @@ def _problem(value: Any) -> str:
     return ""
 
 
-def wanted(found: Iterable[Use]) -> list[str]:
-    """The images that need a digest, in alphabetical order: those with a valid reference that has none."""
-    parts = {use.image: reference.read(use.image) for use in found}
+def wanted(uses: Iterable[ImageUse]) -> list[str]:
+    """Lists the images that need a digest, in alphabetical order: those with a valid reference that has none."""
+    parts = {use.image: image_references.read(use.image) for use in uses}
     return sorted(image for image, part in parts.items() if part and not part.digest)
 
 
-def kept(digests: dict[str, str], images: Iterable[str]) -> dict[str, str]:
-    """The digests of these images only, so that a lock does not keep images that no pod needs any more."""
+def only(digests: dict[str, str], images: Iterable[str]) -> dict[str, str]:
+    """Returns the digests of these images only, so that a lock loses the images that no pod needs any more."""
     return {image: digests[image] for image in images if image in digests}
 
 
-def missing(found: Iterable[Use], digests: dict[str, str], file: str) -> Iterator[Result]:
-    """An error for each image without a digest, at the first field that names the image."""
+def missing(uses: Iterable[ImageUse], digests: dict[str, str], file: str) -> Iterator[Result]:
+    """Reports each image without a digest, at the first field that names the image."""
     known: set[str] = set()
-    for use in found:
+    for use in uses:
         if "@" in use.image or use.image in digests or use.image in known:
             continue
         known.add(use.image)
@@ -84,19 +84,11 @@ def missing(found: Iterable[Use], digests: dict[str, str], file: str) -> Iterato
         yield results.error("DYN556", message, *use.where)
 
 
-def unpinned(found: Iterable[Use], digests: dict[str, str]) -> Iterator[Result]:
-    """A warning for each image that pods name by its tag, and a mirror holds by its digest, at the first field that names the image."""
+def unpinned(uses: Iterable[ImageUse], digests: dict[str, str]) -> Iterator[Result]:
+    """Warns of each image that pods name by its tag and a mirror holds by its digest, at the first field that names the image."""
     known: set[str] = set()
-    for use in found:
+    for use in uses:
         if use.image in digests and use.image not in known:
             known.add(use.image)
             message = f"pods ask the mirror for {use.image}, and it has this image by its digest only; pin the pods with --format kustomize"
             yield results.warning("DYN561", message, *use.where)
-
-
-def invalid(found: Iterable[Use]) -> Iterator[Result]:
-    """A warning for each reference that a container runtime refuses, at the field that names it."""
-    for use in found:
-        if reference.read(use.image) is None:
-            message = f"{use.image!r} is not a reference of an image; write host/path:tag in lower case"
-            yield results.warning("DYN555", message, *use.where)

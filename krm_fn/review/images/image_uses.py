@@ -1,0 +1,137 @@
+"""Finds every image of the pods in a render and in other objects, and the field in which its author wrote it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from krm_fn import expand, ownership, results
+from krm_fn.kube import identity, labels
+from krm_fn.provenance import copied_texts
+from krm_fn.provenance.marked_values import UserMark
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import cluster
+from krm_fn.review import pods
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.provenance.copied_texts import DistinctInput
+    from krm_fn.results import Path, Ref
+
+ImageRole = Literal["container", "init container", "volume"]
+
+_ROLES: dict[str, ImageRole] = {"initContainers": "init container", "containers": "container"}
+
+
+class ImageAuthor(NamedTuple):
+    """The field that names an image: a field that a user wrote, or a setting of the configuration, which can have its default.
+
+    `ref` is the address of the resource, or None for a setting.
+    """
+
+    ref: Ref | None
+    path: Path
+
+
+class ImageUse(NamedTuple):
+    """One use of an image: by a container, an init container or an image volume called `name`.
+
+    `ref` is the object with the pod, and `path` the field of the object. `author` is None if the field that names the image is unknown.
+    """
+
+    image: str
+    ref: Ref
+    path: Path
+    role: ImageRole
+    name: str
+    author: ImageAuthor | None
+
+    @property
+    def where(self) -> tuple[Ref, Path]:
+        """The resource and the field of findings about the image: those of its author, or only the object if they are unknown."""
+        return (self.author.ref, self.author.path) if self.author and self.author.ref else (self.ref, ())
+
+
+def uses(resources: Sequence[Resource], config: Config) -> list[ImageUse]:
+    """Finds every use of an image in the objects that a render of the resources writes, in the order of the output.
+
+    Objects that users wrote are included. Resources with errors, and resources that are only for kustomize or kpt, are left out. If a
+    rendered object is also among the resources, as in a finished build, its images there count: a later layer may have changed them.
+    """
+    default_namespace = config.namespace or cluster.NAMESPACE
+    inputs = copied_texts.distinct(resources, config)
+    planned = expand.plans(inputs.resources, inputs.settings)
+    rendered = [(identity.key(resource, default_namespace), resource) for entry in planned for resource in entry.objects]
+    keys = {key for key, _ in rendered}
+    owners = {f"{results.ref(entry.source).kind}/{results.ref(entry.source).name}" for entry in planned}
+    built: dict[ObjectKey, Resource] = {}
+    written: list[Resource] = []
+    for resource in resources:
+        key = identity.key(resource, default_namespace)
+        if key in keys:
+            built[key] = resource
+        elif owners.isdisjoint(ownership.owners(resource)) and not identity.is_dynamo(resource) and not _is_local(resource):
+            written.append(resource)
+    image_uses: list[ImageUse] = []
+    for key, resource in rendered:
+        of_render = list(_of_rendered(resource, inputs))
+        image_uses.extend(_of_built(built[key], of_render) if key in built else of_render)
+    for resource in written:
+        image_uses.extend(_of_written(resource))
+    return image_uses
+
+
+def _is_local(resource: Resource) -> bool:
+    """True for a resource that kustomize or kpt reads and does not write."""
+    return labels.annotations(resource).get(labels.LOCAL_CONFIG) == "true"
+
+
+def _of_written(resource: Resource) -> Iterator[ImageUse]:
+    """The images of an object that a user wrote: its own fields name them."""
+    address = results.ref(resource)
+    for path, role, name, image in _images(resource):
+        yield ImageUse(image, address, path, role, name, ImageAuthor(address, path))
+
+
+def _of_built(resource: Resource, rendered: Sequence[ImageUse]) -> Iterator[ImageUse]:
+    """The images of a rendered object in a finished build. An image that a later layer changed has its field in the build."""
+    known = {(use.path, use.image): use for use in rendered}
+    for use in _of_written(resource):
+        yield known.get((use.path, use.image), use)
+
+
+def _of_rendered(resource: Resource, inputs: DistinctInput) -> Iterator[ImageUse]:
+    """The images of a rendered object, with the field of which each image is a copy."""
+    address = results.ref(resource)
+    for path, role, name, image in _images(resource):
+        yield ImageUse(image, address, path, role, name, _author(image, inputs))
+
+
+def _author(image: str, inputs: DistinctInput) -> ImageAuthor | None:
+    mark = inputs.copied_from(image)
+    if mark is None:
+        return None
+    if isinstance(mark, UserMark):
+        return ImageAuthor(results.ref(inputs.resources[mark.resource]), mark.path)
+    return ImageAuthor(None, ("spec", *mark.path))
+
+
+def _images(resource: Resource) -> Iterator[tuple[Path, ImageRole, str, str]]:
+    """The path, the role, the name and the image of each container and each image volume of an object's pods."""
+    for template in pods.of(resource):
+        for field, role in _ROLES.items():
+            for index, container in _entries(template.spec, field):
+                if isinstance(image := container.get("image"), str) and image:
+                    yield (*template.path, field, index, "image"), role, str(container.get("name") or ""), image
+        for index, volume in _entries(template.spec, "volumes"):
+            source = volume.get("image")
+            if isinstance(source, dict) and isinstance(image := source.get("reference"), str) and image:
+                yield (*template.path, "volumes", index, "image", "reference"), "volume", str(volume.get("name") or ""), image
+
+
+def _entries(spec: dict[str, Any], field: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    listed = spec.get(field)
+    yield from ((index, entry) for index, entry in enumerate(listed if isinstance(listed, list) else ()) if isinstance(entry, dict))
