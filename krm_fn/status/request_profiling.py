@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
-from krm_fn.status import live_fields
+from krm_fn.status import live_fields, replica_status
 from krm_fn.status.cached_request import RequestStep
 from krm_fn.status.conditions import StatusCondition
-from krm_fn.status.replica_status import pod_status
 from krm_fn.status.version_adapter import FAILED, PENDING, PROFILING, READY
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def read_pod(resource: Resource, default_namespace: str = "") -> ProfilingPod:
     status, metadata = values.mapping(resource, "status"), values.mapping(resource, "metadata")
     failed = status.get("phase") == "Failed"
     key = identity.key(resource, default_namespace)
-    problem = _pod_failure(resource) if failed else pod_status.READER.read(resource).problem
+    problem = _pod_failure(resource) if failed else replica_status.get("Pod").read(resource).problem
     return ProfilingPod(
         key,
         live_fields.label(resource, labels.JOB_NAME) or live_fields.label(resource, labels.OLD_JOB_NAME),

@@ -26,6 +26,7 @@ def forget():
     generated_objects._shared.cache_clear()
     workloads.get.cache_clear()
     workloads.objects.cache_clear()
+    replica_status._readers.cache_clear()
 
 
 @pytest.fixture
@@ -34,8 +35,10 @@ def add(tmp_path, monkeypatch):
     added = []
 
     def _add(package, name, text):
-        (tmp_path / f"{name}.py").write_text(text)
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path)])
+        folder = tmp_path / package.__name__
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.py").write_text(text)
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
         forget()
         importlib.invalidate_caches()
         added.append(f"{package.__name__}.{name}")

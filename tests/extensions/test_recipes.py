@@ -76,7 +76,7 @@ def test_a_new_field(clone):
 
 def test_a_new_workload_kind(clone):
     (clone.root / "krm_fn/manifests/workloads/statefulset.py").write_text(toys.WORKLOAD)
-    (clone.root / "krm_fn/status/replica_status/statefulset.py").write_text(toys.OBSERVER)
+    (clone.root / "krm_fn/status/replica_status/statefulset_status.py").write_text(toys.OBSERVER)
     clone.edit("config.py", 'orchestrator: Literal["deployment", "grove"]', 'orchestrator: Literal["deployment", "grove", "statefulset"]')
     clone.generate()
     (pod,) = run(clone, given.graph({"Worker": given.service("worker")}), orchestrator="statefulset")

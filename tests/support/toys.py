@@ -109,5 +109,5 @@ class StatefulSet(StatusReader):
         return result._replace(counts=counts, ready=not problem, problem=problem)
 
 
-READER = StatefulSet()
+READERS = (StatefulSet(),)
 '''

@@ -1,13 +1,12 @@
-"""Replica statuses: each module here reads one Kubernetes kind, and its `READER` makes the `ReplicaStatus` of an object.
+"""Reads the `ReplicaStatus` of workloads and pods. Each module here reads the kinds of one API group, with its `READERS`.
 
-A replica status holds all fields of a workload or a pod that the syncer caches. Each kind in the annotation `workloads` has a module here:
-`deployment_status` reads Deployments.
+A replica status holds all fields of a workload or a pod that the syncer caches. Each kind in the annotation `workloads` has a reader here.
 """
 
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import registry
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 WITH_LABEL = (labels.NAMESPACE, f"!{labels.NAMESPACE},{labels.MANAGED_BY}={labels.MANAGER}")
 """Selects Dynamo's workloads: those with Dynamo's label, and rendered ones without it, such as those of a standalone component."""
-_SUFFIX = "_status"
 
 
 class ReplicaCounts(NamedTuple):
@@ -170,21 +168,18 @@ class StatusReader:
 
 def kinds() -> tuple[str, ...]:
     """Lists the kinds that have a reader, in lower case."""
-    return tuple(name.removesuffix(_SUFFIX) for name in registry.entries(sys.modules[__name__]))
+    return tuple(_readers())
 
 
 def get(kind: str) -> StatusReader:
     """Returns the reader of a Kubernetes kind. Raises KeyError for a kind without one."""
-    reader: StatusReader = registry.get(sys.modules[__name__], f"{kind.lower()}{_SUFFIX}").READER
-    return reader
+    return _readers()[kind.lower()]
 
 
 def find(group: str, kind: str) -> StatusReader | None:
     """Finds the reader of a kind in a group; None if no module here reads it."""
-    if kind.lower() not in kinds():
-        return None
-    reader = get(kind)
-    return reader if (reader.group, reader.kind) == (group, kind) else None
+    reader = _readers().get(kind.lower())
+    return reader if reader and (reader.group, reader.kind) == (group, kind) else None
 
 
 def unprocessed(status: ReplicaStatus) -> str:
@@ -200,6 +195,14 @@ def template(metadata: dict[str, Any], path: Path) -> TemplateStatus:
     parts = (values.text(marks.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
     restart = live_fields.interned(annotations.get(labels.RESTART_AT))
     return _template(path, restart, bool(annotations), "-".join(filter(None, parts)))
+
+
+@cache
+def _readers() -> dict[str, StatusReader]:
+    """Maps the kinds, in lower case and sorted, to their readers."""
+    package = sys.modules[__name__]
+    readers = [reader for module in registry.entries(package) for reader in registry.get(package, module).READERS]
+    return {reader.kind.lower(): reader for reader in sorted(readers, key=lambda reader: reader.kind)}
 
 
 @lru_cache(maxsize=4096)

@@ -88,4 +88,4 @@ def _selector(match_labels: dict[str, Any]) -> str:
     return ",".join(sorted(f"{key}={value}" for key, value in match_labels.items()))
 
 
-READER = DeploymentReader()
+READERS = (DeploymentReader(),)

@@ -76,4 +76,4 @@ def _problem(status: ReplicaStatus, counts: ReplicaCounts) -> str:
     return ""
 
 
-READER = LeaderWorkerSetReader()
+READERS = (LeaderWorkerSetReader(),)

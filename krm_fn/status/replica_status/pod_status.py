@@ -135,4 +135,4 @@ def _joined(reason: str, message: str) -> str:
     return f"{reason}: {message}" if message else reason
 
 
-READER = PodReader()
+READERS = (PodReader(),)
