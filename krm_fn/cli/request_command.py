@@ -103,8 +103,8 @@ def _fetched(name: str, namespace: str | None, kubeconfig: str | None, context: 
     """The request, its Job and its output in a cluster."""
     with command_options.sync_extra("request get without PATH"):
         from krm_fn.sync import client  # noqa: PLC0415
+        from krm_fn.sync.access import ClusterError  # noqa: PLC0415
         from krm_fn.sync.access import kubeconfig as clusters  # noqa: PLC0415 - the extra may be missing
-        from krm_fn.sync.access.cluster_access import ClusterError  # noqa: PLC0415
         from krm_fn.sync.client import ApiError, TransportError  # noqa: PLC0415
     try:
         cluster = clusters.find(Path(kubeconfig) if kubeconfig else None, context)

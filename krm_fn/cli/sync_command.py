@@ -13,8 +13,7 @@ from krm_fn.config import Config
 from krm_fn.files import sources
 
 if TYPE_CHECKING:
-    from krm_fn.sync.options import Options
-    from krm_fn.sync.shards import Shard
+    from krm_fn.sync.options import Options, Shard
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
@@ -36,10 +35,10 @@ def _namespaces(ctx: click.Context, param: click.Parameter, given: tuple[str, ..
 
 
 def _shard(_ctx: click.Context, _param: click.Parameter, text: str) -> Shard:
-    from krm_fn.sync import shards  # noqa: PLC0415 - the verb alone imports the syncer
+    from krm_fn.sync import options  # noqa: PLC0415 - the verb alone imports the syncer
 
     try:
-        return shards.parse(text)
+        return options.parse_shard(text)
     except ValueError as problem:
         raise click.BadParameter(str(problem)) from None
 

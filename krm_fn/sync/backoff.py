@@ -1,4 +1,4 @@
-"""Delays between attempts: random ones for clients that lost a server, and long ones for requests that the server forbids."""
+"""Delays between attempts: random ones after a lost connection, and long ones for requests that the server forbids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORBIDDEN = 60.0
 
 
 class Backoff:
-    """Delays in seconds: random between 0 and a limit that doubles with each attempt, from `first` to `cap`.
+    """Computes random delays in seconds, between 0 and a limit that doubles with each attempt, from `first` to `cap`.
 
     They are random so that many clients do not return to a server at the same moment.
     """
@@ -25,7 +25,7 @@ class Backoff:
         self._limit = first
 
     def next(self) -> float:
-        """The next delay."""
+        """Returns the next delay."""
         limit = self._limit
         self._limit = min(limit * 2, self._cap)
         return random.uniform(0, limit)  # noqa: S311 - spreads clients, protects nothing
@@ -36,7 +36,7 @@ class Backoff:
 
 
 class ForbiddenBackoff:
-    """Delays after answers of 403: one second for the first refusal of a right, then twice as long each time, up to a minute.
+    """Computes delays after answers of 403: one second for the first refusal of a right, then twice as long each time, up to a minute.
 
     A server that just started forbids everything for a moment. A right that is really missing must not cost a request for each object.
     """
@@ -47,11 +47,11 @@ class ForbiddenBackoff:
         self._messages: dict[Hashable, str] = {}
 
     def remaining(self, right: Hashable) -> float:
-        """The seconds until a request that needs the right may be sent again; 0 if it may be sent now."""
+        """Returns the seconds until a request that needs the right may be sent again; 0 if it may be sent now."""
         return max(0.0, self._until.get(right, 0.0) - monotonic())
 
     def message(self, right: Hashable) -> str:
-        """The last message of the server; empty after a success."""
+        """Returns the last message of the server; empty after a success."""
         return self._messages.get(right, "")
 
     def add(self, right: Hashable, message: str) -> float:

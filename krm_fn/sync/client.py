@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Self
 import aiohttp
 
 import krm_fn
-from krm_fn.sync.served_versions import ServedVersions
+from krm_fn.sync.api_resources import ServedVersions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 
-    from krm_fn.sync.access.cluster_access import Access, Cluster
+    from krm_fn.sync.access import Access, Cluster
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
@@ -28,15 +28,13 @@ APPLY_PATCH = "application/apply-patch+yaml"
 """Server-side apply. JSON is YAML, so the body may be JSON."""
 _ESCAPED = re.compile("[\x7f-\uffff]")
 _UNKNOWN_PATH = ("404 page not found", "the server could not find the requested resource")
-"""What an API server says about a path of a kind or version that it does not serve."""
+"""Messages of an API server about the path of a kind or version that it does not serve."""
 LONGEST_WAIT = 60.0
-"""The most that Retry-After is obeyed for, in seconds."""
+"""The longest Retry-After that is followed, in seconds."""
 LINE_LIMIT = 16 * 2**20
 """The longest line of a stream, in bytes. etcd stores objects of 1.5 MiB at most."""
-
-
-_ADDRESS = re.compile(r" ssl:<ssl\.SSLContext object at 0x[0-9a-f]+>")
-"""What aiohttp adds to its messages. It differs each time and tells nothing."""
+_SSL_CONTEXT = re.compile(r" ssl:<ssl\.SSLContext object at 0x[0-9a-f]+>")
+"""A part of the messages of aiohttp that differs each time."""
 
 
 class ApiError(Exception):
@@ -51,7 +49,7 @@ class ApiError(Exception):
 
     @classmethod
     def read(cls, body: Any, status: int = 0, header: str = "") -> ApiError:
-        """The error in a Status object. `status` and `header` are the HTTP status and its Retry-After."""
+        """Reads the error in a Status object. `status` and `header` are the HTTP status and its Retry-After."""
         fields = body if isinstance(body, dict) else {}
         details, code = fields.get("details"), fields.get("code")
         wait = header or (details.get("retryAfterSeconds") if isinstance(details, dict) else None)
@@ -82,12 +80,12 @@ class Client:
         self.stall = stall
         self._timeout = timeout
         self._stream_timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=stall)
-        self._requests: aiohttp.ClientSession | None = None
-        self._streams: aiohttp.ClientSession | None = None
+        self._request_session: aiohttp.ClientSession | None = None
+        self._stream_session: aiohttp.ClientSession | None = None
         self.versions = ServedVersions(self.find)
 
     async def __aenter__(self) -> Self:
-        self._requests, self._streams = _session(), _session()
+        self._request_session, self._stream_session = _session(), _session()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -95,10 +93,10 @@ class Client:
 
     async def close(self) -> None:
         """Closes all connections. Requests that still run end with TransportError."""
-        for session in (self._requests, self._streams):
+        for session in (self._request_session, self._stream_session):
             if session is not None:
                 await session.close()
-        self._requests = self._streams = None
+        self._request_session = self._stream_session = None
 
     async def request(  # noqa: PLR0913
         self,
@@ -118,7 +116,7 @@ class Client:
         data = None if body is None else _encoded(body)
         headers = {} if data is None else {"Content-Type": content_type}
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout, sock_connect=10)
-        session = self._open(self._requests)
+        session = self._open(self._request_session)
         try:
             with _transport(f"{method} {path}"):
                 response = await self._send(session, method, path, params=params, data=data, headers=headers, timeout=limit)
@@ -135,7 +133,7 @@ class Client:
         (`contextlib.aclosing`) if you leave it early.
         """
         path = await self.versions.path(path)
-        session = self._open(self._streams)
+        session = self._open(self._stream_session)
         with _transport(f"GET {path}"):
             response = await self._send(session, "GET", path, params=params, timeout=self._stream_timeout)
         try:
@@ -148,7 +146,7 @@ class Client:
             response.close()
 
     async def find(self, path: str) -> dict[str, Any] | None:
-        """The object at a path; None if the server does not know the path. Raises the errors of `request`."""
+        """Reads the object at a path; None if the server does not know the path. Raises the errors of `request`."""
         try:
             return await self.request("GET", path)
         except ApiError as error:
@@ -158,27 +156,27 @@ class Client:
 
     async def _reconnect(self, stalled: aiohttp.ClientSession) -> None:
         """Drops all connections of requests: a network that swallowed one request swallows the next one on the same connection too."""
-        if stalled is self._requests:
-            self._requests = _session()
+        if stalled is self._request_session:
+            self._request_session = _session()
             await stalled.close()
 
     async def _send(self, session: aiohttp.ClientSession, method: str, path: str, **options: Any) -> aiohttp.ClientResponse:
         access = await self.cluster.access()
-        response = await self._once(session, access, method, path, **options)
+        response = await self._send_once(session, access, method, path, **options)
         if response.status == 401:
             refreshed = await self.cluster.access(refused=access)
             if refreshed is not access:
                 response.release()
-                response = await self._once(session, refreshed, method, path, **options)
+                response = await self._send_once(session, refreshed, method, path, **options)
         if not 200 <= response.status < 300:
             async with response:
-                error = ApiError.read(_loaded(await response.read()), response.status, response.headers.get("Retry-After", ""))
+                error = ApiError.read(_json_or_text(await response.read()), response.status, response.headers.get("Retry-After", ""))
             if error.status == 404 and any(text in error.message for text in _UNKNOWN_PATH):
                 self.versions.forget()
             raise error
         return response
 
-    async def _once(
+    async def _send_once(
         self,
         session: aiohttp.ClientSession,
         access: Access,
@@ -239,7 +237,7 @@ def _transport(request: str) -> Iterator[None]:
     except TimeoutError as error:
         raise StalledError(f"{request}: no answer in time") from error
     except (aiohttp.ClientError, OSError) as error:
-        message = _ADDRESS.sub("", str(error)) or type(error).__name__
+        message = _SSL_CONTEXT.sub("", str(error)) or type(error).__name__
         raise TransportError(f"{request}: {message}") from error
 
 
@@ -263,7 +261,7 @@ def _decoded(text: bytes) -> dict[str, Any]:
     return value
 
 
-def _loaded(text: bytes) -> Any:
+def _json_or_text(text: bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError:
@@ -277,7 +275,7 @@ def _seconds(value: object) -> float | None:
 
 
 def read_objects(cluster: Cluster, paths: Sequence[str]) -> list[dict[str, Any]]:
-    """The objects at paths of the API, for commands that ask once and end. An object that does not exist is left out.
+    """Reads the objects at paths of the API, for commands that read once and end. An object that does not exist is left out.
 
     Raises ApiError, TransportError or ClusterError.
     """

@@ -1,4 +1,4 @@
-"""Kubernetes events (`events.k8s.io/v1`) about changes that the syncer found. Events never delay or fail a status."""
+"""Records Kubernetes events (`events.k8s.io/v1`) about changes of Dynamo resources. Events never delay or fail a status."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn.kube import digest
 from krm_fn.sync import timestamps
-from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.access import ClusterError
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import MERGE_PATCH, ApiError
 
@@ -27,9 +27,9 @@ _WINDOW = 600.0
 _BURST = 25.0
 _REFILL = 300.0
 """Seconds until an object that used up its burst may have one more event, as in client-go."""
-_WAITING = 256
-_REMEMBERED = 4096
-_NOTE = 1024
+_QUEUE_LIMIT = 256
+_CACHE_LIMIT = 4096
+_NOTE_LIMIT = 1024
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class _PendingEvent(NamedTuple):
 
 
 class _Series:
-    """One event that was written, and how often."""
+    """A written event, and the number of its repetitions."""
 
     def __init__(self, name: str, began: float) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class _Series:
 
 
 class _TokenBucket:
-    """The events that one object may still have."""
+    """Limits the events of one object."""
 
     def __init__(self) -> None:
         self._tokens = _BURST
@@ -78,23 +78,23 @@ class EventRecorder:
         self._instance = instance[:128]
         self._metrics = metrics
         self._enabled = enabled
-        self._waiting: asyncio.Queue[_PendingEvent] = asyncio.Queue(_WAITING)
+        self._queue: asyncio.Queue[_PendingEvent] = asyncio.Queue(_QUEUE_LIMIT)
         self._series: dict[tuple[str, str], _Series] = {}
         self._buckets: dict[str, _TokenBucket] = {}
 
     def record(self, kind: ApiResource, key: ObjectKey, uid: str, type_: str, reason: str, note: str) -> None:  # noqa: PLR0913, PLR0917 - the event's fields
-        """Writes an event soon. Too many events for one object, or at once, are dropped and counted."""
+        """Queues an event. Too many events for one object, or at once, are dropped and counted."""
         if not self._enabled:
             return
-        if not self._bucket(uid).take() or self._waiting.full():
+        if not self._bucket(uid).take() or self._queue.full():
             self._count("dropped")
             return
-        self._waiting.put_nowait(_PendingEvent(kind, key, uid, type_, reason, note[:_NOTE], timestamps.now_micro()))
+        self._queue.put_nowait(_PendingEvent(kind, key, uid, type_, reason, note[:_NOTE_LIMIT], timestamps.now_micro()))
 
     async def run(self) -> None:
         """Writes events until the task is cancelled."""
         while True:
-            event = await self._waiting.get()
+            event = await self._queue.get()
             if not self._enabled:
                 continue
             try:
@@ -109,12 +109,12 @@ class EventRecorder:
                 self._count("error")
 
     async def _write(self, event: _PendingEvent) -> None:
-        known = self._series.get((event.uid, event.reason))
-        if known is not None and time.monotonic() - known.began < _WINDOW:
-            known.count += 1
-            series = {"count": known.count, "lastObservedTime": event.time}
+        recent = self._series.get((event.uid, event.reason))
+        if recent is not None and time.monotonic() - recent.began < _WINDOW:
+            recent.count += 1
+            series = {"count": recent.count, "lastObservedTime": event.time}
             try:
-                path = _EVENTS.path(event.key.namespace, known.name)
+                path = _EVENTS.path(event.key.namespace, recent.name)
                 await self._client.request("PATCH", path, body={"series": series}, content_type=MERGE_PATCH)
             except ApiError as error:
                 if error.status != 404:
@@ -122,7 +122,7 @@ class EventRecorder:
             else:
                 return
         body = self._event(event)
-        self._remember(event, body["metadata"]["name"])
+        self._store_series(event, body["metadata"]["name"])
         await self._client.request("POST", _EVENTS.path(event.key.namespace), body=body)
 
     def _event(self, event: _PendingEvent) -> Resource:
@@ -148,16 +148,16 @@ class EventRecorder:
             },
         }
 
-    def _remember(self, event: _PendingEvent, name: str) -> None:
+    def _store_series(self, event: _PendingEvent, name: str) -> None:
         self._series.pop((event.uid, event.reason), None)
         self._series[event.uid, event.reason] = _Series(name, time.monotonic())
-        while len(self._series) > _REMEMBERED:
+        while len(self._series) > _CACHE_LIMIT:
             del self._series[next(iter(self._series))]
 
     def _bucket(self, uid: str) -> _TokenBucket:
         bucket = self._buckets.pop(uid, None) or _TokenBucket()
         self._buckets[uid] = bucket  # the last used is last
-        while len(self._buckets) > _REMEMBERED:
+        while len(self._buckets) > _CACHE_LIMIT:
             del self._buckets[next(iter(self._buckets))]
         return bucket
 

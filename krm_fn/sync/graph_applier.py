@@ -1,7 +1,7 @@
 """Creates a graph and its objects in the cluster, in an order that a crash at any moment cannot confuse.
 
-First the graph without its annotation `workloads`, because the other objects need its uid for their owner references. Last the graph with
-the annotation, which says that nothing is missing. An object that exists is never changed.
+It first creates the graph without its annotation `workloads`, because the other objects need its uid for their owner references. It writes
+the annotation last: a graph with the annotation is complete. An object that exists is never changed.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.sync.writer import Writer, WriteResult
 
-SOON = 5.0
-"""Seconds until the next look at an object that Kubernetes is about to delete."""
-LATER = 60.0
-"""Seconds until the next look at a graph that only a person can complete."""
+DELETION_RETRY = 5.0
+"""Seconds until the next attempt while Kubernetes deletes an object."""
+LAST_RETRY = 60.0
+"""Seconds until the next attempt for a graph that only a person can complete."""
 _UNKNOWN = "404 page not found"
 """The message of an API server about a kind that it does not have."""
-_CLAIM = "PersistentVolumeClaim"
+_VOLUME_CLAIM = "PersistentVolumeClaim"
 _REQUEST_LABELS = (labels.REQUEST_NAME, labels.REQUEST_NAMESPACE)
 
 _LOG = logging.getLogger(__name__)
@@ -45,11 +45,11 @@ class AppliedGraph(NamedTuple):
     graph: Resource | None = None
     rejected: str = ""
     problem: str = ""
-    pause: float = LATER
+    pause: float = LAST_RETRY
 
 
 class _StoppedError(Exception):
-    """The graph cannot be completed now."""
+    """Ends an attempt that cannot complete the graph."""
 
     def __init__(self, applied: AppliedGraph) -> None:
         super().__init__(applied.rejected or applied.problem)
@@ -57,7 +57,7 @@ class _StoppedError(Exception):
 
 
 class GraphApplier:
-    """Applies graphs. `retain_volumes`: the claims of a graph stay when the graph is deleted."""
+    """Applies graphs. With `retain_volumes`, the PersistentVolumeClaims of a graph stay when the graph is deleted."""
 
     def __init__(self, writer: Writer, *, retain_volumes: bool = True) -> None:
         self._writer = writer
@@ -69,16 +69,16 @@ class GraphApplier:
         Raises Retry.
         """
         try:
-            live = await self._begin(graph)
+            live = await self._create_graph(graph)
             if _complete(live) or not _same_request(live, graph):
                 return AppliedGraph(live)
             for resource in objects:
-                await self._put(resource, live)
-            return AppliedGraph(await self._finish(graph, live))
+                await self._ensure(resource, live)
+            return AppliedGraph(await self._write_annotation(graph, live))
         except _StoppedError as stop:
             return stop.applied
 
-    async def _begin(self, graph: Resource) -> Resource:
+    async def _create_graph(self, graph: Resource) -> Resource:
         """Returns the graph in the cluster; creates it without the annotation `workloads` if it does not exist."""
         live = await self._find(graph)
         if live is None:
@@ -87,7 +87,7 @@ class GraphApplier:
         _require_alive(live)
         return live
 
-    async def _finish(self, graph: Resource, live: Resource) -> Resource:
+    async def _write_annotation(self, graph: Resource, live: Resource) -> Resource:
         """Writes the annotation `workloads`. Raises Retry if the graph was deleted in the meantime, or created again."""
         same = {**graph, "metadata": {**graph["metadata"], "uid": live["metadata"]["uid"]}}
         result = await self._writer.apply(kind_of(same), identity.key(same), same)
@@ -95,10 +95,10 @@ class GraphApplier:
             raise Retry(result.message)
         return _answer(same, result)
 
-    async def _put(self, desired: Resource, graph: Resource) -> None:
+    async def _ensure(self, desired: Resource, graph: Resource) -> None:
         """Creates one object of a graph, unless the graph has it or shares it."""
         live, owner = await self._find(desired), _reference(graph)
-        owned = not (self._retain_volumes and desired["kind"] == _CLAIM)
+        owned = not (self._retain_volumes and desired["kind"] == _VOLUME_CLAIM)
         if live is None:
             metadata = desired["metadata"] | ({"ownerReferences": [owner]} if owned else {})
             await self._create({**desired, "metadata": metadata})
@@ -143,20 +143,20 @@ def _answer(resource: Resource, result: WriteResult) -> Resource:
     message = result.message.strip()
     if message == _UNKNOWN:
         message = f"the cluster has no {resource['kind']} of {resource['apiVersion']}; install its definition"
-    raise _StoppedError(AppliedGraph(problem=f"{_name(resource)} cannot be created: {message}", pause=result.pause or LATER))
+    raise _StoppedError(AppliedGraph(problem=f"{_name(resource)} cannot be created: {message}", pause=result.pause or LAST_RETRY))
 
 
 def _require_alive(live: Resource) -> None:
     """Raises _StoppedError for an object that is being deleted."""
     if "deletionTimestamp" in live["metadata"]:
-        raise _StoppedError(AppliedGraph(problem=f"{_name(live)} is being deleted", pause=SOON))
+        raise _StoppedError(AppliedGraph(problem=f"{_name(live)} is being deleted", pause=DELETION_RETRY))
 
 
 def _require_present_owner(live: Resource, owner: dict[str, Any]) -> None:
     """Raises _StoppedError for an object of an earlier graph of the same name, which Kubernetes deletes soon."""
     if any(all(reference.get(field) == owner[field] for field in ("kind", "name")) for reference in _owners(live)):
         raise _StoppedError(
-            AppliedGraph(problem=f"{_name(live)} of an earlier {owner['kind']} {owner['name']} is not deleted yet", pause=SOON)
+            AppliedGraph(problem=f"{_name(live)} of an earlier {owner['kind']} {owner['name']} is not deleted yet", pause=DELETION_RETRY)
         )
 
 
@@ -164,7 +164,7 @@ def _require_shareable(live: Resource, desired: Resource) -> None:
     """Raises _StoppedError for an object of another program.
 
     Graphs share an object if it is the same in all of them, with the same labels and annotations: an account, or the Service of a model. So
-    the claims of an earlier graph are used again, too.
+    the PersistentVolumeClaims of an earlier graph are used again, too.
     """
     metadata = {"labels": labels.of(desired), "annotations": {k: v for k, v in labels.annotations(desired).items() if k != labels.OWNER}}
     if not _covers(live, {**desired, "metadata": metadata}):

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from krm_fn.profiling.profiler_output import OutputConfigMap, ProfilerOutput
     from krm_fn.status.cached_object import CachedObject
     from krm_fn.status.cached_request import CachedRequest
-    from krm_fn.sync.object_store import StoredObject
+    from krm_fn.sync.informer import StoredObject
     from krm_fn.sync.writer import Writer
 
-_REMEMBERED = 64
-"""The outputs that are remembered. A request that is ready is reconciled only after an event."""
-_SOURCE = "DYN428"
-"""Warns about a render of the graph in the cluster. Nobody renders that one: `krm-fn request get` prints the graph of the profiler."""
+_CACHE_LIMIT = 64
+"""The most cached outputs. A request that is ready is reconciled only after an event."""
+_RENDER_OF_LIVE_GRAPH = "DYN428"
+"""A warning for users who render a graph of the cluster. `krm-fn request get` prints the graph of the profiler instead."""
 
 Version = tuple[str, str, bool]
 
@@ -67,33 +67,35 @@ class ProfilerOutputs:
     """Reads the outputs of requests, each once, in a thread: a large output takes a moment and must not delay the statuses of others."""
 
     def __init__(self) -> None:
-        self._read: dict[ObjectKey, tuple[Version, ProfilerOutput]] = {}
+        self._cached: dict[ObjectKey, tuple[Version, ProfilerOutput]] = {}
 
     async def get(self, entry: StoredObject[OutputConfigMap] | None, *, mocker: bool) -> ProfilerOutput | None:
         """Returns the output in a ConfigMap; None if the ConfigMap does not exist. The same version gives the same object."""
         if entry is None:
             return None
         key, version = entry.value.key, (entry.uid, entry.resource_version, mocker)
-        known = self._read.pop(key, None)
-        if known is None or known[0] != version:
-            known = version, await asyncio.to_thread(profiler_output.read, entry.value, mocker=mocker)
-        self._read[key] = known  # the last used is last
-        while len(self._read) > _REMEMBERED:
-            del self._read[next(iter(self._read))]
-        return known[1]
+        cached = self._cached.pop(key, None)
+        if cached is None or cached[0] != version:
+            cached = version, await asyncio.to_thread(profiler_output.read, entry.value, mocker=mocker)
+        self._cached[key] = cached  # the last used is last
+        while len(self._cached) > _CACHE_LIMIT:
+            del self._cached[next(iter(self._cached))]
+        return cached[1]
 
 
 class GraphDeployer:
     """Renders and applies graphs.
 
-    `outside(home, namespace, field)` returns why the graph of a request in namespace `home` may not go into a namespace, which `field`
+    `namespace_problem(request_namespace, namespace, field)` explains why the graph of a request may not go into a namespace, which `field`
     names; empty if it may. `served()` is the version in which the server serves graphs.
     """
 
-    def __init__(self, writer: Writer, config: Config, outside: Callable[[str, str, str], str], served: Callable[[], str]) -> None:
+    def __init__(
+        self, writer: Writer, config: Config, namespace_problem: Callable[[str, str, str], str], served: Callable[[], str]
+    ) -> None:
         self._applier = GraphApplier(writer, retain_volumes=config.retain_volumes)
         self._config = config
-        self._outside = outside
+        self._namespace_problem = namespace_problem
         self._served = served
         self._rendered: dict[ObjectKey, tuple[_RenderInputs, RenderedGraph]] = {}
         self._failures: dict[ObjectKey, int] = {}
@@ -104,7 +106,7 @@ class GraphDeployer:
         self._failures.pop(request, None)
 
     async def deploy(self, request: CachedRequest, output: ProfilerOutput | None) -> DeployAttempt:
-        """Deploys the graph of a request, or what is missing of it. Raises Retry."""
+        """Deploys the graph of a request, or its missing objects. Raises Retry."""
         if output is None or output.graph is None or output.edited:
             return DeployAttempt(problem=f"the ConfigMap {request.output.name} no longer has what the profiler wrote; restore it")
         graph = request_generation.graph_to_deploy(output, request)
@@ -122,11 +124,11 @@ class GraphDeployer:
 
     def _rejection(self, request: CachedRequest, graph: CachedObject) -> str:
         field = request.field_names.graph_metadata
-        if reason := self._outside(request.key.namespace, graph.key.namespace, f"{field}.namespace"):
+        if reason := self._namespace_problem(request.key.namespace, graph.key.namespace, f"{field}.namespace"):
             return f"the graph belongs into namespace {graph.key.namespace}, but {reason}"
         if graph.request != request.key:
-            marks = f"{labels.REQUEST_NAME} and {labels.REQUEST_NAMESPACE}"
-            return f"{field}.labels changes the labels {marks}, by which krm-fn sync finds the graph; remove them there"
+            owner_labels = f"{labels.REQUEST_NAME} and {labels.REQUEST_NAMESPACE}"
+            return f"{field}.labels changes the labels {owner_labels}, by which krm-fn sync finds the graph; remove them there"
         return ""
 
     def _pause(self, request: ObjectKey, longest: float) -> float:
@@ -150,7 +152,7 @@ class GraphDeployer:
 def render(graph: Resource, config_maps: Sequence[Resource], config: Config, command: str) -> RenderedGraph:
     """Renders a graph together with ConfigMaps. All of them have a namespace. `command` prints all findings.
 
-    The graph stays, whatever the configuration says about graphs in Git: the cluster needs it.
+    The rendered graph stays among the objects under any configuration, because the cluster needs it.
     """
     expansion = expand.expand([graph, *config_maps], config._replace(source="keep", namespace=""))
     if errors := [finding for finding in expansion.results if finding.severity == "error"]:
@@ -160,5 +162,5 @@ def render(graph: Resource, config_maps: Sequence[Resource], config: Config, com
     key = identity.key(graph)
     (rendered,) = [resource for resource in expansion.resources if identity.key(resource) == key]
     objects = tuple(resource for resource in expansion.resources if resource is not rendered)
-    warnings = [finding for finding in expansion.results if finding.severity == "warning" and finding.code != _SOURCE]
+    warnings = [finding for finding in expansion.results if finding.severity == "warning" and finding.code != _RENDER_OF_LIVE_GRAPH]
     return RenderedGraph(rendered, objects, warnings=tuple(map(results.line, warnings)))

@@ -21,9 +21,9 @@ _METRICS = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Health:
-    """What the probes answer. `hanging` and `missing` list problems: of a process that must restart, and of one that is not ready yet.
+    """Answers probes and scrapes. `hanging` lists the reasons to restart the process, `missing` the reasons why it is not ready yet.
 
-    An API server that is down is no reason to restart.
+    A process without a connection to the API server must not be restarted.
     """
 
     def __init__(self, metrics: Metrics, hanging: Callable[[], Iterable[str]], missing: Callable[[], Iterable[str]]) -> None:
@@ -37,7 +37,7 @@ class Health:
     async def serve(self, address: str, port: int) -> None:
         """Starts to listen. Raises OSError if the address cannot be used."""
         app = web.Application()
-        routes = {"/livez": self._live, "/healthz": self._live, "/readyz": self._ready, "/metrics": self._measured}
+        routes = {"/livez": self._live, "/healthz": self._live, "/readyz": self._ready, "/metrics": self._scrape}
         app.add_routes([web.get(path, handler) for path, handler in routes.items()])
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
         await self._runner.setup()
@@ -62,7 +62,7 @@ class Health:
     async def _ready(self, _request: web.Request) -> web.Response:
         return _answer([*(["stopping"] if self.stopping else []), *self._missing()])
 
-    async def _measured(self, _request: web.Request) -> web.Response:
+    async def _scrape(self, _request: web.Request) -> web.Response:
         return web.Response(body=self._metrics.text(), headers={"Content-Type": _METRICS})
 
 

@@ -1,9 +1,12 @@
-"""Applies what the API server sends about one kind, in one namespace or in all, to a store."""
+"""The store of one kind, and the informer that applies the lists and watch events of the API server to it.
+
+A version of an object never replaces a newer one in the store.
+"""
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.sync.client import GarbledError
@@ -13,17 +16,110 @@ if TYPE_CHECKING:
 
     from krm_fn.kube.types import Resource
     from krm_fn.sync.api_resources import ApiResource
-    from krm_fn.sync.object_store import Store
 
 V = TypeVar("V")
 
 _LOG = logging.getLogger(__name__)
 
 
-class Informer(Generic[V]):
-    """The part of a store that one reflector fills. It reports each change of a value to `changed(key, before, after)`.
+class StoredObject(NamedTuple, Generic[V]):
+    """A cached object: its uid, its resourceVersion, the projection that the syncer caches, and the informer that stored it last."""
 
-    If the labels of an object change, it may go from one mirror of a store to another. Only the mirror that has it now may remove it.
+    uid: str
+    resource_version: str
+    value: V
+    source: object = None
+
+
+class Store(Generic[V]):
+    """The cached objects of one kind (client-go: Store). Informers fill it (`put`, `drop`); the answers to writes update it (`update`).
+
+    Within one kind, versions of objects can be compared as numbers (KEP-5504).
+    """
+
+    def __init__(self, kind: str = "") -> None:
+        self.kind = kind
+        self._entries: dict[ObjectKey, StoredObject[V]] = {}
+        self._distrusted: set[ObjectKey] = set()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: ObjectKey) -> V | None:
+        """Returns the value of an object; None if the object does not exist."""
+        entry = self._entries.get(key)
+        return None if entry is None else entry.value
+
+    def entry(self, key: ObjectKey) -> StoredObject[V] | None:
+        """Returns the value of an object with its uid and resourceVersion; None if the object does not exist."""
+        return self._entries.get(key)
+
+    def keys(self, namespace: str = "") -> list[ObjectKey]:
+        """Lists the keys of all objects, or of those in one namespace. The list is a copy."""
+        return [key for key in self._entries if not namespace or key.namespace == namespace]
+
+    def keys_from(self, source: object) -> list[ObjectKey]:
+        """Lists the keys of the objects that one informer stored last."""
+        return [key for key, entry in self._entries.items() if entry.source is source]
+
+    def values(self) -> list[V]:
+        """Lists all values. The list is a copy."""
+        return [entry.value for entry in self._entries.values()]
+
+    def put(self, key: ObjectKey, uid: str, resource_version: str, value: V, source: object = None) -> tuple[bool, V | None]:
+        """Stores a version from a list or a watch. Returns True if it replaced the stored one, and the value before (None: a new object).
+
+        A version of the same object (uid) that is not newer replaces nothing: the answer to our own write arrived before it. `source` is
+        the informer, which may remove the object again.
+        """
+        before = self._entries.get(key)
+        if before is not None and before.uid == uid and not self._is_newer(key, resource_version, before.resource_version):
+            if before.source is not source:
+                self._entries[key] = before._replace(source=source)
+            return False, before.value
+        self._entries[key] = StoredObject(uid, resource_version, value, source)
+        self._distrusted.discard(key)
+        return True, None if before is None else before.value
+
+    def update(self, key: ObjectKey, uid: str, resource_version: str, value: V) -> bool:
+        """Stores the version in the answer to our own write. Returns True if it replaced the stored one.
+
+        Only a newer version of a cached object is stored: the answer may arrive after the object was deleted, and must not bring it back.
+        """
+        before = self._entries.get(key)
+        if before is None or before.uid != uid:
+            return False
+        return self.put(key, uid, resource_version, value, before.source)[0]
+
+    def drop(self, key: ObjectKey) -> V | None:
+        """Removes an object; returns its value, or None if the store does not have it."""
+        self._distrusted.discard(key)
+        entry = self._entries.pop(key, None)
+        return None if entry is None else entry.value
+
+    def newest(self) -> int:
+        """Returns the highest resourceVersion in the store, without distrusted objects; 0 if none is left."""
+        trusted = (entry for key, entry in self._entries.items() if key not in self._distrusted)
+        return max((_number(entry.resource_version) for entry in trusted), default=0)
+
+    def distrust(self) -> None:
+        """Makes the next version of each object replace the stored one, even if its number is lower or the same.
+
+        For a server whose versions went back, because somebody restored etcd from a backup, or which serves another API version.
+        """
+        self._distrusted = set(self._entries)
+
+    def _is_newer(self, key: ObjectKey, version: str, stored: str) -> bool:
+        if key in self._distrusted:
+            return True
+        return int(version) > int(stored) if version.isdigit() and stored.isdigit() else version != stored
+
+
+class Informer(Generic[V]):
+    """Applies the objects of one reflector to a store. Calls `on_change(key, before, after)` for each change of a value.
+
+    If the labels of an object change, another informer of the same store may deliver it. Only the informer that stored it last may remove
+    it.
     """
 
     def __init__(
@@ -32,63 +128,63 @@ class Informer(Generic[V]):
         store: Store[V],
         *,
         project: Callable[[Resource], V],
-        changed: Callable[[ObjectKey, V | None, V | None], None],
+        on_change: Callable[[ObjectKey, V | None, V | None], None],
     ) -> None:
         self._kind = kind
         self._store = store
         self._project = project
-        self._changed = changed
-        self._seen: set[ObjectKey] | None = None
+        self._on_change = on_change
+        self._listed: set[ObjectKey] | None = None
         self._newest = 0
 
     @property
-    def reading(self) -> bool:
-        """True while all objects are being read."""
-        return self._seen is not None
+    def listing(self) -> bool:
+        """True during a list of all objects."""
+        return self._listed is not None
 
     @property
     def empty(self) -> bool:
-        """True if no object is known."""
+        """True if the store has no object of this informer."""
         return not self._store.keys_from(self)
 
     def begin(self) -> None:
-        """Starts to read all objects, again if an earlier reading is not complete. What that one brought stays, and nothing is removed."""
-        self._seen = set()
+        """Begins a list of all objects. The objects of an earlier, incomplete list stay in the store."""
+        self._listed = set()
         self._newest = self._store.newest()
 
     def complete(self, version: str) -> None:
-        """Ends a complete reading: known objects that it did not bring do not exist any more.
+        """Ends a complete list. Removes the objects that are not in it, because they do not exist any more.
 
-        Raises GarbledError if the server's versions went back. The next reading is then right.
+        Raises GarbledError if the resource versions of the server went back. The next list then replaces all objects.
         """
-        seen, self._seen = self._seen or set(), None
+        listed, self._listed = self._listed or set(), None
         if version.isdigit() and int(version) < self._newest:
             self._store.distrust()
             raise GarbledError(f"the resource versions of the server went back from {self._newest} to {version}")
-        self._drop_all(but=seen)
+        self._drop_all(keep=listed)
 
     def distrust(self) -> None:
-        """Lets the next reading replace all objects, also those that have not changed since."""
+        """Makes the next list replace all objects, also those that have not changed since."""
         self._store.distrust()
 
     def clear(self) -> None:
         """Removes all objects."""
-        self._drop_all(but=set())
+        self._drop_all(keep=set())
 
     def put(self, resource: Resource) -> None:
-        """Takes an object that exists."""
+        """Stores an object that exists."""
         metadata = resource["metadata"]
         key = self._key(metadata)
-        if self._seen is not None:
-            self._seen.add(key)
+        if self._listed is not None:
+            self._listed.add(key)
         try:
             value = self._project(resource)
         except Exception:  # noqa: BLE001 - one object must not hide all others
             _LOG.exception("%s %s/%s cannot be read; please report this error", *key[1:])
             return
-        taken, before = self._store.put(key, str(metadata.get("uid", "")), metadata["resourceVersion"], value, self)
-        if taken and before != value:
-            self._changed(key, before, value)
+        stored, before = self._store.put(key, str(metadata.get("uid", "")), metadata["resourceVersion"], value, self)
+        if stored and before != value:
+            self._on_change(key, before, value)
 
     def drop(self, resource: Resource) -> None:
         """Removes an object that does not exist any more, or that the selectors do not select any more."""
@@ -100,12 +196,16 @@ class Informer(Generic[V]):
     def _drop(self, key: ObjectKey) -> None:
         before = self._store.drop(key)
         if before is not None:
-            self._changed(key, before, None)
+            self._on_change(key, before, None)
 
-    def _drop_all(self, but: set[ObjectKey]) -> None:
+    def _drop_all(self, keep: set[ObjectKey]) -> None:
         for key in self._store.keys_from(self):
-            if key not in but:
+            if key not in keep:
                 self._drop(key)
 
     def _key(self, metadata: dict[str, Any]) -> ObjectKey:
         return ObjectKey(self._kind.group, self._kind.kind, str(metadata.get("namespace", "")), str(metadata.get("name", "")))
+
+
+def _number(version: str) -> int:
+    return int(version) if version.isdigit() else 0

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from krm_fn.sync import timestamps
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
 _ROOT = "krm_fn"
-_LONGEST = 4096
+_MESSAGE_LIMIT = 4096
 """Characters of a message. A server's message can hold a whole object."""
 
 
@@ -33,28 +34,28 @@ def configure(style: str, level: str, stream: TextIO | None = None) -> None:
 
 
 def about(**fields: Any) -> dict[str, Any]:
-    """The argument `extra` of a record: the fields that follow its message."""
+    """Returns the argument `extra` of a record: the fields that follow its message."""
     return {"fields": fields}
 
 
 class Once:
-    """Remembers what was said, so that a lasting problem is one line in the log."""
+    """Remembers logged topics, so that a lasting problem is one line in the log."""
 
     def __init__(self) -> None:
-        self._said: set[Hashable] = set()
+        self._logged: set[Hashable] = set()
 
     def first(self, topic: Hashable) -> bool:
-        """True at the first call for a topic, and at the first call after `forget`."""
-        if topic in self._said:
+        """Returns True at the first call for a topic, and at the first call after `forget`."""
+        if topic in self._logged:
             return False
-        self._said.add(topic)
+        self._logged.add(topic)
         return True
 
     def forget(self, topic: Hashable) -> bool:
-        """Lets the topic be said again. True if it was said."""
-        if topic not in self._said:
+        """Allows to log the topic again. Returns True if it was logged."""
+        if topic not in self._logged:
             return False
-        self._said.discard(topic)
+        self._logged.discard(topic)
         return True
 
 
@@ -76,18 +77,18 @@ def _fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _time(record: logging.LogRecord) -> str:
-    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return timestamps.millis(record.created)
 
 
 def _message(record: logging.LogRecord) -> str:
     text = record.getMessage()
-    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    shown = text if len(text) <= _MESSAGE_LIMIT else f"{text[:_MESSAGE_LIMIT]}…"
     if record.exc_info:  # the last lines of a traceback say the most
-        cut = f"{cut}\n{logging.Formatter().formatException(record.exc_info)[-_LONGEST:]}"
-    return cut.replace("\n", "\\n")
+        shown = f"{shown}\n{logging.Formatter().formatException(record.exc_info)[-_MESSAGE_LIMIT:]}"
+    return shown.replace("\n", "\\n")
 
 
 def _quoted(value: Any) -> str:
     text = str(value)
-    plain = text and not any(character.isspace() or character in '"=' for character in text)
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    is_plain = text and not any(character.isspace() or character in '"=' for character in text)
+    return text if is_plain else json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""One run of `krm-fn sync`: finds the cluster, runs the syncer until a signal, and returns the exit code."""
+"""Runs `krm-fn sync`: finds the cluster, and runs the syncer until a signal."""
 
 from __future__ import annotations
 
@@ -9,39 +9,38 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krm_fn.sync.access import kubeconfig
-from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.access import ClusterError, kubeconfig
 from krm_fn.sync.client import Client
 from krm_fn.sync.syncer import Syncer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.sync.access.cluster_access import Cluster
+    from krm_fn.sync.access import Cluster
     from krm_fn.sync.options import Options
 
 _LOG = logging.getLogger(__name__)
 
 
-def start(chosen: Options, warnings: Iterable[str] = ()) -> int:
+def start(options: Options, warnings: Iterable[str] = ()) -> int:
     """Runs the syncer until a signal ends it. Returns the exit code: 0 after a signal, 1 after a failure, 2 for wrong settings."""
     for warning in warnings:
         _LOG.warning("%s", warning)
     try:
-        cluster = kubeconfig.find(Path(chosen.kubeconfig) if chosen.kubeconfig else None, chosen.context)
+        cluster = kubeconfig.find(Path(options.kubeconfig) if options.kubeconfig else None, options.context)
     except ClusterError as problem:
         _LOG.error("%s", problem)
         return 2
-    return asyncio.run(_run(chosen, cluster))
+    return asyncio.run(_run(options, cluster))
 
 
-async def _run(chosen: Options, cluster: Cluster) -> int:
+async def _run(options: Options, cluster: Cluster) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _signalled, stop, number)
     async with Client(cluster) as client:
-        return await Syncer(chosen, client).run(stop)
+        return await Syncer(options, client).run(stop)
 
 
 def _signalled(stop: asyncio.Event, number: signal.Signals) -> None:

@@ -1,4 +1,4 @@
-"""From a change in the cluster to the controllers: which resources must be worked on, and the workers that do it."""
+"""Manages the controllers (controller-runtime: Manager): enqueues the resources that an event affects, and runs the workers."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _LOG = logging.getLogger(__name__)
 
 
 class Task(NamedTuple):
-    """One resource for one controller."""
+    """A resource to reconcile, and the controller that reconciles it (controller-runtime: Request)."""
 
     controller: str
     key: ObjectKey
 
 
 class Manager:
-    """The queue between the reflectors and the controllers. `serves(namespace)` says whether this syncer works there now.
+    """Runs controllers from the events of reflectors. `serves(namespace)` is true if this syncer works in the namespace now.
 
-    It sleeps until `resume`: before that, changes fill the cache only.
+    Until `resume`, events only update the cache.
     """
 
     def __init__(self, cache: InformerCache, metrics: Metrics, serves: Callable[[str], bool]) -> None:
@@ -46,29 +46,29 @@ class Manager:
         self._serves = serves
         self._controllers: dict[str, Controller] = {}
         self._watches: dict[ApiResource, Watch] = {}
-        self._awake = False
+        self._started = False
         self._running = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
     def register(self, controllers: Mapping[str, Controller], watches: Mapping[ApiResource, Watch]) -> None:
-        """Sets the controllers and the kinds that they follow."""
+        """Sets the controllers and the kinds that they watch."""
         self._controllers = dict(controllers)
         self._watches = dict(watches)
 
     def handle_event(self, key: ObjectKey, before: Any, after: Any, by: Controller | None = None) -> None:
-        """Takes a change of an object. `by` is the controller that made it and needs no call."""
-        concerned = frozenset(self._cache.update_indexes(key, before, after))
-        if not self._awake:
+        """Updates the indexes after a change of an object, and enqueues the affected resources, except for the controller that wrote it."""
+        affected = frozenset(self._cache.update_indexes(key, before, after))
+        if not self._started:
             return
-        event = ObjectEvent(key, before, after, concerned)
+        event = ObjectEvent(key, before, after, affected)
         for name, controller in self._controllers.items():
             if controller is not by:
-                for concerned_key in controller.requests_for(event):
-                    self._add(Task(name, concerned_key))
+                for affected_key in controller.requests_for(event):
+                    self._add(Task(name, affected_key))
 
     def update_cache(self, kind: ApiResource, resource: Resource, by: Controller) -> None:
-        """Takes the answer to a write: the controllers see it before the watch delivers it."""
+        """Stores the object in the answer to a write by the controller `by`, before the watch delivers it."""
         metadata = resource["metadata"]
         key = ObjectKey(kind.group, kind.kind, metadata.get("namespace", ""), metadata["name"])
         store, before = self._cache.store(kind), self._cache.entry(key)
@@ -77,33 +77,33 @@ class Manager:
             self.handle_event(key, before.value, after, by)
 
     def resume(self, namespace: str = "") -> None:
-        """Starts to work, with all resources, or all of one namespace."""
-        self._awake = self._awake or not namespace
+        """Starts the reconciles, and enqueues all resources, or all of one namespace."""
+        self._started = self._started or not namespace
         for name, controller in self._controllers.items():
-            for key in self._cache.store(controller.kind).keys(namespace) if self._awake else ():
+            for key in self._cache.store(controller.kind).keys(namespace) if self._started else ():
                 self._add(Task(name, key))
 
     def enqueue(self, controller: str, key: ObjectKey) -> None:
-        """Asks a controller to look at a resource again, because of something that is no object."""
-        if self._awake:
+        """Enqueues a resource for a reason other than a watch event."""
+        if self._started:
             self._add(Task(controller, key))
 
     def pause(self) -> None:
-        """Starts no task any more. Running tasks go on."""
-        self._awake = False
+        """Starts no more tasks. Running tasks continue."""
+        self._started = False
 
     async def wait_idle(self) -> None:
         """Waits until no task runs. Call `pause` before."""
         await self._idle.wait()
 
     async def work(self) -> None:
-        """One worker. Runs until it is cancelled."""
+        """Reconciles queued resources until the worker is cancelled."""
         while True:
             task = await self.queue.get()
             self._running += 1
             self._idle.clear()
             try:
-                await self._do(task)
+                await self._reconcile(task)
             finally:
                 self._running -= 1
                 self.queue.done(task)
@@ -111,7 +111,7 @@ class Manager:
                     self._idle.set()
 
     def resources(self) -> dict[tuple[str, str, str], int]:
-        """The number of resources by kind, namespace and state."""
+        """Counts the resources by kind, namespace and state."""
         counts: Counter[tuple[str, str, str]] = Counter()
         for controller in self._controllers.values():
             if controller.counted:
@@ -124,9 +124,9 @@ class Manager:
         if self._serves(task.key.namespace):
             self.queue.add(task)
 
-    async def _do(self, task: Task) -> None:
-        """Works on one task, and decides when it runs again. No error ends a worker."""
-        if not (self._awake and self._serves(task.key.namespace)):
+    async def _reconcile(self, task: Task) -> None:
+        """Reconciles one resource, and enqueues it again if necessary. No error ends a worker."""
+        if not (self._started and self._serves(task.key.namespace)):
             self.queue.forget(task)
             return
         began, result = monotonic(), "success"

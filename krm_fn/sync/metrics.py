@@ -20,19 +20,19 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Snapshot(NamedTuple):
-    """What a scrape reads: the queue, the caches by kind, and the number of resources by kind, namespace and state."""
+    """The values of one scrape: the queue, the caches by kind, and the number of resources by kind, namespace and state."""
 
     queue_depth: int
     queue_age: float
     leader: bool
     cached: dict[str, int]
     last_event: dict[str, float]
-    """Seconds since the server sent anything, by kind."""
+    """Seconds since the last data of the server, by kind."""
     resources: dict[tuple[str, str, str], int]
 
 
 class Metrics(Listener):
-    """All metrics, in a registry of their own. As a listener it counts what happens to reflectors."""
+    """The metrics, in a registry of their own. As a listener, counts the events of reflectors."""
 
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -61,7 +61,7 @@ class Metrics(Listener):
             ("operation", "result"),
             registry=registry,
         )
-        self.lora_requests = Gauge(_PREFIX + "lora_operations_in_flight", "Those that are under way now.", registry=registry)
+        self.lora_requests = Gauge(_PREFIX + "lora_operations_in_flight", "Those that are under way snapshot.", registry=registry)
         Info(_PREFIX.rstrip("_"), "The program.", registry=registry).info({"version": krm_fn.__version__})
         ProcessCollector(registry=registry)
 
@@ -70,7 +70,7 @@ class Metrics(Listener):
         self.restarts.labels(kind, reason).inc()
 
     def relisted(self, kind: str) -> None:
-        """Counts a complete reading of a kind."""
+        """Counts a complete list of a kind."""
         self.relists.labels(kind).inc()
 
     def watch(self, snapshot: Callable[[], Snapshot]) -> None:
@@ -78,7 +78,7 @@ class Metrics(Listener):
         self.registry.register(_Gauges(snapshot))
 
     def text(self) -> bytes:
-        """All metrics in the text format of Prometheus."""
+        """Returns all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 
@@ -90,13 +90,18 @@ class _Gauges:
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        now = self._snapshot()
-        yield GaugeMetricFamily(_PREFIX + "queue_depth", "Resources that wait for a worker.", value=now.queue_depth)
-        yield GaugeMetricFamily(_PREFIX + "queue_age_seconds", "How long the oldest of them has waited.", value=now.queue_age)
-        yield GaugeMetricFamily(_PREFIX + "leader", "1 if this replica writes.", value=now.leader)
-        yield _family("cached_objects", "Objects in the caches.", ("kind",), {(kind,): n for kind, n in now.cached.items()})
-        yield _family("last_event_seconds", "Time since the server sent anything.", ("kind",), {(k,): n for k, n in now.last_event.items()})
-        yield _family("resources", "Dynamo resources by state.", ("kind", "namespace", "state"), now.resources)
+        snapshot = self._snapshot()
+        yield GaugeMetricFamily(_PREFIX + "queue_depth", "Resources that wait for a worker.", value=snapshot.queue_depth)
+        yield GaugeMetricFamily(_PREFIX + "queue_age_seconds", "How long the oldest of them has waited.", value=snapshot.queue_age)
+        yield GaugeMetricFamily(_PREFIX + "leader", "1 if this replica writes.", value=snapshot.leader)
+        yield _family("cached_objects", "Objects in the caches.", ("kind",), {(kind,): count for kind, count in snapshot.cached.items()})
+        yield _family(
+            "last_event_seconds",
+            "Time since the server sent anything.",
+            ("kind",),
+            {(kind,): age for kind, age in snapshot.last_event.items()},
+        )
+        yield _family("resources", "Dynamo resources by state.", ("kind", "namespace", "state"), snapshot.resources)
 
 
 def _family(name: str, text: str, labels: tuple[str, ...], values: Mapping[Any, float]) -> Metric:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import krm_fn
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.sync import timestamps
-from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.access import ClusterError
 from krm_fn.sync.client import ApiError
+from krm_fn.sync.informer import Store
 from krm_fn.sync.leader_election import LEASES
-from krm_fn.sync.object_store import Store
 from krm_fn.sync.reflector import Listener
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 NAME = "dynamo-operator-namespace-scope"
 KIND = LEASES._replace(field_selector=f"metadata.name={NAME}")
-DURATION = 30
+LEASE_DURATION = 30
 """Seconds, as in the operator."""
-RENEWAL = 10.0
-_FAILURES = DURATION // int(RENEWAL) - 1
+RENEW_PERIOD = 10.0
+_FAILURE_LIMIT = LEASE_DURATION // int(RENEW_PERIOD) - 1
 """Failures in a row after which the process ends, as in the operator."""
 HANDOVER = 10
 """Seconds that the Lease of a stopping leader stays valid, so that the next leader can take it over without a gap."""
-_RELEASE = 5.0
-_BELIEVED = 3
-"""Refusals in a row from which on we believe that a right is missing. A server that just started refuses everything for a moment."""
+_RELEASE_TIMEOUT = 5.0
+_REFUSAL_LIMIT = 3
+"""Answers of 403 in a row after which the right counts as missing. A server that just started forbids everything for a moment."""
 _PROGRAM = "krm-fn"
 
 _LOG = logging.getLogger(__name__)
@@ -63,9 +63,9 @@ class NamespaceLease(NamedTuple):
 
 
 def read(lease: Resource) -> NamespaceLease:
-    """Reads a Lease."""
+    """Reads the holder and the validity of a Lease."""
     spec = lease.get("spec") or {}
-    renewed, duration = timestamps.read(spec.get("renewTime")), spec.get("leaseDurationSeconds")
+    renewed, duration = timestamps.parse(spec.get("renewTime")), spec.get("leaseDurationSeconds")
     return NamespaceLease(spec.get("holderIdentity") or "", renewed + duration if renewed is not None and type(duration) is int else 0.0)
 
 
@@ -87,28 +87,28 @@ class NamespaceLeases(Listener):
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def restarted(self, kind: str, reason: str) -> None:
-        """Takes the end of a watch from the reflector."""
+        """Counts the end of a watch."""
         self._listener.restarted(kind, reason)
         self._refusals = self._refusals + 1 if reason == "forbidden" else 0
-        if self._refusals >= _BELIEVED and not self.forbidden.is_set():
+        if self._refusals >= _REFUSAL_LIMIT and not self.forbidden.is_set():
             self.forbidden.set()
             _LOG.warning("the Leases %s cannot be read: namespaces that somebody else holds are served, too", NAME)
 
     def relisted(self, kind: str) -> None:
-        """Takes a complete reading from the reflector."""
+        """Records a complete list."""
         self._listener.relisted(kind)
         self.forbidden.clear()
 
     def excluded(self, namespace: str) -> bool:
-        """Returns True if somebody else holds the namespace now."""
+        """Returns True if another holder has a valid Lease in the namespace."""
         lease = self.store.get(ObjectKey(LEASES.group, LEASES.kind, namespace, NAME))
         return lease is not None and not is_ours(lease.holder, self._installation) and time.time() <= lease.until
 
     def changed(self, key: ObjectKey, _before: NamespaceLease | None, _after: NamespaceLease | None) -> None:
-        """Handles a changed Lease from the reflector."""
-        self._judge(key.namespace)
+        """Handles a changed Lease."""
+        self._update(key.namespace)
 
-    def _judge(self, namespace: str) -> None:
+    def _update(self, namespace: str) -> None:
         timer = self._timers.pop(namespace, None)
         if timer:
             timer.cancel()
@@ -118,7 +118,7 @@ class NamespaceLeases(Listener):
                 _LOG.info("namespace %s is left to %r, which holds the Lease %s", namespace, lease.holder, NAME)
             self._excluded[namespace] = lease.holder
             delay = max(0.0, lease.until - time.time()) + 0.05
-            self._timers[namespace] = asyncio.get_running_loop().call_later(delay, self._judge, namespace)
+            self._timers[namespace] = asyncio.get_running_loop().call_later(delay, self._update, namespace)
         elif self._excluded.pop(namespace, None) is not None:
             _LOG.info("namespace %s is served again: the Lease %s is gone or expired", namespace, NAME)
             self._freed(namespace)
@@ -136,7 +136,7 @@ class HeldNamespaces:
         self._namespaces = tuple(namespaces)
         self._installation = installation
         self._identity = identity(installation)
-        self._holds: set[str] = set()
+        self._acquired: set[str] = set()
 
     async def run(self) -> None:
         """Writes the Leases now and every 10 s until the task is cancelled.
@@ -144,33 +144,33 @@ class HeldNamespaces:
         Without namespaces it does nothing. Raises NamespaceLeaseError if the first write fails, and if a Lease could not be renewed twice:
         then a cluster-wide operator may serve the namespace.
         """
-        failures = dict.fromkeys(self._namespaces, _FAILURES - 1)  # the first write must succeed
+        failures = dict.fromkeys(self._namespaces, _FAILURE_LIMIT - 1)  # the first write must succeed
         while self._namespaces:
             began = time.monotonic()
             await asyncio.gather(*(self._renew(namespace, failures) for namespace in self._namespaces))
-            await asyncio.sleep(max(0.0, began + RENEWAL - time.monotonic()))
+            await asyncio.sleep(max(0.0, began + RENEW_PERIOD - time.monotonic()))
 
     async def _renew(self, namespace: str, failures: dict[str, int]) -> None:
         try:
-            async with asyncio.timeout(RENEWAL):
-                await self._write(namespace, DURATION)
+            async with asyncio.timeout(RENEW_PERIOD):
+                await self._write(namespace, LEASE_DURATION)
         except (ApiError, ConnectionError, ClusterError, TimeoutError) as error:
             failures[namespace] += 1
             reason = str(error) or "the API server did not answer in time"
-            if failures[namespace] >= _FAILURES:
+            if failures[namespace] >= _FAILURE_LIMIT:
                 raise NamespaceLeaseError(f"the Lease {namespace}/{NAME} cannot be held: {reason}") from error
             _LOG.warning("the Lease %s/%s could not be renewed: %s", namespace, NAME, reason)
         else:
             failures[namespace] = 0
 
     async def release(self, *, successor: bool) -> None:
-        """Gives up the Leases that this syncer still holds. `successor` is true if another replica may take them over.
+        """Releases the Leases that this syncer still holds. `successor` is true if another replica may take them over.
 
-        A Lease that cannot be given up in five seconds expires by itself.
+        A Lease that cannot be released in five seconds expires by itself.
         """
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_RELEASE):
-                await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._holds)))
+            async with asyncio.timeout(_RELEASE_TIMEOUT):
+                await asyncio.gather(*(self._release(namespace, successor) for namespace in sorted(self._acquired)))
 
     async def _release(self, namespace: str, successor: bool) -> None:
         path = LEASES.path(namespace, NAME)
@@ -189,7 +189,7 @@ class HeldNamespaces:
                 _LOG.warning("the Lease %s/%s could not be given up, it expires by itself: %s", namespace, NAME, error)
 
     async def _write(self, namespace: str, duration: int) -> None:
-        """Creates the Lease, or takes it from any holder, as the operator does."""
+        """Creates the Lease, or overwrites that of any holder, as the operator does."""
         try:
             lease = await self._client.request("GET", LEASES.path(namespace, NAME))
         except ApiError as error:
@@ -201,8 +201,8 @@ class HeldNamespaces:
             if not is_ours(namespace_lease.holder, self._installation) and time.time() <= namespace_lease.until:
                 _LOG.warning("took the Lease %s/%s from %r, which still held it", namespace, NAME, namespace_lease.holder)
             await self._put(lease, duration)
-        if namespace not in self._holds:
-            self._holds.add(namespace)
+        if namespace not in self._acquired:
+            self._acquired.add(namespace)
             _LOG.info("hold namespace %s: a cluster-wide Dynamo operator leaves it alone", namespace)
 
     async def _put(self, lease: Resource, duration: int) -> None:

@@ -1,4 +1,4 @@
-"""Keeps a store equal to the objects of one kind in the cluster, whatever happens to the connection.
+"""Lists and watches one kind (client-go: Reflector). The store is equal to the cluster again after each error of the server or network.
 
 The protocol is the API server's: "Efficient detection of changes" and "Streaming lists" in the Kubernetes API concepts.
 """
@@ -12,7 +12,7 @@ import random
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.access import ClusterError
 from krm_fn.sync.backoff import Backoff
 from krm_fn.sync.client import ApiError, GarbledError, StalledError
 from krm_fn.sync.informer import Informer
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.sync.api_resources import ApiResource
     from krm_fn.sync.client import Client
-    from krm_fn.sync.object_store import Store
+    from krm_fn.sync.informer import Store
 
 V = TypeVar("V")
 
@@ -32,37 +32,38 @@ _LOG = logging.getLogger(__name__)
 
 PAGE = 100
 """Objects in one answer of the fallback LIST. Pages of 500 Deployments need 45 MiB more for a moment, and are not faster."""
-LONG_ENOUGH = 30.0
-"""Seconds after which a stream counts as a success, so that the next error starts with a short delay."""
-FIRST_QUESTION = 1.0
-"""Seconds until the reflector asks again after the first 403; twice as long after each further one, up to `ASK_AGAIN`."""
-ASK_AGAIN = 30.0
-"""Seconds until the reflector asks again for a kind that the server does not know or does not show us."""
-TRIES = 3
-"""So often in a row an answer must come before the reflector believes it: 404 for a kind with known objects, errors inside a stream."""
+STABLE = 30.0
+"""Seconds after which a watch counts as a success, so that the next error starts with a short delay."""
+FIRST_RETRY = 1.0
+"""Seconds until the next attempt after the first 403; twice as long after each further one, up to `LAST_RETRY`."""
+LAST_RETRY = 30.0
+"""Seconds until the next attempt for a kind that the server does not know or forbids."""
+CONFIRMATIONS = 3
+"""Answers in a row after which the reflector acts on them: 404 for a kind with cached objects, errors inside a watch."""
 INITIAL_END = "k8s.io/initial-events-end"
 
 
 class Listener:
-    """Hears what happens to reflectors. This one ignores it; metrics have their own."""
+    """Receives the events of reflectors. This base class ignores them; `Metrics` counts them."""
 
     def restarted(self, kind: str, reason: str) -> None:
-        """A watch ended.
+        """Receives the end of a watch.
 
         `reason` is bug, connection, credentials, ended, error, expired, forbidden, garbage, missing, refused or stalled.
         """
 
     def relisted(self, kind: str) -> None:
-        """All objects of a kind were read."""
+        """Receives the end of a complete list of a kind."""
 
 
 class Reflector(Generic[V]):
     """Watches one kind in one namespace, or in all namespaces (""). Several reflectors may fill one store.
 
-    `project` makes the value to keep of an object. `changed(key, before, after)` is called after each change of a value; None stands for
-    an object that did not exist, or does not exist any more. `synced` is set once the store holds all objects; a kind that the server does
-    not know counts as synced and empty. `problem` is a sentence while the server refuses the kind, else empty. `heard` is the monotonic
-    time of the last data from the server, `turned` that of the last attempt or data: it stands still only if this reflector hangs.
+    `project` returns the cached value of an object. `on_change(key, before, after)` is called after each change of a value; None means that
+    the object did not exist before, or does not exist any more. `synced` is set once the store holds all objects; a kind that the server
+    does not know counts as synced and empty. `problem` is the message of the server while it rejects requests for the kind, else empty.
+    `last_data` is the monotonic time of the last data from the server, `last_active` that of the last attempt or data: it stops only if
+    this reflector hangs.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917
@@ -72,56 +73,56 @@ class Reflector(Generic[V]):
         namespace: str,
         store: Store[V],
         project: Callable[[Resource], V],
-        changed: Callable[[ObjectKey, V | None, V | None], None],
+        on_change: Callable[[ObjectKey, V | None, V | None], None],
         listener: Listener | None = None,
     ) -> None:
         self.kind = kind
         self.namespace = namespace
         self.synced = asyncio.Event()
         self.problem = ""
-        self.heard = self.turned = monotonic()
+        self.last_data = self.last_active = monotonic()
         self._client = client
-        self._mirror = Informer(kind, store, project=project, changed=changed)
+        self._informer = Informer(kind, store, project=project, on_change=on_change)
         self._listener = listener or Listener()
         self._path = kind.path(namespace)
-        self._read = ""  # the path of the last request, with the version that the server serves
-        self._version = ""  # the resourceVersion to resume from; empty: read all objects
-        self._streams_lists = True  # False: the server cannot stream the initial objects
+        self._versioned_path = ""  # the path of the last request, in the version that the server serves
+        self._version = ""  # the resourceVersion to resume from; empty: list all objects
+        self._has_watch_list = True  # False: the server cannot stream the initial objects
         self._backoff = Backoff()
-        self._mentioned = False
-        self._refusals = 0  # answers 403 in a row
-        self._doubts = 0  # answers in a row that the reflector does not believe yet
+        self._logged = False
+        self._forbidden_count = 0  # answers 403 in a row
+        self._unconfirmed = 0  # answers in a row that are not confirmed yet
 
     async def run(self) -> None:
-        """Follows the kind until the task is cancelled. No error ends it."""
+        """Lists and watches the kind until the task is cancelled. No error ends it."""
         while True:
-            began = self.turned = monotonic()
+            began = self.last_active = monotonic()
             reason, pause = await self._attempt()
-            self.turned = monotonic()
+            self.last_active = monotonic()
             self._listener.restarted(self.kind.kind, reason)
-            lasted = self.turned - began >= LONG_ENOUGH
+            lasted = self.last_active - began >= STABLE
             if lasted:
                 self._backoff.reset()
             if not (lasted and reason == "ended"):
                 await asyncio.sleep(self._backoff.next() if pause is None else pause)
 
     async def _attempt(self) -> tuple[str, float | None]:
-        """One watch, to its end. Returns why it ended, and the seconds to wait; None means the usual back-off."""
+        """Runs one list and watch to its end. Returns the reason of the end, and the seconds to wait; None means the usual backoff."""
         try:
-            return await self._follow()
+            return await self._list_and_watch()
         except Exception:  # noqa: BLE001 - a reflector that ends would leave wrong statuses for ever
             _LOG.exception("%s: unexpected error, reading all objects again; please report it", self.kind.kind)
             self._version = ""
             return "bug", None
 
-    async def _follow(self) -> tuple[str, float | None]:
+    async def _list_and_watch(self) -> tuple[str, float | None]:
         try:
-            await self._locate()
-            if not self._version and not self._streams_lists:
+            await self._discover_version()
+            if not self._version and not self._has_watch_list:
                 await self._list()
             await self._watch()
         except ApiError as error:
-            return self._refused(error)
+            return self._handle_error(error)
         except ClusterError as error:
             self._version = ""
             self._report(str(error))
@@ -131,16 +132,16 @@ class Reflector(Generic[V]):
             self._version = ""
             return "garbage", None
         except ConnectionError as error:
-            self._mention("%s: %s; connecting again", error)
+            self._log_first("%s: %s; connecting again", error)
             return "stalled" if isinstance(error, StalledError) else "connection", None
         return "ended", None
 
-    async def _locate(self) -> None:
-        """Finds out in which API version to read. If it is another one, all objects are read again, because their fields differ."""
+    async def _discover_version(self) -> None:
+        """Discovers the API version to read. After a change of the version, all objects are listed again, because their fields differ."""
         path = await self._client.versions.path(self._path)
-        if path != self._read:
-            self._read, self._version = path, ""
-            self._mirror.distrust()
+        if path != self._versioned_path:
+            self._versioned_path, self._version = path, ""
+            self._informer.distrust()
 
     async def _watch(self) -> None:
         params = self.kind.selectors() | {"watch": "1", "allowWatchBookmarks": "true", "timeoutSeconds": str(random.randint(290, 590))}  # noqa: S311
@@ -148,55 +149,55 @@ class Reflector(Generic[V]):
             params |= {"resourceVersion": self._version}
         else:
             params |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-            self._mirror.begin()
-        async with contextlib.aclosing(self._client.stream(self._read, params)) as events:
+            self._informer.begin()
+        async with contextlib.aclosing(self._client.stream(self._versioned_path, params)) as events:
             async for event in events:
-                self.heard = self.turned = monotonic()
-                self._take(event)
-                self._mentioned = False
+                self.last_data = self.last_active = monotonic()
+                self._handle_event(event)
+                self._logged = False
 
-    def _take(self, event: Resource) -> None:
-        """Applies one line of a watch."""
+    def _handle_event(self, event: Resource) -> None:
+        """Applies one event of a watch."""
         kind, resource = event.get("type"), event.get("object")
         if kind == "ERROR":
             raise _EventError.read(resource, 500)
         resource, metadata = _checked(resource)
         if kind == "BOOKMARK":
-            if self._mirror.reading and (metadata.get("annotations") or {}).get(INITIAL_END) == "true":
+            if self._informer.listing and (metadata.get("annotations") or {}).get(INITIAL_END) == "true":
                 self._complete(metadata["resourceVersion"])
         elif kind in {"ADDED", "MODIFIED"}:
-            self._mirror.put(resource)
+            self._informer.put(resource)
         elif kind == "DELETED":
-            self._mirror.drop(resource)
+            self._informer.drop(resource)
         else:
             raise GarbledError(f"an event of an unknown type: {str(event)[:80]}")
-        if not self._mirror.reading:  # the initial objects come in no order
+        if not self._informer.listing:  # the initial objects come in no order
             self._version = metadata["resourceVersion"]
-            self._doubts = 0
+            self._unconfirmed = 0
 
     async def _list(self) -> None:
-        """Reads all objects in pages, for servers that cannot stream them."""
-        self._mirror.begin()
+        """Lists all objects in pages, for servers without streaming lists."""
+        self._informer.begin()
         params = self.kind.selectors() | {"limit": str(PAGE)}
         while True:
-            page = await self._client.request("GET", self._read, params)
-            self.heard = self.turned = monotonic()
+            page = await self._client.request("GET", self._versioned_path, params)
+            self.last_data = self.last_active = monotonic()
             metadata = _checked(page)[1]
             for item in page.get("items") or []:
                 # A list leaves both fields out of its items.
-                self._mirror.put({"apiVersion": page.get("apiVersion"), "kind": self.kind.kind, **_checked(item)[0]})
+                self._informer.put({"apiVersion": page.get("apiVersion"), "kind": self.kind.kind, **_checked(item)[0]})
             if not metadata.get("continue"):
                 return self._complete(metadata["resourceVersion"])
             params["continue"] = metadata["continue"]
 
     def _complete(self, version: str) -> None:
-        self._mirror.complete(version)
+        self._informer.complete(version)
         self._version = version
         self._listener.relisted(self.kind.kind)
-        self._heal()
+        self._set_synced()
 
-    def _refused(self, error: ApiError) -> tuple[str, float | None]:
-        """What follows from an error of the server: the reason in one word, and the seconds to wait."""
+    def _handle_error(self, error: ApiError) -> tuple[str, float | None]:
+        """Handles an error of the server. Returns the reason in one word, and the seconds to wait."""
         if error.status == 410 or (error.status == 504 and "resource version" in error.message.lower()):
             self._version = ""
             return "expired", None
@@ -209,51 +210,51 @@ class Reflector(Generic[V]):
             self._report(error.message)
             return "forbidden", self._forbidden() if error.status == 403 else None
         if isinstance(error, _EventError):
-            self._doubts += 1
-            if self._doubts >= TRIES:  # the server cannot read an old event: only a new start leads past it
-                self._version, self._doubts = "", 0
-        self._mention("%s: the server answered %s", error)
+            self._unconfirmed += 1
+            if self._unconfirmed >= CONFIRMATIONS:  # the server cannot read an old event: only a new list leads past it
+                self._version, self._unconfirmed = "", 0
+        self._log_first("%s: the server answered %s", error)
         delay = self._backoff.next()
         return "error", delay if error.retry_after is None else error.retry_after + delay
 
     def _unprocessable(self, error: ApiError) -> float | None:
-        """400 or 422: the server cannot stream lists, or it does not understand our resourceVersion."""
-        if self._version or not self._streams_lists:
+        """Handles 400 and 422: the server cannot stream lists, or it does not accept our resourceVersion."""
+        if self._version or not self._has_watch_list:
             _LOG.warning("%s: the server answered %s; reading all objects again", self.kind.kind, error)
             self._version = ""
             return None
         _LOG.info("%s: the server cannot stream lists (%s); reading pages instead", self.kind.kind, error.message)
-        self._streams_lists = False
+        self._has_watch_list = False
         return 0
 
     def _forbidden(self) -> float:
-        """403: the seconds to wait. A server that just started refuses everything for a moment, so the first questions come soon."""
-        delay: float = min(FIRST_QUESTION * 2 ** min(self._refusals, 16), ASK_AGAIN)
-        self._refusals += 1
+        """Handles 403. Returns the seconds to wait. A server that just started forbids everything, so the first delays are short."""
+        delay: float = min(FIRST_RETRY * 2 ** min(self._forbidden_count, 16), LAST_RETRY)
+        self._forbidden_count += 1
         return delay
 
     def _missing(self) -> float | None:
-        """404: the server does not know the kind. A server that just started may say so for a moment."""
+        """Handles 404: the server does not know the kind. A server that just started may answer so for a moment."""
         self._version = ""
-        self._doubts += 1
-        if self._doubts < TRIES and not self._mirror.empty:
+        self._unconfirmed += 1
+        if self._unconfirmed < CONFIRMATIONS and not self._informer.empty:
             return None
-        self._mirror.clear()
-        self._heal()
-        return ASK_AGAIN
+        self._informer.clear()
+        self._set_synced()
+        return LAST_RETRY
 
-    def _mention(self, text: str, error: Exception) -> None:
-        """Logs the first problem since the server sent something. An outage is one line for each kind, not one for each attempt."""
-        _LOG.log(logging.DEBUG if self._mentioned else logging.INFO, text, self.kind.kind, error)
-        self._mentioned = True
+    def _log_first(self, text: str, error: Exception) -> None:
+        """Logs the first problem since the last data of the server. An outage is one line for each kind, not one for each attempt."""
+        _LOG.log(logging.DEBUG if self._logged else logging.INFO, text, self.kind.kind, error)
+        self._logged = True
 
-    def _heal(self) -> None:
-        self._doubts = self._refusals = 0
+    def _set_synced(self) -> None:
+        self._unconfirmed = self._forbidden_count = 0
         self.problem = ""
         self.synced.set()
 
     def _report(self, problem: str) -> None:
-        """Logs a problem once, and keeps it for /readyz."""
+        """Logs a problem once, and stores it for /readyz."""
         if problem != self.problem:
             self.problem = problem
             _LOG.error("%s%s: %s", self.kind.kind, f" in {self.namespace}" if self.namespace else "", problem)
@@ -264,7 +265,7 @@ class _EventError(ApiError):
 
 
 def _checked(resource: Any) -> tuple[Resource, dict[str, Any]]:
-    """An object, or a list of them, and its metadata. Raises GarbledError for other values."""
+    """Returns an object, or a list of them, and its metadata. Raises GarbledError for other values."""
     metadata = resource.get("metadata") if isinstance(resource, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("resourceVersion"), str):
         raise GarbledError(f"not an object with a resourceVersion: {str(resource)[:80]}")

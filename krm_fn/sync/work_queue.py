@@ -1,4 +1,4 @@
-"""The keys that wait for a worker. A key waits once, however often it is added, and only one worker has it at a time."""
+"""The queue of keys for the workers (client-go: workqueue). A key is queued once, and only one worker processes it at a time."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ class WorkQueue(Generic[K]):
         self._failures: dict[K, int] = {}
 
     def add(self, key: K) -> None:
-        """Asks for a run. A key that waits runs once; a key that a worker has runs once more after `done`."""
+        """Adds a key. A queued key runs once; a key that a worker processes runs once more after `done`."""
         if key not in self._added:
             self._added[key] = monotonic()
             if key not in self._running:
                 self._schedule(key)
 
     def add_after(self, key: K, seconds: float) -> None:
-        """Asks for a run later. Of several times for one key the earliest holds, so the run must ask again for the others."""
+        """Adds a key after a delay. Of several delays for one key the shortest counts, so the run must add the key again for the others."""
         loop = asyncio.get_running_loop()
-        known = self._timers.get(key)
-        if known is not None:
-            if known.when() <= loop.time() + seconds:
+        timer = self._timers.get(key)
+        if timer is not None:
+            if timer.when() <= loop.time() + seconds:
                 return
-            known.cancel()
+            timer.cancel()
         self._timers[key] = loop.call_later(seconds, self._fire, key)
 
     async def get(self) -> K:
-        """Waits for a key, and hands it to the caller until `done`."""
+        """Waits for a key, and returns it to one worker until `done`."""
         key = await self._ready.get()
         self._running[key] = self._added.pop(key)
         self._remember_start(key)
         return key
 
     def done(self, key: K) -> None:
-        """Gives a key back. It runs again if it was added in the meantime."""
+        """Ends the run of a key. The key runs again if it was added in the meantime."""
         del self._running[key]
         if key in self._added:
             self._schedule(key)
 
     def retry(self, key: K, limit: float = LAST_RETRY, least: float = 0.0) -> float:
-        """Asks for a run after a failure: 50 ms later, twice as long after each further failure, at most `limit`, and not before `least`.
+        """Adds a key after a failure: 50 ms later, twice as long after each further failure, at most `limit`, and not before `least`.
 
         Returns the delay.
         """
@@ -72,19 +72,19 @@ class WorkQueue(Generic[K]):
         return delay
 
     def forget(self, key: K) -> None:
-        """Forgets the failures of a key, after a success."""
+        """Resets the failures of a key, after a success."""
         self._failures.pop(key, None)
 
     def received(self, key: K) -> float:
-        """The time of the first `add` that led to the present run of a key. Raises KeyError if no worker has the key."""
+        """Returns the time of the first `add` that led to the present run of a key. Raises KeyError if no worker has the key."""
         return self._running[key]
 
     def depth(self) -> int:
-        """The number of keys that must run and that no worker has started."""
+        """Counts the keys that no worker has started."""
         return len(self._added)
 
     def age(self) -> float:
-        """The seconds since the oldest `add` that no worker has started; 0 if the queue is empty."""
+        """Returns the seconds since the oldest `add` that no worker has started; 0 if the queue is empty."""
         oldest = next(iter(self._added.values()), None)
         return 0.0 if oldest is None else monotonic() - oldest
 

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.sync import logs
-from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.access import ClusterError
 from krm_fn.sync.backoff import ForbiddenBackoff
 from krm_fn.sync.client import APPLY_PATCH, MERGE_PATCH, ApiError
 from krm_fn.sync.work_queue import LAST_RETRY
@@ -21,43 +21,43 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.sync.api_resources import ApiResource
     from krm_fn.sync.client import Client
+    from krm_fn.sync.informer import StoredObject
     from krm_fn.sync.metrics import Metrics
-    from krm_fn.sync.object_store import StoredObject
 
 FIELD_MANAGER = "dynamo-status-syncer"
 APPLIER = "krm-fn"
 """The field manager of applied objects."""
 IN_FLIGHT = 16
 """Writes at once. The API server is the bottleneck: more would only wait there."""
-AWAY = 5.0
-"""Seconds after which a write is tried again at the latest while the server is away, not ready or too busy."""
+UNAVAILABLE = 5.0
+"""The longest delay in seconds before a write is repeated while the server is unavailable or too busy."""
 INVALID = 300.0
-"""Seconds until a write that the server cannot accept is tried again."""
-_LASTING = ("Apply failed with", "failed to create typed patch object", "etcdserver: request is too large")
-"""How the messages of errors begin that come again with each attempt, although their status is 409 or 500: another manager has a field of
-a server-side apply, the server does not know a field, or the object is larger than etcd accepts."""
-_SHORT = 1024
-"""Characters that remain of a text in a status that the server finds too large."""
+"""Seconds until a write that the server rejected as invalid is repeated."""
+_PERMANENT_ERRORS = ("Apply failed with", "failed to create typed patch object", "etcdserver: request is too large")
+"""Beginnings of error messages that each attempt gets, although their status is 409 or 500: another manager owns a field of a server-side
+apply, the server does not know a field, or the object is larger than etcd accepts."""
+_TEXT_LIMIT = 1024
+"""The most characters of a text in a status that the server finds too large."""
 
 RECEIVED: ContextVar[float] = ContextVar("received")
-"""The monotonic time of the event that led to the present work. The engine sets it for each task."""
+"""The monotonic time of the event that led to the present reconcile. The manager sets it for each task."""
 
 _LOG = logging.getLogger(__name__)
 
 
 class Retry(Exception):  # noqa: N818 - the task is not wrong, it is early
-    """The task must run again, with delays that grow up to `limit` seconds. The server asks for `least` seconds at least."""
+    """Requests another run of the task, with delays that grow up to `limit` seconds and are `least` seconds or longer."""
 
-    def __init__(self, why: str, least: float | None = None, limit: float = LAST_RETRY) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, least: float | None = None, limit: float = LAST_RETRY) -> None:
+        super().__init__(reason)
         self.least = least or 0.0
         self.limit = limit
 
 
 class WriteResult(NamedTuple):
-    """What became of a request: `written`, `read`, `gone`, `forbidden` or `invalid`, and the seconds until the next attempt (None: none).
+    """The result of a request: `written`, `read`, `gone`, `forbidden` or `invalid`, and the seconds until the next attempt (None: none).
 
-    `resource` is the object that the server returned, `message` is its reason for refusing.
+    `resource` is the object that the server returned, `message` the error of the server.
     """
 
     result: str
@@ -94,7 +94,7 @@ class _WriteRequest(NamedTuple):
 
     @property
     def verb(self) -> str:
-        """What happens to the object, in the log."""
+        """The verb of the request, in the log."""
         return "read" if self.method == "GET" else "written"
 
     @property
@@ -104,7 +104,7 @@ class _WriteRequest(NamedTuple):
 
 
 class Writer:
-    """Writes while `leads()` is true. `metrics` counts each write by its result."""
+    """Sends writes while `leads()` is true. `metrics` counts each write by its result."""
 
     def __init__(self, client: Client, leads: Callable[[], bool], metrics: Metrics) -> None:
         self._client = client
@@ -122,13 +122,13 @@ class Writer:
         If the server does not accept it, it is written with shorter texts and without the `expendable` fields. Raises Retry.
         """
         metadata = {"resourceVersion": entry.resource_version, "uid": entry.uid}
-        outcome = await self.patch(kind, key, {"metadata": metadata, "status": patch}, subresource="status")
-        if outcome.result == "invalid":
+        result = await self.patch(kind, key, {"metadata": metadata, "status": patch}, subresource="status")
+        if result.result == "invalid":
             shorter = _shortened({field: value for field, value in patch.items() if field not in expendable})
-            outcome = await self.patch(kind, key, {"metadata": metadata, "status": shorter}, subresource="status")
-        if outcome.result == "written":
+            result = await self.patch(kind, key, {"metadata": metadata, "status": shorter}, subresource="status")
+        if result.result == "written":
             self._metrics.status_lag.observe(monotonic() - RECEIVED.get())
-        return outcome
+        return result
 
     async def scale(self, kind: ApiResource, key: ObjectKey, replicas: int) -> WriteResult:
         """Writes `spec.replicas` through the subresource `scale`. Raises Retry."""
@@ -147,7 +147,7 @@ class Writer:
         return await self._send(_WriteRequest("PATCH", kind, key, subresource, {"fieldManager": FIELD_MANAGER}, body, content_type))
 
     async def apply(self, kind: ApiResource, key: ObjectKey, body: Resource) -> WriteResult:
-        """Creates an object, or applies its fields to it, by server-side apply. It takes no field from another manager.
+        """Creates an object, or applies its fields to it, by server-side apply. A field of another manager is a conflict.
 
         Raises Retry.
         """
@@ -155,14 +155,14 @@ class Writer:
         return await self._send(_WriteRequest("PATCH", kind, key, "", params, body, APPLY_PATCH))
 
     async def find(self, kind: ApiResource, key: ObjectKey) -> WriteResult:
-        """Reads an object that must be known before a write, and that no cache holds. The result is `read` or `gone`. Raises Retry."""
+        """Reads an object that no cache holds, before a write. The result is `read` or `gone`. Raises Retry."""
         return await self._send(_WriteRequest("GET", kind, key))
 
     async def _send(self, request: _WriteRequest) -> WriteResult:
-        """Sends one request, unless the server forbade it lately."""
+        """Sends one request, unless the server forbade it a short time ago."""
         kind, right = request.kind, request.right
-        if left := self._forbidden.remaining(right):
-            return WriteResult("forbidden", left, message=self._forbidden.message(right))
+        if remaining := self._forbidden.remaining(right):
+            return WriteResult("forbidden", remaining, message=self._forbidden.message(right))
         try:
             async with self._slots:
                 if not self._leads():
@@ -170,10 +170,10 @@ class Writer:
                     raise Retry("this replica does not lead any more")
                 resource = await self._client.request(request.method, request.path, request.params, request.body, request.content_type)
         except ApiError as error:
-            return self._answered(request, error)
+            return self._handle_error(request, error)
         except (ConnectionError, ClusterError) as error:
             self._count(kind, "error")
-            raise Retry(str(error), limit=AWAY) from error
+            raise Retry(str(error), limit=UNAVAILABLE) from error
         self._forbidden.clear(right)
         if self._once.forget(request.topic):
             _LOG.info("%s can be %s again", request.name, request.verb)
@@ -183,11 +183,11 @@ class Writer:
         return WriteResult("written", None, resource)
 
     def unchanged(self, kind: ApiResource) -> None:
-        """Counts a write that was not necessary."""
+        """Counts a reconcile without a change."""
         self._count(kind, "noop")
 
-    def _answered(self, request: _WriteRequest, error: ApiError) -> WriteResult:
-        """What follows from an error of the server."""
+    def _handle_error(self, request: _WriteRequest, error: ApiError) -> WriteResult:
+        """Converts an error of the server to a result. Raises Retry if the request may succeed later."""
         kind, key = request.kind, request.key
         fields = logs.about(kind=key.kind, namespace=key.namespace, name=key.name)
         if error.status == 404:
@@ -199,22 +199,22 @@ class Writer:
             if self._once.first(request.topic):
                 _LOG.error("%s cannot be %s: %s", request.name, request.verb, error.message, extra=fields)
             return WriteResult("forbidden", self._forbidden.add(request.right, error.message), message=error.message)
-        if error.status in {400, 413, 415, 422} or error.message.startswith(_LASTING):
+        if error.status in {400, 413, 415, 422} or error.message.startswith(_PERMANENT_ERRORS):
             self._count(kind, "invalid")
             _LOG.error("the server refused the write of %s: %s", request.name, error.message, extra=fields)
             return WriteResult("invalid", INVALID, message=error.message)
         self._count(kind, "conflict" if error.status == 409 else "error")
         _LOG.log(logging.DEBUG if error.status == 409 else logging.INFO, "the request is tried again: %s", error, extra=fields)
-        raise Retry(str(error), error.retry_after, AWAY if error.status == 429 or error.status >= 500 else LAST_RETRY) from error
+        raise Retry(str(error), error.retry_after, UNAVAILABLE if error.status == 429 or error.status >= 500 else LAST_RETRY) from error
 
     def _count(self, kind: ApiResource, result: str) -> None:
         self._metrics.writes.labels(kind.kind, result).inc()
 
 
 def _shortened(value: Any) -> Any:
-    """The value with all texts cut: a status can be larger than the server or etcd accepts."""
+    """Cuts all texts in a value: a status can be larger than the server or etcd accepts."""
     if isinstance(value, str):
-        return value if len(value) <= _SHORT else f"{value[: _SHORT - 1]}…"
+        return value if len(value) <= _TEXT_LIMIT else f"{value[: _TEXT_LIMIT - 1]}…"
     if isinstance(value, dict):
         return {key: _shortened(item) for key, item in value.items()}
     return [_shortened(item) for item in value] if isinstance(value, list) else value

@@ -14,8 +14,7 @@ from krm_fn.cli import sync_command
 from krm_fn.config import Config
 from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import main
-from krm_fn.sync.options import Options
-from krm_fn.sync.shards import Shard
+from krm_fn.sync.options import Options, Shard
 from tests.testbed import programs
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import krm_fn
 from krm_fn.sync import leader_election
-from krm_fn.sync.access import incluster
+from krm_fn.sync.access import kubeconfig
 from tests.containers import images
 from tests.platform import admission, installation
 from tests.support import given
@@ -67,7 +67,7 @@ def pod(image, plane, folder, port):
     address = urlsplit(json.loads(plane.kubeconfig.read_text())["clusters"][0]["cluster"]["server"])
     variables = {"KUBERNETES_SERVICE_HOST": address.hostname, "KUBERNETES_SERVICE_PORT": address.port}
     variables |= {"POD_NAME": "krm-fn-sync-0", "POD_NAMESPACE": syncers.NAMESPACE}
-    flags = [*(f"--env={key}={value}" for key, value in variables.items()), f"--volume={folder}:{incluster.FOLDER}:ro"]
+    flags = [*(f"--env={key}={value}" for key, value in variables.items()), f"--volume={folder}:{kubeconfig.SERVICE_ACCOUNT}:ro"]
     arguments = [*container["args"], f"--listen=127.0.0.1:{port}"]
     started = image.engine.run("run", "--detach", "--network=host", *STRICT, *flags, image.name, *arguments).stdout.strip()
     try:

@@ -13,7 +13,7 @@ from krm_fn.config import Config
 from krm_fn.kube import labels
 from krm_fn.manifests import generated_objects
 from krm_fn.status import model_endpoints
-from krm_fn.sync import graph_applier, leader_election, namespace_leases, shards
+from krm_fn.sync import graph_applier, leader_election, namespace_leases, options
 from tests.platform import admission, installation, pages, runs
 from tests.support import given
 from tests.testbed import programs
@@ -113,7 +113,7 @@ def test_a_shard_has_its_number_and_may_hold_its_lease(tmp_path):
     assert container(objects)["args"][-1] == f"--shard=$(POD_INDEX)/{count}"
     (role,) = [each for each in objects if each["metadata"]["name"] == "krm-fn-sync-leases" and each["kind"] == "Role"]
     assert role["rules"][0]["resourceNames"] == [
-        leader_election.NAME + shards.Shard(number, count).suffix for number in range(1, count + 1)
+        leader_election.NAME + options.Shard(number, count).suffix for number in range(1, count + 1)
     ]
 
 

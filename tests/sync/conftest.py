@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from krm_fn.generate import crds as generated
-from krm_fn.sync.access.cluster_access import Cluster, Content, StaticCredentials, Trust
+from krm_fn.sync.access import Cluster, Content, StaticCredentials, Trust
 from tests.support import definitions
 from tests.testbed import control_plane as planes
 from tests.testbed import programs, proxy

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import Client
-from krm_fn.sync.object_store import Store
+from krm_fn.sync.informer import Store
 from krm_fn.sync.reflector import Listener, Reflector
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from krm_fn.sync.access.cluster_access import Cluster
+    from krm_fn.sync.access import Cluster
 
 CONFIG_MAPS = ApiResource("", "v1", "configmaps", "ConfigMap", label_selector="watched")
 

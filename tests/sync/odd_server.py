@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from krm_fn.sync.access.cluster_access import Cluster, Content, StaticCredentials, Trust
+from krm_fn.sync.access import Cluster, Content, StaticCredentials, Trust
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from krm_fn.sync import client as clients
-from krm_fn.sync.access.cluster_access import ClientIdentity, Cluster, Content, Trust
+from krm_fn.sync.access import ClientIdentity, Cluster, Content, Trust
 from krm_fn.sync.client import ApiError, Client, GarbledError, StalledError, TransportError
 from tests.sync.loops import runs
 from tests.sync.odd_server import giving

@@ -118,8 +118,8 @@ async def test_a_server_that_is_away_loses_events_and_nothing_else(fragile, betw
         task = asyncio.create_task(told.events.run())
         for number in range(300):
             told.record(uid=str(number))
-        assert told.count("dropped") == 300 - module._WAITING
-        await eventually(lambda: told.count("error") == module._WAITING)
+        assert told.count("dropped") == 300 - module._QUEUE_LIMIT
+        await eventually(lambda: told.count("error") == module._QUEUE_LIMIT)
         assert not task.done()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -131,4 +131,4 @@ async def test_no_events_if_they_are_off(fragile):
         told = Telling(fragile, client, "event-off")
         told.events = EventRecorder(client, "sync-0", told.metrics, enabled=False)
         told.record()
-        assert told.events._waiting.empty()
+        assert told.events._queue.empty()

@@ -14,7 +14,7 @@ import time
 import pytest
 
 from krm_fn.generate import crds as generated
-from krm_fn.sync.shards import Shard
+from krm_fn.sync.options import Shard
 from tests.support import definitions
 from tests.testbed import server, syncer, tampering
 from tests.testbed.fleet import Fleet

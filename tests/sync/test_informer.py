@@ -4,8 +4,7 @@ import pytest
 
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.sync.api_resources import ApiResource
-from krm_fn.sync.informer import Informer
-from krm_fn.sync.object_store import Store
+from krm_fn.sync.informer import Informer, Store
 
 DEPLOYMENTS = ApiResource("apps", "v1", "deployments", "Deployment")
 KEY = ObjectKey("apps", "Deployment", "a", "x")
@@ -32,7 +31,7 @@ def mirror(store):
             DEPLOYMENTS,
             store,
             project=lambda resource: resource["metadata"]["resourceVersion"],
-            changed=lambda *change: changes.append(change),
+            on_change=lambda *change: changes.append(change),
         )
         for _ in range(2)
     ]

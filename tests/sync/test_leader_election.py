@@ -15,9 +15,9 @@ from tests.sync.loops import eventually, runs
 @pytest.fixture
 def quick(monkeypatch):
     """The times of the election, shorter."""
-    monkeypatch.setattr(leader_election, "DURATION", 3)
-    monkeypatch.setattr(leader_election, "DEADLINE", 2.0)
-    monkeypatch.setattr(leader_election, "RETRY", 0.2)
+    monkeypatch.setattr(leader_election, "LEASE_DURATION", 3)
+    monkeypatch.setattr(leader_election, "RENEW_DEADLINE", 2.0)
+    monkeypatch.setattr(leader_election, "RETRY_PERIOD", 0.2)
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_a_released_lease_is_taken_within_two_seconds(fragile):
     async with replicas(fragile, "lease-released", "a", "b") as (first, second):
         await first.stop()
         assert not first.leads
-        assert await eventually(lambda: second.leads) <= leader_election.RETRY + 0.5
+        assert await eventually(lambda: second.leads) <= leader_election.RETRY_PERIOD + 0.5
         spec = lease(fragile, "lease-released")["spec"]
         assert (spec["holderIdentity"], spec["leaseTransitions"]) == ("b", 1)
 
@@ -161,7 +161,7 @@ async def _crash(fragile):
         await first.crash()
         began = time.monotonic()
         await eventually(lambda: second.leads)
-        assert leader_election.DURATION - 0.5 <= time.monotonic() - began <= leader_election.DURATION + 10, (
+        assert leader_election.LEASE_DURATION - 0.5 <= time.monotonic() - began <= leader_election.LEASE_DURATION + 10, (
             "soon after; a busy machine needs longer"
         )
         assert not first.leads, "its last renewal is older than the deadline"
@@ -192,7 +192,7 @@ async def _disturbed(fragile, abandoned):
         await asyncio.sleep(0.6)
         assert lease(fragile, "lease-disturbed")["metadata"]["labels"] == {"x": "y"}
         fragile.plane.client.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/lease-disturbed/leases/lead")
-        await asyncio.sleep(leader_election.DEADLINE + 0.5)
+        await asyncio.sleep(leader_election.RENEW_DEADLINE + 0.5)
         assert (first.leads, first.elections, abandoned) == (True, 1, [])
 
 
@@ -221,7 +221,7 @@ async def _silenced(fragile, between, abandoned):
         began = time.monotonic()
         between.swallow()
         await eventually(lambda: bool(abandoned))
-        assert leader_election.DEADLINE - 0.5 <= time.monotonic() - began <= leader_election.DEADLINE + 10, (
+        assert leader_election.RENEW_DEADLINE - 0.5 <= time.monotonic() - began <= leader_election.RENEW_DEADLINE + 10, (
             "soon after; a busy machine needs longer"
         )
         assert not only.leads, "nothing is written any more before the process ends"
@@ -247,8 +247,8 @@ async def test_without_the_right_nobody_leads_and_the_log_says_it_once(fragile, 
 @runs
 async def test_a_leader_survives_a_connection_that_loses_everything(fragile, between, monkeypatch, abandoned):
     """The first request on the lost connection ends in time for a second one, on a new connection."""
-    monkeypatch.setattr(leader_election, "ATTEMPT", 1.0)
-    monkeypatch.setattr(leader_election, "RETRY", 0.2)
+    monkeypatch.setattr(leader_election, "REQUEST_TIMEOUT", 1.0)
+    monkeypatch.setattr(leader_election, "RETRY_PERIOD", 0.2)
     fragile.plane.namespace("lost")
     async with Client(fragile.cluster(between.port)) as client:
         leader = Replica(client, "lost", "first")

@@ -172,7 +172,7 @@ async def test_our_marker_is_valid_from_the_first_moment(fragile):
 
 
 def test_our_marker_is_renewed_and_made_again(fragile, monkeypatch):
-    monkeypatch.setattr(namespace_leases, "RENEWAL", 0.3)
+    monkeypatch.setattr(namespace_leases, "RENEW_PERIOD", 0.3)
     _renewed(fragile)
 
 
@@ -226,7 +226,7 @@ async def test_a_marker_that_cannot_be_made_ends_the_syncer(fragile):
 
 def test_a_marker_that_cannot_be_renewed_twice_ends_the_syncer(fragile, between, monkeypatch):
     """As in the reference: after that, a cluster-wide operator would work beside us."""
-    monkeypatch.setattr(namespace_leases, "RENEWAL", 0.5)
+    monkeypatch.setattr(namespace_leases, "RENEW_PERIOD", 0.5)
     _lost(fragile, between)
 
 

@@ -26,5 +26,5 @@ def test_variables_of_a_service_with_our_name_are_no_mistake():
 
 def test_the_process_has_the_name_of_its_pod_or_of_its_host():
     """Two processes of one host are two replicas."""
-    assert options.instance({"POD_NAME": "sync-0"}) == "sync-0"
-    assert options.instance({}) == f"{socket.gethostname()}-{os.getpid()}"
+    assert options.instance_name({"POD_NAME": "sync-0"}) == "sync-0"
+    assert options.instance_name({}) == f"{socket.gethostname()}-{os.getpid()}"

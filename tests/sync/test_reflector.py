@@ -13,7 +13,7 @@ import ssl
 from itertools import pairwise
 
 from krm_fn.sync import reflector as reflectors
-from krm_fn.sync.access.cluster_access import Certificate, ClientIdentity, Cluster, Content, Trust
+from krm_fn.sync.access import Certificate, ClientIdentity, Cluster, Content, Trust
 from krm_fn.sync.api_resources import ApiResource
 from tests.sync.following import CONFIG_MAPS, following
 from tests.sync.loops import eventually, runs
@@ -52,7 +52,7 @@ async def test_follows_creations_updates_and_deletions_of_selected_objects(fragi
         assert not follower.reflector.synced.is_set()
         await follower.synced()
         assert follower.view == {"a": "1"}
-        before = follower.reflector.heard
+        before = follower.reflector.last_data
         objects.put("b", "1")
         objects.put("b", "2")
         objects.put("foreign", "1", watched="")
@@ -61,7 +61,7 @@ async def test_follows_creations_updates_and_deletions_of_selected_objects(fragi
         objects.put("c", "1")
         await eventually(lambda: "c" in follower.view)
         assert follower.changes == [("a", None, "1"), ("b", None, "1"), ("b", "1", "2"), ("b", "2", None), ("c", None, "1")]
-        assert follower.reflector.heard > before
+        assert follower.reflector.last_data > before
         objects.put("c", "1", watched="")  # loses its label
         await eventually(lambda: follower.changes[-1] == ("c", "1", None))
         assert follower.relists == 1
@@ -273,7 +273,7 @@ async def test_a_storm_of_429_is_waited_for(fragile):
 @runs
 async def test_a_forbidden_kind_is_a_problem_until_somebody_allows_it(fragile, monkeypatch, caplog):
     """The log says it once."""
-    monkeypatch.setattr(reflectors, "ASK_AGAIN", 0.3)
+    monkeypatch.setattr(reflectors, "LAST_RETRY", 0.3)
     objects = Objects(fragile, "reflector-forbidden")
     objects.put("a", "1")
     token = fragile.account("reflector-forbidden", "reader")
@@ -323,7 +323,7 @@ def widget(fragile, name, value):
 @runs
 async def test_a_definition_that_comes_goes_and_is_exchanged(fragile, between, monkeypatch):
     """A kind without definition is synced and empty. Objects of an exchanged definition are other objects, also if the watch was cut."""
-    monkeypatch.setattr(reflectors, "ASK_AGAIN", 0.3)
+    monkeypatch.setattr(reflectors, "LAST_RETRY", 0.3)
     async with following(fragile.cluster(between.port), "", kind=WIDGETS) as follower:
         await follower.synced()
         assert follower.view == {}

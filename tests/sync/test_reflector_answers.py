@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from krm_fn.sync import reflector as reflectors
-from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.access import ClusterError
 from krm_fn.sync.backoff import Backoff
 from tests.sync.following import following
 from tests.sync.loops import eventually, runs
@@ -95,7 +95,7 @@ async def test_resumes_from_the_last_version_after(reason, parts, said):
 @runs
 async def test_every_watch_has_a_version_or_asks_for_the_initial_objects(monkeypatch):
     """A watch with neither reads from etcd, and a slow reader can hurt the control plane. Every watch ends within ten minutes."""
-    monkeypatch.setattr(reflectors, "LONG_ENOUGH", 0.0)  # short delays
+    monkeypatch.setattr(reflectors, "STABLE", 0.0)  # short delays
     broken = [event("ADDED", "a", 5)]  # ends before the initial objects are complete
     answers: tuple[Any, ...] = (
         [],
@@ -200,7 +200,7 @@ def test_delays_are_spread_between_nothing_and_their_limit():
 @runs
 async def test_after_a_long_watch_delays_start_again_and_its_end_is_no_error(longest_delays, monkeypatch):
     """Without that, these watches would take at least 30 seconds."""
-    monkeypatch.setattr(reflectors, "LONG_ENOUGH", 0.0)
+    monkeypatch.setattr(reflectors, "STABLE", 0.0)
     errors, ends = [status(500, "InternalError") for _ in range(12)], [[bookmark(11)]] * 150
     began = monotonic()
     async with giving(FIRST, *errors, *ends) as (server, cluster), following(cluster, "a"):
@@ -222,7 +222,7 @@ async def test_errors_with_progress_between_them_are_resumed_from():
 async def test_an_error_of_our_own_does_not_end_the_reflector(caplog):
     async with giving(FIRST, [event("MODIFIED", "a", 11, "2")], AGAIN) as (_, cluster), following(cluster, "a") as follower:
         await follower.synced()
-        follower.reflector._mirror._changed = broken = Broken()
+        follower.reflector._informer._on_change = broken = Broken()
         await eventually(lambda: follower.reasons["bug"] >= 1)
         assert broken.called
         assert "please report it" in caplog.text
@@ -243,14 +243,14 @@ class Broken:
 @runs
 async def test_a_403_is_asked_about_soon_and_then_rarely(monkeypatch):
     """A server that just started refuses everything for a moment."""
-    monkeypatch.setattr(reflectors, "FIRST_QUESTION", 0.1)
-    monkeypatch.setattr(reflectors, "ASK_AGAIN", 0.3)
+    monkeypatch.setattr(reflectors, "FIRST_RETRY", 0.1)
+    monkeypatch.setattr(reflectors, "LAST_RETRY", 0.3)
     answers = [status(403, "Forbidden", "not yet") for _ in range(4)]
     async with giving(*answers, AGAIN) as (server, cluster), following(cluster, "a") as follower:
         await follower.synced()
         waits = [after - before for before, after in pairwise(server.times)]
         assert all(wait >= least for wait, least in zip(waits, (0.1, 0.2, 0.3, 0.3), strict=True))
-        follower.reflector._refusals = 10_000  # after some days
+        follower.reflector._forbidden_count = 10_000  # after some days
         assert follower.reflector._forbidden() == 0.3
 
 

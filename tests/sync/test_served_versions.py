@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.generate import crds
 from krm_fn.kube import labels
-from krm_fn.sync.served_versions import SERVED, ServedVersions
+from krm_fn.sync.api_resources import SERVED, ServedVersions
 from tests.support import beta, definitions
 from tests.testbed import api, control_plane, place, programs, server, syncer
 

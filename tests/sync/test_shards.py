@@ -2,8 +2,8 @@
 
 import pytest
 
-from krm_fn.sync import shards
-from krm_fn.sync.shards import Shard
+from krm_fn.sync import options
+from krm_fn.sync.options import Shard
 
 NAMESPACES = [f"team-{number}" for number in range(300)]
 
@@ -28,4 +28,4 @@ def test_one_shard_owns_everything_and_adds_nothing_to_names():
 @pytest.mark.parametrize("text", ["", "2", "0/3", "4/3", "2/0", "-1/3", "1/3/5", "a/b", " 1/3", "1.0/3"])
 def test_other_texts_are_no_shard(text):
     with pytest.raises(ValueError, match="write NUMBER/TOTAL"):
-        shards.parse(text)
+        options.parse_shard(text)

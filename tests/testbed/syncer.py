@@ -67,7 +67,7 @@ class Syncer(NamedTuple):
 _HASTY = """
 from krm_fn.sync import client, reflector
 client.Client.__init__.__kwdefaults__.update(stall=5, timeout=5)
-reflector.ASK_AGAIN = 2
+reflector.LAST_RETRY = 2
 """
 _START = "\nfrom krm_fn import __main__\n__main__.start()"
 

@@ -12,18 +12,18 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from krm_fn.sync.access.cluster_access import Certificate, ClientIdentity, ClusterError, bearer
+from krm_fn.sync.access import Certificate, ClientIdentity, ClusterError, bearer
 
 API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 TIMEOUT = 120.0
 """Seconds that a plugin may take: some of them open a browser."""
-REST = 5.0
-"""Seconds between two runs, so that a server that refuses everything does not start a program for each request."""
+MIN_INTERVAL = 5.0
+"""Seconds between two runs, so that a server that rejects everything does not start a program for each request."""
 MODES = ("Never", "IfAvailable", "Always")
 
 
 class PluginCommand(NamedTuple):
-    """The field `exec` of a user. `folder` is that of the kubeconfig; `cluster` is what the plugin asked to know about the cluster."""
+    """The field `exec` of a user, and the folder of the kubeconfig. `cluster` describes the cluster, if the plugin asks for it."""
 
     api_version: str
     command: str
@@ -41,24 +41,24 @@ class PluginCommand(NamedTuple):
 
 
 class ExecCredentials:
-    """The credentials that a program prints. They are kept until they expire or the server refuses them."""
+    """The credentials that a program prints. They are used until they expire or the server rejects them."""
 
     def __init__(self, command: PluginCommand) -> None:
         self._command = command
         self._identity: ClientIdentity | None = None
         self._expires = float("inf")
-        self._ran = -REST
+        self._ran = -MIN_INTERVAL
 
     async def identity(self, *, refresh: bool) -> ClientIdentity:
-        """The identity of now. Runs the plugin if there is none, if it has expired, or on `refresh`. Raises ClusterError."""
-        wanted = refresh or monotonic() >= self._expires
-        if self._identity is None or (wanted and monotonic() - self._ran >= REST):
+        """Returns the current identity. Runs the plugin if there is none, if it has expired, or on `refresh`. Raises ClusterError."""
+        is_outdated = refresh or monotonic() >= self._expires
+        if self._identity is None or (is_outdated and monotonic() - self._ran >= MIN_INTERVAL):
             self._ran = monotonic()
             self._identity, self._expires = self._read(await _run(self._command))
         return self._identity
 
     def _read(self, text: bytes) -> tuple[ClientIdentity, float]:
-        """The identity in an ExecCredential, and the monotonic time of its end."""
+        """Reads the identity in an ExecCredential, and the monotonic time of its expiry."""
         name = self._command.command
         try:
             credential = json.loads(text)
@@ -70,9 +70,9 @@ class ExecCredentials:
                 f"the credential plugin {name} did not print an ExecCredential; run it by hand and look at its output"
             ) from error
         if version != self._command.api_version:
-            wanted = self._command.api_version
+            expected = self._command.api_version
             raise ClusterError(
-                f"the credential plugin {name} printed {version} instead of {wanted}; correct exec.apiVersion in the kubeconfig"
+                f"the credential plugin {name} printed {version} instead of {expected}; correct exec.apiVersion in the kubeconfig"
             )
         if not token and not (chain and key):
             raise ClusterError(f"the credential plugin {name} printed neither a token nor a certificate with its key; log in with it again")
@@ -81,7 +81,7 @@ class ExecCredentials:
 
 
 async def _run(command: PluginCommand) -> bytes:
-    """The output of the plugin. Its messages go to our stderr."""
+    """Runs the plugin and returns its output. Its messages go to our stderr."""
     program = _program(command)
     if command.mode == "Always" and not command.interactive:
         raise ClusterError(f"the credential plugin {command.command} needs a terminal (interactiveMode: Always); start krm-fn in one")
@@ -109,7 +109,7 @@ async def _run(command: PluginCommand) -> bytes:
 
 
 def _program(command: PluginCommand) -> str:
-    """The plugin's path: a name is searched in PATH, a relative path starts at the folder of the kubeconfig."""
+    """Finds the plugin: a name is searched in PATH, a relative path starts at the folder of the kubeconfig."""
     name = command.command
     path = shutil.which(str(command.folder / name) if os.sep in name else name)
     if path is None:
@@ -120,7 +120,7 @@ def _program(command: PluginCommand) -> str:
 
 
 def _remaining(timestamp: object) -> float:
-    """The seconds until an RFC 3339 time; infinite without one. Raises ValueError."""
+    """Returns the seconds until an RFC 3339 time; infinite without one. Raises ValueError."""
     if not timestamp:
         return float("inf")
     end = datetime.fromisoformat(str(timestamp))

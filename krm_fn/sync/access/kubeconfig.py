@@ -1,4 +1,7 @@
-"""Reads kubeconfig files as kubectl does ("Organizing Cluster Access Using kubeconfig Files" in the Kubernetes documentation)."""
+"""Reads kubeconfig files as kubectl does, and the service account of a pod.
+
+See "Organizing Cluster Access Using kubeconfig Files" in the Kubernetes documentation.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.sync.access import incluster
-from krm_fn.sync.access.cluster_access import Cluster, ClusterError, Content, StaticCredentials, Trust
+from krm_fn.sync.access import Cluster, ClusterError, Content, StaticCredentials, Trust
 from krm_fn.sync.access.exec_credentials import API_VERSIONS, MODES, ExecCredentials, PluginCommand
 from krm_fn.yamlio import reader
 
 if TYPE_CHECKING:
-    from krm_fn.sync.access.cluster_access import Credentials
+    from collections.abc import Mapping
 
+    from krm_fn.sync.access import Credentials
+
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 LISTS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 EXTENSION = "client.authentication.k8s.io/exec"
 UNSUPPORTED_USER = {
@@ -26,17 +31,43 @@ UNSUPPORTED_USER = {
 
 
 def find(path: Path | None = None, context: str | None = None) -> Cluster:
-    """The cluster of the arguments; without arguments that of KUBECONFIG, then that of the pod, then that of ~/.kube/config.
+    """Finds the cluster of the arguments; without arguments that of KUBECONFIG, then that of the pod, then that of ~/.kube/config.
 
     Raises ClusterError.
     """
-    if path is None and context is None and not os.environ.get("KUBECONFIG") and incluster.available():
-        return incluster.load()
+    if path is None and context is None and not os.environ.get("KUBECONFIG") and is_in_cluster():
+        return in_cluster()
     return load(path, context)
 
 
+def is_in_cluster(environment: Mapping[str, str] = os.environ) -> bool:
+    """Returns True inside a pod."""
+    return bool(environment.get("KUBERNETES_SERVICE_HOST") and environment.get("KUBERNETES_SERVICE_PORT"))
+
+
+def in_cluster(folder: Path = SERVICE_ACCOUNT, environment: Mapping[str, str] = os.environ) -> Cluster:
+    """Reads the cluster of the pod, with its service account (client-go: InClusterConfig). Raises ClusterError if the pod has no token.
+
+    Kubelet replaces the token at 80 % of its life; each request looks for a new one.
+    """
+    host, port = environment.get("KUBERNETES_SERVICE_HOST", ""), environment.get("KUBERNETES_SERVICE_PORT", "")
+    if not (host and port):
+        raise ClusterError("the environment has no KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT; outside a pod pass --kubeconfig")
+    token = folder / "token"
+    if not token.exists():
+        raise ClusterError(f"{token} does not exist; mount a service account token into the pod")
+    namespace = folder / "namespace"
+    return Cluster(
+        f"https://{f'[{host}]' if ':' in host else host}:{port}",
+        Trust(Content(path=folder / "ca.crt")),
+        StaticCredentials(Content(path=token)),
+        namespace=namespace.read_text().strip() if namespace.exists() else "default",
+        in_cluster=True,
+    )
+
+
 def load(path: Path | None = None, context: str | None = None) -> Cluster:
-    """The cluster of a context: of the file `path`, or of the files in KUBECONFIG, or of ~/.kube/config. Raises ClusterError.
+    """Reads the cluster of a context: of the file `path`, or of the files in KUBECONFIG, or of ~/.kube/config. Raises ClusterError.
 
     `context` is by default the current context. Of several files, the first that sets a value or a name wins.
     """
@@ -44,9 +75,9 @@ def load(path: Path | None = None, context: str | None = None) -> Cluster:
     name = context or config["current-context"]
     if not name:
         raise ClusterError(f"the kubeconfig has no current-context; pass --context with one of {_names(config['contexts'])}")
-    chosen = _entry(config, "contexts", name)[0]
-    cluster, folder = _entry(config, "clusters", _text(chosen, "cluster"))
-    user_name = _text(chosen, "user")
+    fields = _entry(config, "contexts", name)[0]
+    cluster, folder = _entry(config, "clusters", _text(fields, "cluster"))
+    user_name = _text(fields, "user")
     user, user_folder = _entry(config, "users", user_name) if user_name else ({}, folder)
     if cluster.get("proxy-url"):
         raise ClusterError("krm-fn does not know proxy-url; connect without a proxy, for example through `kubectl proxy`")
@@ -56,22 +87,22 @@ def load(path: Path | None = None, context: str | None = None) -> Cluster:
     trust = Trust(
         _content(cluster, "certificate-authority", folder), not cluster.get("insecure-skip-tls-verify"), _text(cluster, "tls-server-name")
     )
-    return Cluster(server, trust, _credentials(user, user_folder, cluster, trust), namespace=_text(chosen, "namespace") or "default")
+    return Cluster(server, trust, _credentials(user, user_folder, cluster, trust), namespace=_text(fields, "namespace") or "default")
 
 
 def _files(path: Path | None) -> list[Path]:
     if path is not None:
         return [path]
-    listed = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
-    files = [path_ for path_ in listed or [Path.home() / ".kube" / "config"] if path_.exists()]
+    paths = [Path(part) for part in os.environ.get("KUBECONFIG", "").split(os.pathsep) if part]
+    files = [file for file in paths or [Path.home() / ".kube" / "config"] if file.exists()]
     if not files:
-        wanted = ", ".join(str(path_) for path_ in listed) or "~/.kube/config"
-        raise ClusterError(f"{wanted} does not exist; pass --kubeconfig FILE, or set KUBECONFIG")
+        names = ", ".join(map(str, paths)) or "~/.kube/config"
+        raise ClusterError(f"{names} does not exist; pass --kubeconfig FILE, or set KUBECONFIG")
     return files
 
 
 def _merged(files: list[Path]) -> dict[str, Any]:
-    """The current context, and each list as a mapping from names to pairs of an entry and the folder of its file."""
+    """Merges files to the current context, and to each list as a mapping from names to pairs of an entry and the folder of its file."""
     merged: dict[str, Any] = {"current-context": ""} | {list_name: {} for list_name in LISTS}
     for file in files:
         config = _read(file)
@@ -120,22 +151,20 @@ def _credentials(user: dict[str, Any], folder: Path, cluster: dict[str, Any], tr
     return StaticCredentials(token, login, chain, key)
 
 
-def _command(written: dict[str, Any], folder: Path, cluster: dict[str, Any], trust: Trust) -> PluginCommand:
-    version, mode = _text(written, "apiVersion"), _text(written, "interactiveMode") or "IfAvailable"
+def _command(exec_: dict[str, Any], folder: Path, cluster: dict[str, Any], trust: Trust) -> PluginCommand:
+    version, mode = _text(exec_, "apiVersion"), _text(exec_, "interactiveMode") or "IfAvailable"
     if version not in API_VERSIONS:
         raise ClusterError(f"exec.apiVersion {version!r} is not known; use {' or '.join(API_VERSIONS)}")
     if mode not in MODES:
         raise ClusterError(f"exec.interactiveMode {mode!r} is not known; use {', '.join(MODES)}")
-    environment = {_text(entry, "name"): _text(entry, "value") for entry in written.get("env") or [] if isinstance(entry, dict)}
-    arguments = tuple(str(entry) for entry in written.get("args") or [])
-    cluster_info = _cluster_info(cluster, trust) if written.get("provideClusterInfo") else None
-    return PluginCommand(
-        version, _text(written, "command"), arguments, environment, mode, _text(written, "installHint"), folder, cluster_info
-    )
+    environment = {_text(entry, "name"): _text(entry, "value") for entry in exec_.get("env") or [] if isinstance(entry, dict)}
+    arguments = tuple(str(entry) for entry in exec_.get("args") or [])
+    cluster_info = _cluster_info(cluster, trust) if exec_.get("provideClusterInfo") else None
+    return PluginCommand(version, _text(exec_, "command"), arguments, environment, mode, _text(exec_, "installHint"), folder, cluster_info)
 
 
 def _cluster_info(cluster: dict[str, Any], trust: Trust) -> dict[str, Any]:
-    """The cluster for a plugin: the kind `Cluster` of its API."""
+    """Returns the cluster for a plugin: the kind `Cluster` of its API."""
     extensions = {_text(entry, "name"): entry.get("extension") for entry in cluster.get("extensions") or [] if isinstance(entry, dict)}
     info = {
         "server": cluster["server"],
@@ -148,7 +177,7 @@ def _cluster_info(cluster: dict[str, Any], trust: Trust) -> dict[str, Any]:
 
 
 def _content(entry: dict[str, Any], field: str, folder: Path) -> Content:
-    """A file of the kubeconfig, or the data that overrides it."""
+    """Reads a file that the kubeconfig names, or the data that overrides it."""
     if data := _text(entry, f"{field}-data"):
         try:
             return Content(base64.b64decode("".join(data.split()), validate=True))

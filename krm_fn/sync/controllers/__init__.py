@@ -1,7 +1,7 @@
-"""Controllers: each class keeps the resources of one Dynamo kind in one respect, and each module has the classes of one feature.
+"""Controllers: each class reconciles the resources of one Dynamo kind for one feature (controller-runtime: Reconciler).
 
-A module lists its classes in `CONTROLLERS`, by name. A controller reads the cache only, computes the desired state, and lets the writer
-write the difference. It sees no event while it reconciles, so a missed or repeated event changes nothing.
+Each module has the controllers of one feature in `CONTROLLERS`, by name. A controller reads the cache, computes the desired state, and
+writes the difference. `reconcile` gets the key of a resource and no event, so a missed or repeated event changes nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from krm_fn.kube import identity
 from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.status import cached_object, conditions, graph_status, replica_status
 from krm_fn.sync import logs
-from krm_fn.sync.api_resources import ApiResource
+from krm_fn.sync.api_resources import SERVED, ApiResource
 from krm_fn.sync.event_recorder import NORMAL, WARNING
-from krm_fn.sync.served_versions import SERVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,15 +30,15 @@ if TYPE_CHECKING:
     from krm_fn.status.replica_status import StatusReader
     from krm_fn.status.sync_features import SyncFeatures
     from krm_fn.sync.event_recorder import EventRecorder
+    from krm_fn.sync.informer import StoredObject
     from krm_fn.sync.informer_cache import InformerCache
-    from krm_fn.sync.object_store import StoredObject
     from krm_fn.sync.writer import Writer, WriteResult
 
 _LOG = logging.getLogger(__name__)
 
 
 class ObjectEvent(NamedTuple):
-    """A change of one object. None means an object that did not exist, or does not exist any more.
+    """A change of one object. `before` is None for a new object, `after` for a deleted one.
 
     `affected` are the Dynamo resources whose status may change with it.
     """
@@ -60,10 +59,10 @@ class Watch(NamedTuple):
 class ControllerContext(NamedTuple):
     """The parts of the syncer that controllers use.
 
-    `update_cache(kind, resource, by)` puts the answer to a write into the cache, without a call of the controller `by`. `config` is the
-    configuration of graphs that are rendered here. `outside(home, namespace, field)` returns why the graph of a request in namespace
-    `home` may not go into a namespace, which `field` of the request names, and what to do; empty if it may. `served(kind)` is the version
-    of a kind on the server.
+    `update_cache(kind, resource, by)` stores the object in the answer to a write, and enqueues it for all controllers but `by`. `config` is
+    the configuration of graphs that are rendered here. `namespace_problem(request_namespace, namespace, field)` explains why the graph of a
+    request may not go into a namespace, which `field` of the request names; empty if it may. `served(kind)` is the version of a kind on the
+    server.
     """
 
     cache: InformerCache
@@ -72,14 +71,14 @@ class ControllerContext(NamedTuple):
     features: SyncFeatures
     update_cache: Callable[[ApiResource, Resource, Controller], None]
     config: Config
-    outside: Callable[[str, str, str], str]
+    namespace_problem: Callable[[str, str, str], str]
     served: Callable[[ApiResource], str]
     loras: LoraLoader | None = None
     """None without the feature `loras`."""
 
 
 class Controller:
-    """The hooks of one controller."""
+    """A controller with the default hooks."""
 
     kind: ClassVar[ApiResource]
     """The kind of the resources that it reconciles."""
@@ -130,7 +129,7 @@ class Controller:
         return result
 
     def record_event(self, entry: StoredObject[Any], reason: str, message: str, *, warning: bool = False) -> None:
-        """Records what happened to a resource, as an event and as a line of the log."""
+        """Records an event about a resource, and logs its message."""
         key = entry.value.key
         self.context.events.record(self.kind, key, entry.uid, WARNING if warning else NORMAL, reason, message)
         _LOG.log(logging.WARNING if warning else logging.INFO, "%s", message, extra=logs.about(namespace=key.namespace, name=key.name))
@@ -141,7 +140,10 @@ class Controller:
         return await self.context.writer.scale(kind, request.key, request.replicas)
 
     def next_reconcile(self, result: WriteResult | None, owner: CachedObject, now: str) -> float | None:
-        """Returns the seconds after `write_status`. `owner` has the annotation `workloads`: with pods, a status also changes by time."""
+        """Returns the seconds until the next reconcile, after `write_status`. With the feature `pods`, a status also changes by time.
+
+        `owner` is the resource with the annotation `workloads`.
+        """
         if result is not None and result.pause is not None:
             return result.pause
         features = self.context.features
@@ -168,8 +170,8 @@ def workload_watches(features: SyncFeatures) -> Iterable[Watch]:
 
 def workload_kind(reader: StatusReader, selector: str | None = None) -> ApiResource:
     """Returns the kind of a status reader, with one of its selectors; by default the first."""
-    chosen = reader.label_selectors[0] if selector is None else selector
-    return ApiResource(reader.group, reader.version, reader.resource, reader.kind, chosen)
+    label_selector = reader.label_selectors[0] if selector is None else selector
+    return ApiResource(reader.group, reader.version, reader.resource, reader.kind, label_selector)
 
 
 GRAPHS = dynamo_kind(cached_object.GRAPH)

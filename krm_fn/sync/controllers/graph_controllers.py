@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.status.cached_object import CachedObject
     from krm_fn.sync.controllers import ControllerContext
-    from krm_fn.sync.object_store import StoredObject
+    from krm_fn.sync.informer import StoredObject
 
 _UNKNOWN = "unknown"
 

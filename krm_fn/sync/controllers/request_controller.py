@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krm_fn.status.cached_request import CachedRequest
     from krm_fn.status.sync_features import SyncFeatures
     from krm_fn.sync.controllers import ControllerContext, ObjectEvent
-    from krm_fn.sync.object_store import StoredObject
+    from krm_fn.sync.informer import StoredObject
 
 JOBS = ApiResource(request_profiling.GROUP, "v1", "jobs", request_profiling.KIND, labels.REQUEST)
 OUTPUTS = ApiResource("", "v1", "configmaps", "ConfigMap", f"{labels.REQUEST_NAME},!{labels.REQUEST_NAMESPACE}")
@@ -59,7 +59,7 @@ class RequestController(Controller):
 
         super().__init__(context)
         self._outputs = ProfilerOutputs()
-        self._deployer = GraphDeployer(context.writer, context.config, context.outside, lambda: context.served(GRAPHS))
+        self._deployer = GraphDeployer(context.writer, context.config, context.namespace_problem, lambda: context.served(GRAPHS))
         self._targets: dict[ObjectKey, ObjectKey] = {}
         """The graph of each request."""
         self._created: dict[ObjectKey, tuple[CachedObject, float]] = {}

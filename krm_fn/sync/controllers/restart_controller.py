@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from krm_fn.status.rolling_restart import RestartAnnotation
     from krm_fn.status.sync_features import SyncFeatures
     from krm_fn.sync.controllers import ControllerContext
-    from krm_fn.sync.object_store import StoredObject
+    from krm_fn.sync.informer import StoredObject
     from krm_fn.sync.writer import WriteResult
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.status.replica_scaling import AdapterReadiness
     from krm_fn.status.sync_features import SyncFeatures
     from krm_fn.sync.controllers import ControllerContext, ObjectEvent
-    from krm_fn.sync.object_store import StoredObject
+    from krm_fn.sync.informer import StoredObject
 
 AGAIN = 30.0
 """Seconds until replicas of a graph that another program takes back are written again. A GitOps tool with other settings may do that at

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from krm_fn.sync.access import exec_credentials, incluster, kubeconfig
-from krm_fn.sync.access.cluster_access import ClusterError
+from krm_fn.sync.access import ClusterError, exec_credentials, kubeconfig
 from krm_fn.sync.client import ApiError, Client, TransportError
 from tests.sync.loops import runs
 
@@ -270,7 +269,7 @@ class ExecCredentials:
 
 @pytest.fixture
 def plugin(tmp_path, monkeypatch):
-    monkeypatch.setattr(exec_credentials, "REST", 0.0)
+    monkeypatch.setattr(exec_credentials, "MIN_INTERVAL", 0.0)
     return ExecCredentials(tmp_path)
 
 
@@ -330,7 +329,7 @@ async def test_expired_credentials_of_a_plugin_are_not_used(fragile, write, plug
 
 @runs
 async def test_a_server_that_refuses_everything_does_not_start_a_plugin_for_each_request(write, plugin, monkeypatch):
-    monkeypatch.setattr(exec_credentials, "REST", 60.0)
+    monkeypatch.setattr(exec_credentials, "MIN_INTERVAL", 60.0)
     plugin.say(token="wrong")  # noqa: S106
     async with Client(kubeconfig.load(write(exec_user()))) as client:
         for _ in range(3):
@@ -385,7 +384,7 @@ async def test_a_pod_uses_the_token_that_kubelet_renews(fragile, pod):
     folder, environment = pod
     link = folder.with_name("link")
     link.symlink_to(folder)
-    cluster = incluster.load(link, environment)
+    cluster = kubeconfig.in_cluster(link, environment)
     assert (cluster.namespace, cluster.in_cluster) == ("team-a", True)
     async with Client(cluster) as client:
         assert await ask(client) == "system:serviceaccount:incluster:first"
@@ -403,7 +402,7 @@ def test_find_prefers_arguments_then_kubeconfig_then_the_pod(pod, write, monkeyp
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("KUBECONFIG", raising=False)
-    monkeypatch.setattr(incluster.load, "__defaults__", (folder, os.environ))
+    monkeypatch.setattr(kubeconfig.in_cluster, "__defaults__", (folder, os.environ))
     assert kubeconfig.find().in_cluster
     file = write({})
     assert not kubeconfig.find(file).in_cluster
@@ -424,10 +423,10 @@ POD_ERRORS = [
 @pytest.mark.parametrize(("reason", "environment", "said"), POD_ERRORS, ids=[row[0] for row in POD_ERRORS])
 def test_a_pod_without_service_account(reason, environment, said):
     with pytest.raises(ClusterError, match=said):
-        incluster.load(Path("/nonexistent"), environment)
+        kubeconfig.in_cluster(Path("/nonexistent"), environment)
 
 
 def test_an_address_of_ipv6_has_brackets(pod):
     folder, _ = pod
     environment = {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}
-    assert incluster.load(folder, environment).server == "https://[fd00::1]:443"
+    assert kubeconfig.in_cluster(folder, environment).server == "https://[fd00::1]:443"
