@@ -43,7 +43,7 @@ _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN
     "--root",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The root folder of the build. With it, findings have the lines of files that kustomize (originAnnotations) or kpt names.",
+    help="The root folder of the build. Findings then show the lines of the files that kustomize (originAnnotations) or kpt names.",
 )
 @click.option(
     "-o",

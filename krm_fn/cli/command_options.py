@@ -86,7 +86,7 @@ def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: 
     )
     @click.option("-n", "--namespace", metavar="NAME", callback=namespace, help="The namespace of Dynamo resources that do not set one.")
     @click.option(
-        "--exclude", metavar="GLOB", multiple=True, help="Do not read files and folders in a folder PATH that match. Can be repeated."
+        "--exclude", metavar="GLOB", multiple=True, help="Skip files and folders below PATH that match this pattern. Can be repeated."
     )
     @functools.wraps(verb)
     def wrapped(

@@ -38,6 +38,8 @@ def comment(*, path: str, name: str, existing: bool) -> None:
     In GitHub Actions, set the environment variable GITHUB_TOKEN, and give the job the permission pull-requests: write. In GitLab CI, set
     GITLAB_TOKEN. The CI system sets all other variables.
 
+    Exit codes: 0 the comment is written, or --existing finds no earlier comment; 1 errors; 2 wrong usage.
+
     \b
       krm-fn diff --old "$BASE" --format markdown graphs/ > comment.md
       krm-fn comment comment.md

@@ -54,7 +54,12 @@ class _NativeObjects(NamedTuple):
     help="The version to write. The default is v1beta1.",
 )
 @click.option("-w", "--write", "in_place", is_flag=True, help="Rewrite the files. By default, they are printed.")
-@click.option("--native", "as_native", is_flag=True, help="Write claims and Ingresses as resources, and preserve no fields in annotations.")
+@click.option(
+    "--native",
+    "as_native",
+    is_flag=True,
+    help="Write PersistentVolumeClaims and Ingresses as resources, and preserve no fields in annotations.",
+)
 @command_options.inputs
 @command_options.policy
 @click.pass_context
@@ -67,8 +72,8 @@ def convert(  # noqa: PLR0913 - one for each option
     and requests of the other version. It does not change other documents, or comments outside of converted documents.
 
     Some fields have no equivalent in the new version. krm-fn preserves them in the same annotation as the Dynamo operator, so that a
-    conversion back restores them. With --native, it writes claims and Ingresses as separate resources, moves labels and annotations of
-    services into pod templates, and reports every other such field in a warning.
+    conversion back restores them. With --native, it writes PersistentVolumeClaims and Ingresses as separate resources, moves labels and
+    annotations of services into pod templates, and reports every other such field in a warning.
 
     Findings are printed to stderr. With an error, krm-fn prints and writes no resource.
 

@@ -26,7 +26,7 @@ _PAINT = {
 }
 _COLOURS = {word: colour for colour, words in _PAINT.items() for word in words}
 _NAMED = 3
-"""The exit code if something is so that --fail-on names."""
+"""The exit code if a condition of --fail-on holds."""
 
 
 def _words(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -100,8 +100,8 @@ def diff(  # noqa: PLR0913 - one for each option
     The forecast lists the services that restart, the GPUs that they use and interrupt, and the changes that the cluster rejects. With
     --nodes, it also says if the rollouts can finish.
 
-    Exit codes: 0 no errors; 1 errors; 2 wrong usage; 3 a condition of --fail-on holds. Errors of the new state have priority over
-    --fail-on, and --fail-on has priority over rejected changes.
+    Exit codes: 0 no errors; 1 errors, or a change that the cluster rejects; 2 wrong usage; 3 a condition of --fail-on holds. If there are
+    errors, the code is 1. Otherwise, a condition of --fail-on gives 3, also if the cluster rejects a change.
 
     \b
       krm-fn diff --old main graphs/

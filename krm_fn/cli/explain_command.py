@@ -49,10 +49,8 @@ class _Topic(click.Path):
 @functools.partial(command_options.inputs, kind=_Topic(), name="CODE|PATH...")
 @click.option("--object", "named", metavar="KIND/NAME", help="Explain only this object.")
 @click.option("--field", metavar="PATH", help="Explain only this field and the fields below it, for example spec.replicas.")
-@click.option(
-    "--from", "line", metavar="FILE:LINE", help="Show only the fields that this line of a graph or of a configuration reaches or decides."
-)
-@click.option("--unused", is_flag=True, help="Report fields of graphs that reach no object, as warnings.")
+@click.option("--from", "line", metavar="FILE:LINE", help="Show only the fields that this line of a graph or a configuration affects.")
+@click.option("--unused", is_flag=True, help="Report fields of graphs that affect no object, as warnings.")
 @click.option(
     "-o",
     "--output",

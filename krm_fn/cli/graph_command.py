@@ -41,14 +41,15 @@ _SECONDS = 120
 def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None, style: str) -> None:
     """Draw diagrams of graphs with their services and connections.
 
-    PATH is a file, a folder or stdin (-). Each service shows its type, engine, replicas, nodes, GPUs and ports. Connections show ingresses,
-    discovery, prefill to decode, scaling, NATS, etcd, claims, models and endpoint pickers.
+    PATH is a file, a folder or stdin (-). Each service shows its type, engine, replicas, nodes, GPUs and ports. Arrows show ingresses,
+    discovery, the KV cache from prefill to decode, scaling, NATS, etcd, PersistentVolumeClaims, models and endpoint pickers.
 
-    With --old, new, removed and restarting services have a colour and a label. The forecast of krm-fn diff finds the services that
-    restart. A graph that has an error in one of the states is left out.
+    With --old, the diagram marks new, removed and restarting services with a colour and a label. The services that restart are those that
+    krm-fn diff forecasts.
 
-    The formats mermaid and dot are text. The formats svg and html need the program dot of graphviz. If a graph has an error, krm-fn draws
-    the others.
+    If a graph has an error, krm-fn draws only the other graphs. With --old, an error in either state counts.
+
+    The formats mermaid and dot are text. The formats svg and html need the program dot of graphviz.
 
     Exit codes: 0 no errors; 1 errors; 2 wrong usage.
 

@@ -53,7 +53,7 @@ _SHOWN = 500  # characters of the output of a failing command
     "--root",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The root folder of the build. With it, images have the lines of files that kustomize or kpt names.",
+    help="The root folder of the build. Uses then show the lines of the files that kustomize (originAnnotations) or kpt names.",
 )
 @click.option("-o", "--output", "--format", "style", type=click.Choice([*FORMATS]), default="text", help="The format. The default is text.")
 @command_options.policy
@@ -72,7 +72,7 @@ def images(  # noqa: PLR0913 - one for each option
     """List the images that pods need.
 
     PATH is a file, a folder or stdin (-). The list has the images of containers, init containers and image volumes, in rendered objects
-    and in other workload objects of the PATHs. Each use has its object and the line that sets the image.
+    and in other workload objects of the PATHs. For each use, the list shows the object and the line that sets the image.
 
     With --lock, an image without a digest in FILE is an error. With --resolve, krm-fn runs CMD for each image without a digest. It
     replaces {} in CMD by the image, starts no shell, and reads the digest from stdout. With both options, krm-fn writes new digests into

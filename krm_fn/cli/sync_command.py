@@ -63,7 +63,7 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
 )
 @click.option("--restarts/--no-restarts", default=False, show_default=True, help="Restart services in the order of spec.restart.")
 @click.option("--scaling/--no-scaling", default=True, show_default=True, help="Scale the workloads of scaling adapters.")
-@click.option("--grove-counts/--no-grove-counts", default=True, show_default=True, help="Scale Grove's objects to the rendered counts.")
+@click.option("--grove-counts/--no-grove-counts", default=True, show_default=True, help="Scale Grove's objects to the rendered replicas.")
 @click.option(
     "--graph-replicas/--no-graph-replicas",
     default=False,
@@ -119,6 +119,8 @@ def sync(ctx: click.Context, /, **given: Any) -> None:
     graphs with the annotation dynamo.krm-fn.io/workloads get a status. A render writes this annotation.
 
     Each option can also be set with an environment variable: KRM_FN_SYNC_ and the name in capitals, for example KRM_FN_SYNC_LOG_LEVEL.
+
+    Exit codes: 0 after SIGTERM or Ctrl-C; 1 after a failure; 2 wrong usage.
 
     \b
       krm-fn sync                                        # all namespaces of the kubeconfig's cluster
