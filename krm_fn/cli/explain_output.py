@@ -71,10 +71,10 @@ def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: se
     if len(field.origins) > _MOST:
         yield "and", f"{len(field.origins) - _MOST} more"
     for origin in field.placed:
-        yield "placed by", _described(origin, locations, shown_rules)[1]
+        yield "set by", _described(origin, locations, shown_rules)[1]
     for overridden in field.won:
         words = "; ".join(" ".join(_described(origin, locations, shown_rules)) for origin in _first(overridden.origins))
-        yield "won over", f"{printed_values.value(overridden.value)}: {words}"
+        yield "overrides", f"{printed_values.value(overridden.value)}: {words}"
 
 
 def _first(origins: Sequence[LeafOrigin]) -> list[LeafOrigin]:

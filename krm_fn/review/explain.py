@@ -35,7 +35,7 @@ class LeafOrigin(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """A value that the value of a field won over, and its origins."""
+    """A value that a field overrides, and its origins."""
 
     value: Any
     origins: tuple[LeafOrigin, ...]
@@ -44,7 +44,7 @@ class Replaced(NamedTuple):
 class ExplainedField(NamedTuple):
     """A leaf of an object with its origins; without any, the origin is unknown.
 
-    `placed` are the rules that put the value there, if they are not among the origins.
+    `placed` are the rules that set the field, if they are not among the origins.
     """
 
     path: Path

@@ -63,7 +63,7 @@ def test_a_setting_has_its_line_and_a_default_says_so(graph, tmp_path):
 
 def test_a_field_names_what_it_won_over(graph):
     graph.write_text(console.GRAPH.replace('engine:1"}', 'engine:1", command: [python3, -m, dynamo.vllm]}'))
-    assert 'won over  ["/bin/sh", "-c"]: rule' in said("--object", "Deployment/chat-worker", graph)
+    assert 'overrides ["/bin/sh", "-c"]: rule' in said("--object", "Deployment/chat-worker", graph)
 
 
 def test_json_follows_its_schema(graph):
