@@ -23,6 +23,8 @@ def test_that_waits(tmp_path):
         print("started", flush=True)
         time.sleep(600)
 """
+PYTEST = "import signal, sys, pytest; signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(pytest.main(sys.argv[1:]))"
+"""Handles SIGINT, which a child ignores if this test runs in the background of a shell script."""
 SHELL = ["/bin/sh", "-c", "while :; do sleep 600 & wait; done", "FOLDER"]
 """A server that starts another program, and waits for it."""
 
@@ -47,7 +49,7 @@ def run(folder, command, *, paused=False):
     tests.write_text(TESTS.format(command=words, paused=paused))
     options = ["-s", "-p", "no:cacheprovider", "--rootdir", str(folder), "--basetemp", str(folder / "temporary"), "-c", "/dev/null"]
     environment = {"PYTHONPATH": str(programs.ROOT), "PATH": "/usr/bin:/bin"}
-    started = [sys.executable, "-m", "pytest", *options, str(tests)]
+    started = [sys.executable, "-c", PYTEST, *options, str(tests)]
     process = subprocess.Popen(started, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout
     for line in process.stdout:
@@ -65,7 +67,10 @@ def test_an_ended_run_leaves_no_process(tmp_path, number, paused):
         assert len(left(tmp_path)) > 2
     finally:
         process.send_signal(number)
-        process.communicate(timeout=30)
+        try:
+            process.communicate(timeout=30)
+        finally:
+            process.kill()
     server.eventually(lambda: left(tmp_path) == [], 3)
 
 
