@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from krm_fn import ownership, resolve, results, rules
+from krm_fn import resolve, results, rules
 from krm_fn.config import Config
 from krm_fn.convert import deprecated_fields
 from krm_fn.kube import identity
 from krm_fn.kube.types import Labels, Resource
-from krm_fn.manifests import generated_objects, graph_objects
-from krm_fn.ownership import Generated
+from krm_fn.manifests import graph_objects, ownership
+from krm_fn.manifests.ownership import Generated
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import cluster, source_version
+from krm_fn.resolve import cluster, release_choice
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity
-from krm_fn.rules import identity_rules, ignore_rules
+from krm_fn.rules import graph_rules, ignore_rules
 from krm_fn.schema import invalid_fields, schema_check
 
 API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
@@ -110,16 +110,16 @@ def expand(resources: Sequence[Resource], config: Config) -> Expansion:
     Items that do not change come back as the same objects. The function never raises for user input, and an error in one resource does
     not hide findings about the others.
     """
-    facts, secret_findings = cluster.read(generated_objects.written(resources), config)
+    facts, secret_findings = cluster.read(ownership.written(resources), config)
     default_namespace = config.namespace or cluster.NAMESPACE
     images, image_findings = deprecated_fields.images(resources, default_namespace)
     context = _Context(config, facts, images)
     expanded = [_expand_item(resource, context) for resource in resources]
     items = [item for expansion in expanded for item in expansion.items]
     generated = [entry for expansion in expanded for entry in expansion.generated]
-    owners = {ownership.owner(resource, cluster.namespace(resource, config)) for resource in filter(identity.is_dynamo, resources)}
-    output, conflicts = ownership.merge(items, generated, owners, default_namespace, generated_objects.is_prunable)
-    findings = [*secret_findings, *image_findings, *identity_rules.check_duplicates(resources, config), *conflicts]
+    by_owner = ownership.owners_among(resources, default_namespace)
+    output, conflicts = ownership.merge(items, generated, by_owner, default_namespace)
+    findings = [*secret_findings, *image_findings, *graph_rules.check_duplicates(by_owner), *conflicts]
     findings.extend(finding for expansion in expanded for finding in expansion.findings)
     return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
 
@@ -139,7 +139,7 @@ def _expander_of(resource: Resource) -> _Expander | None:
     """Returns the expander of a resource; None for other kinds, and for a component that was generated from a graph."""
     ref = results.ref(resource)
     expander = _expander(ref.api_version, ref.kind)
-    return None if expander is None or generated_objects.is_generated(resource) else expander
+    return None if expander is None or ownership.is_generated(resource) else expander
 
 
 def _expand_resource(resource: Resource, expander: _Expander, context: _Context) -> _ExpandedItem:
@@ -149,11 +149,11 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
     if results.failed(findings):
         return _ExpandedItem([resource], [], findings)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
-    source = source_version.source(written, context.config)
+    source = release_choice.source(written, context.config)
     items = ownership.source(source, expander.annotations(plan, source.get("spec")), context.config.source)
-    objects = [source_version.beside(source, item) for item in expander.render(plan, pods)]
-    findings.extend(source_version.check(written, context.config))
-    return _ExpandedItem(list(items), generated_objects.owned(written, objects), findings)
+    objects = release_choice.beside(source, expander.render(plan, pods))
+    findings.extend(release_choice.check_source(written, context.config))
+    return _ExpandedItem(list(items), ownership.owned(written, objects), findings)
 
 
 def _check_plan(resource: Resource, expander: _Expander, context: _Context, conversion_findings: list[Result]) -> _CheckedPlan:
@@ -164,7 +164,7 @@ def _check_plan(resource: Resource, expander: _Expander, context: _Context, conv
     plan, plan_findings = expander.plan(invalid_fields.without_errors(pruned, schema_findings), context.config, context.cluster)
     pods = expander.pods(plan)
     rule_findings = [*plan_findings, *expander.check(plan, pods, context.cluster)]
-    rule_findings.extend(identity_rules.check_namespace(resource, plan.namespace, context.config))
+    rule_findings.extend(graph_rules.check_namespace(results.ref(resource), plan.namespace, context.config))
     independent = invalid_fields.independent(rule_findings, invalid_fields.error_paths(schema_findings))
     return _CheckedPlan(plan, pods, schema_findings, [*schema_findings, *independent])
 
@@ -177,7 +177,7 @@ def _check_only(resource: Resource, context: _Context) -> _ExpandedItem:
         readable = invalid_fields.without_errors(invalid_fields.without_nulls(resource), findings)
         rule_findings = rules.check_other(readable, context.config, context.cluster)
         findings += invalid_fields.independent(rule_findings, invalid_fields.error_paths(findings))
-    return _ExpandedItem([item if generated_objects.is_generated(resource) else source_version.source(item, context.config)], [], findings)
+    return _ExpandedItem([item if ownership.is_generated(resource) else release_choice.source(item, context.config)], [], findings)
 
 
 def _check_schema(resource: Resource, context: _Context) -> Iterable[Result]:
@@ -188,7 +188,7 @@ def _check_schema(resource: Resource, context: _Context) -> Iterable[Result]:
 
 def plans(resources: Sequence[Resource], config: Config) -> list[PlannedResource]:
     """Returns every Dynamo resource that a render expands, without those that have errors; `expand` reports the errors."""
-    facts, _ = cluster.read(generated_objects.written(resources), config)
+    facts, _ = cluster.read(ownership.written(resources), config)
     images, _ = deprecated_fields.images(resources, config.namespace or cluster.NAMESPACE)
     planned = (_plan_resource(resource, _Context(config, facts, images)) for resource in resources)
     return [resource for resource in planned if resource]
@@ -222,7 +222,7 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
     try:
         converted, findings = deprecated_fields.convert(resource, context.images)
         checked = _check_plan(converted, expander, context, findings)
-        return expander.annotations(checked.plan, source_version.source(converted, config).get("spec")), checked.findings
+        return expander.annotations(checked.plan, release_choice.source(converted, config).get("spec")), checked.findings
     except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
         return {}, [results.internal(problem, ref)]
 

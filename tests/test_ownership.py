@@ -6,10 +6,10 @@ import copy
 
 import pytest
 
-from krm_fn import ownership, results
+from krm_fn import results
 from krm_fn.kube import identity, labels
-from krm_fn.manifests import generated_objects, workloads
-from krm_fn.ownership import Generated
+from krm_fn.manifests import ownership, workloads
+from krm_fn.manifests.ownership import Generated
 from tests.support import faults, given, golden, truth
 
 CHAT, BATCH = given.graph(name="chat"), given.graph(name="batch")
@@ -29,7 +29,7 @@ def owned(name="a", owner="DynamoGraphDeployment/chat", annotations=None, **spec
 
 def place(items, *entries, present=frozenset(PRESENT), home=""):
     before = copy.deepcopy(items)
-    placed, said = ownership.merge(items, [Generated(*entry) for entry in entries], set(present), home, generated_objects.is_prunable)
+    placed, said = ownership.merge(items, [Generated(*entry) for entry in entries], set(present), home)
     assert items == before
     return placed, given.findings(said)
 
@@ -148,7 +148,7 @@ def test_the_accounts_with_fixed_names_are_shared():
     graph = given.graph({"Planner": given.service("planner"), "Picker": given.picker(), "Worker": given.service("worker")})
     objects = given.rendered(graph, faults.request())
     names = ("planner-serviceaccount", "epp-serviceaccount", "dgdr-profiling-job")
-    assert {key for key, each in objects.items() if generated_objects.is_shared(each)} == {
+    assert {key for key, each in objects.items() if ownership.is_shared(each)} == {
         *(f"ServiceAccount/{name}" for name in names),
         *(f"RoleBinding/{name}-binding" for name in names),
     }
@@ -159,8 +159,8 @@ def test_the_generated_kinds_are_those_of_the_examples():
     files = [*golden.EXAMPLES.rglob("expected.yaml"), *golden.RENDERED.glob("*.yaml")]
     found = [each for file in files for each in truth.read(file.read_text())]
     written = {kind for name in workloads.names() for kind in workloads.get(name).objects}
-    assert {identity.key(each)[:2] for each in found if ownership.owners(each)} == generated_objects._BESIDE_WORKLOADS | written
-    assert all(generated_objects.is_generated(each) for each in found if ownership.owners(each))
+    assert {identity.key(each)[:2] for each in found if ownership.owners(each)} == ownership._BESIDE_WORKLOADS | written
+    assert all(ownership.is_generated(each) for each in found if ownership.owners(each))
 
 
 # a namespace that changes
@@ -170,7 +170,7 @@ MOVED = {("DynamoGraphDeployment", "chat", "new"), ("DynamoGraphDeployment", "ba
 
 def test_objects_in_the_old_namespace_are_one_finding_that_names_all_of_them():
     items = [owned("a", annotations={PATH: "chat/service_a.yaml"}), owned("b")]
-    placed, said = ownership.merge(items, [], MOVED, "", generated_objects.is_prunable)
+    placed, said = ownership.merge(items, [], MOVED, "")
     assert placed == items
     assert [found.code for found in said] == ["DYN084"]
     assert "DynamoGraphDeployment/chat is now in namespace new" in said[0].message
@@ -180,13 +180,13 @@ def test_objects_in_the_old_namespace_are_one_finding_that_names_all_of_them():
 
 def test_it_stands_before_all_other_warnings():
     other = owned("c", owner="DynamoGraphDeployment/gone", annotations={PATH: "a.yaml"})
-    _, said = ownership.merge([other, owned("a")], [], MOVED, "", generated_objects.is_prunable)
+    _, said = ownership.merge([other, owned("a")], [], MOVED, "")
     assert [found.code for found in sorted(said, key=results.order)] == ["DYN084", "DYN053"]
 
 
 def test_an_object_of_two_graphs_of_which_one_is_missing_only_stays():
     both = owned(owner="DynamoGraphDeployment/chat,DynamoGraphDeployment/gone")
-    assert [found.code for found in ownership.merge([both], [], MOVED, "", generated_objects.is_prunable)[1]] == ["DYN053"]
+    assert [found.code for found in ownership.merge([both], [], MOVED, "")[1]] == ["DYN053"]
 
 
 STAYS = [

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from krm_fn import codes, ownership, results
+from krm_fn import codes, results
 from krm_fn.cli import command_options, command_output, explain_output, finding_formats
 from krm_fn.files import locations, reading
+from krm_fn.manifests import ownership
 from krm_fn.review import affected_fields
 from krm_fn.review import explain as explaining
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 from krm_fn import expand, function_config, report, results
 from krm_fn.krm import origin, resourcelist
 from krm_fn.kube import identity
-from krm_fn.manifests import generated_objects
+from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _lost(before: list[Resource], after: list[Resource], settings: Config) -> It
     gone = [resource for resource in before if id(resource) not in unchanged]
     there = {name for resource in after for name in _names(resource)} if gone else set()
     for resource in gone:
-        removable = generated_objects.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
+        removable = ownership.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
         if not removable and identity.key(resource) not in there:
             message = "the resource would be lost, because of a bug in krm-fn and not in the input; report it together with the input"
             yield results.error("DYN017", message, results.ref(resource))

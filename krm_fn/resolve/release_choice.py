@@ -1,15 +1,27 @@
-"""Chooses the operator release that the render of a resource follows."""
+"""Chooses the operator release that the render of a resource follows, and the API version in which the render writes Dynamo resources.
+
+The API version is the one that the cluster serves.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from krm_fn import results
-from krm_fn.config import Config
 from krm_fn.kinds import releases
-from krm_fn.kinds.releases import Release
 from krm_fn.kube import identity, labels
-from krm_fn.kube.types import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krm_fn.config import Config
+    from krm_fn.kinds.releases import Release
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
 
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
+_KEEP = "keep"
+_GROUP = f"{identity.DYNAMO_GROUP}/"
 RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5"}
 """The releases by their names in the configuration, the older ones first, and their files in `krm_fn.kinds.releases`."""
 
@@ -24,8 +36,9 @@ def release_name(resource: Resource, config: Config) -> str:
 
     The configuration decides, otherwise the resource: its API version, or an annotation that only an operator of 1.0 or later writes.
     """
-    newer = results.ref(resource).api_version != identity.V1ALPHA1 or is_from_newer(resource)
-    return config.behaviour or ("v1.5" if newer else "v0.9")
+    if config.behaviour:
+        return config.behaviour
+    return "v1.5" if resource.get("apiVersion") != identity.V1ALPHA1 or is_from_newer(resource) else "v0.9"
 
 
 def is_from_newer(resource: Resource) -> bool:
@@ -40,3 +53,33 @@ def _is_newer(origin: str | None) -> bool:
     from krm_fn.kube import version  # noqa: PLC0415 - only graphs of newer operators have the annotation
 
     return version.at_least(origin, (1, 0, 0))
+
+
+def source(resource: Resource, config: Config) -> Resource:
+    """A resource of the user in the API version of the setting `sourceVersion`; by default in its own version."""
+    return resource if config.source_version == _KEEP else _in_version(resource, f"{_GROUP}{config.source_version}")
+
+
+def beside(source: Resource, generated: Iterable[Resource]) -> list[Resource]:
+    """The objects that are generated from a resource. The Dynamo resources among them get its API version."""
+    version = source["apiVersion"]
+    return [_in_version(entry, version) if entry["apiVersion"].startswith(_GROUP) else entry for entry in generated]
+
+
+def check_source(resource: Resource, config: Config) -> Iterator[Result]:
+    """Warns if a render of the kept resource would follow another release than the render of the resource itself."""
+    if config.source_version == _KEEP or resource.get("kind") not in (identity.GRAPH, identity.COMPONENT):
+        return
+    now, then = (release_name(version, config) for version in (resource, source(resource, config)))
+    if now != then:
+        message = f"this render follows {now}, but a render of the kept resource, which is {config.source_version}, would follow {then}"
+        fix = f"set behaviour: {now} in the configuration"
+        yield results.warning("DYN428", f"{message}; {fix}", results.ref(resource), ("apiVersion",))
+
+
+def _in_version(resource: Resource, api_version: str) -> Resource:
+    if resource["apiVersion"] == api_version:
+        return resource
+    from krm_fn.convert import versions  # noqa: PLC0415 - most resources are in that version
+
+    return versions.to(api_version.removeprefix(_GROUP), resource)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import ownership, results, workload_list
+from krm_fn import results, workload_list
 from krm_fn.kube import identity, labels, names, paths, pod_templates
+from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:

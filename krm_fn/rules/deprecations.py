@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
-from krm_fn.manifests import generated_objects
+from krm_fn.manifests import ownership
 from krm_fn.resolve import release_choice
 
 if TYPE_CHECKING:
@@ -42,4 +42,4 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
 
 def _is_output(resource: Resource) -> bool:
     """Returns true for a resource in a finished build. Its author rewrites the source."""
-    return generated_objects.is_generated(resource) or labels.RENDERED_BY in labels.annotations(resource)
+    return ownership.is_generated(resource) or labels.RENDERED_BY in labels.annotations(resource)

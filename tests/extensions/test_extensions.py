@@ -10,7 +10,7 @@ import pytest
 from krm_fn import registry, status, workload_list
 from krm_fn.kinds import engines, types
 from krm_fn.kube import labels
-from krm_fn.manifests import generated_objects, workloads
+from krm_fn.manifests import ownership, workloads
 from krm_fn.review.adopt import exported_objects, verification
 from krm_fn.rules import finished_builds
 from krm_fn.status import replica_status
@@ -23,7 +23,7 @@ def forget():
     registry.entries.cache_clear()
     engines.get.cache_clear()
     types.get.cache_clear()
-    generated_objects._shared.cache_clear()
+    ownership._shared.cache_clear()
     workloads.get.cache_clear()
     workloads.objects.cache_clear()
     replica_status._readers.cache_clear()
@@ -102,7 +102,7 @@ def test_a_new_component_type_brings_ports_probes_engine_and_account(add):
     assert found["ServiceAccount/ledger"]["metadata"]["annotations"]["dynamo.krm-fn.io/owner"] == "DynamoGraphDeployment/chat"
     assert found["RoleBinding/ledger-binding"]["roleRef"]["name"] == "dynamo-planner"
     assert set(found) - set(plain) == {"ServiceAccount/ledger", "RoleBinding/ledger-binding"}
-    assert generated_objects.is_shared(found["ServiceAccount/ledger"])
+    assert ownership.is_shared(found["ServiceAccount/ledger"])
 
 
 def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, control_plane):
@@ -136,7 +136,7 @@ def test_objects_of_a_new_workload_kind_are_ours_and_compared_at_an_adoption(add
     add(workloads, "statefulset", toys.WORKLOAD)
     found = given.rendered(given.graph({"Worker": given.service("worker", replicas=3)}), orchestrator="statefulset")
     carrier = found["StatefulSet/chat-worker"]
-    assert generated_objects.is_prunable(carrier)
+    assert ownership.is_prunable(carrier)
     fewer = {**carrier, "spec": {**carrier["spec"], "replicas": 2}}
     exported = exported_objects.read([found["DynamoGraphDeployment/chat"], fewer])
     proof = verification.compare([carrier], exported)

@@ -11,7 +11,7 @@ import krm_fn
 from krm_fn import function_config
 from krm_fn.config import Config
 from krm_fn.kube import labels
-from krm_fn.manifests import generated_objects
+from krm_fn.manifests import ownership
 from krm_fn.status import model_endpoints
 from krm_fn.sync import graph_applier, leader_election, namespace_leases, options
 from tests.platform import admission, installation, pages, runs
@@ -175,7 +175,7 @@ def test_the_admission_policy_names_the_account():
 
 def made_by_a_graph():
     """Group and resource of all objects that a graph expands to, and of the graph itself."""
-    kinds = {*generated_objects.kinds(), ("nvidia.com", "DynamoGraphDeployment")} - {("batch", "Job")}
+    kinds = {*ownership.kinds(), ("nvidia.com", "DynamoGraphDeployment")} - {("batch", "Job")}
     return {(group, graph_applier.kind_of({"apiVersion": f"{group}/v1", "kind": kind}).resource) for group, kind in kinds}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn import config
 from krm_fn.kube import labels
-from krm_fn.manifests import generated_objects
+from krm_fn.manifests import ownership
 from krm_fn.resolve import cluster
 from tests.support import faults, given
 
@@ -39,7 +39,7 @@ def test_the_registry_of_an_image(image, host):
 
 
 def found(*items, **settings):
-    return cluster.read(generated_objects.written(items), config.Config(**settings))[0]
+    return cluster.read(ownership.written(items), config.Config(**settings))[0]
 
 
 IMAGE = "registry.example/app:1"

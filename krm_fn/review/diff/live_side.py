@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kube import identity
 from krm_fn.kube.values import mapping
-from krm_fn.manifests import generated_objects
+from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 from krm_fn.review.diff import Side
 from krm_fn.review.diff.sides import home, is_expanded, owner_keys
@@ -88,7 +88,7 @@ def _scaled(resource: Resource, number: int) -> Resource:
 
 def _is_of(resource: Resource, key: ObjectKey, owners: Collection[ObjectKey]) -> bool:
     """True for a generated object of one of the Dynamo resources."""
-    return generated_objects.is_generated(resource) and not {*owner_keys(resource, key.namespace)}.isdisjoint(owners)
+    return ownership.is_generated(resource) and not {*owner_keys(resource, key.namespace)}.isdisjoint(owners)
 
 
 def _not_covered(wanted: Mapping[ObjectKey, Resource], covered: Collection[ObjectKey]) -> Iterator[Result]:
@@ -118,7 +118,7 @@ def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
 
 def _others(there: Mapping[ObjectKey, Resource], owners: Collection[ObjectKey]) -> Iterator[Result]:
     """Notes generated objects of Dynamo resources that are not compared."""
-    found = {owner for key, each in there.items() if generated_objects.is_generated(each) for owner in owner_keys(each, key.namespace)}
+    found = {owner for key, each in there.items() if ownership.is_generated(each) for owner in owner_keys(each, key.namespace)}
     names = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in found - {*owners})
     if names:
         message = f"the export has objects of {', '.join(names)}, which the paths do not have, so they are not compared"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn import expand, ownership, results
+from krm_fn import expand, results
 from krm_fn.function_config import is_config
 from krm_fn.kube import identity, labels
-from krm_fn.manifests import generated_objects
+from krm_fn.manifests import ownership
 from krm_fn.provenance.ablation import EXPANDED
 from krm_fn.resolve import cluster
 from krm_fn.review.diff import Side
@@ -29,9 +29,7 @@ def rendered(inputs: Sequence[Resource], config: Config, settings: Resource | No
     """
     keyed = [(identity.key(each, home(config)), each) for each in inputs]
     there = {key for key, each in keyed if is_expanded(each)}
-    built = there.intersection(
-        owner for key, each in keyed if generated_objects.is_generated(each) for owner in owner_keys(each, key.namespace)
-    )
+    built = there.intersection(owner for key, each in keyed if ownership.is_generated(each) for owner in owner_keys(each, key.namespace))
     done = [each for key, each in keyed if not built.isdisjoint(owner_keys(each, key.namespace))]
     left = [each for key, each in keyed if key not in built and built.isdisjoint(owner_keys(each, key.namespace))]
     expansion = expand.expand(left, config)
@@ -63,7 +61,7 @@ def home(config: Config) -> str:
 def is_expanded(resource: Resource) -> bool:
     """True for a Dynamo resource from which a render makes objects. It is no object of a comparison: the change itself shows its text."""
     kind = results.ref(resource).kind
-    return identity.is_dynamo(resource) and kind in EXPANDED and not generated_objects.is_generated(resource)
+    return identity.is_dynamo(resource) and kind in EXPANDED and not ownership.is_generated(resource)
 
 
 def _failed(inputs: Iterable[Resource], found: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:

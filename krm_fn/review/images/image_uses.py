@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from krm_fn import expand, ownership, results
+from krm_fn import expand, results
 from krm_fn.kube import identity, labels
+from krm_fn.manifests import ownership
 from krm_fn.provenance import copied_texts
 from krm_fn.provenance.marked_values import UserMark
 from krm_fn.records import NamedTuple

@@ -1,20 +1,45 @@
-"""Marks generated objects with their owners, and merges generated objects into the items.
+"""Marks generated objects with their owners, recognizes them in a later run, and merges them into the items.
 
 The owner is an annotation, because owner references need UIDs, which exist only in a cluster. Pod templates and selectors never carry it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kube import identity, labels
+from krm_fn.kinds import types
+from krm_fn.kube import identity, labels, names
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.types import Resource
+from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from krm_fn.kube.types import Labels, Resource
+    from krm_fn.results import Result
 
 Owner = tuple[str, str, str]
+"""The identity of an owner: kind, name and the namespace in which it is expanded."""
+
+_BESIDE_WORKLOADS = {
+    ("", "ConfigMap"),
+    ("", "PersistentVolumeClaim"),
+    ("", "Service"),
+    ("", "ServiceAccount"),
+    ("batch", "Job"),
+    ("inference.networking.k8s.io", "InferencePool"),
+    ("networking.istio.io", "DestinationRule"),
+    ("networking.istio.io", "VirtualService"),
+    ("networking.k8s.io", "Ingress"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("rbac.authorization.k8s.io", "RoleBinding"),
+    ("resource.k8s.io", "ResourceClaimTemplate"),
+    (identity.DYNAMO_GROUP, "DynamoComponentDeployment"),
+    (identity.DYNAMO_GROUP, "DynamoGraphDeploymentScalingAdapter"),
+}
 
 
 class Generated(NamedTuple):
@@ -28,10 +53,18 @@ class Generated(NamedTuple):
     is_shared: bool = False
 
 
-def owner(resource: Resource, namespace: str) -> Owner:
-    """Returns the identity of an owner: kind, name and the namespace in which it is expanded."""
-    ref = results.ref(resource)
-    return ref.kind, ref.name, namespace
+def owned(owner: Resource, objects: Iterable[Resource]) -> list[Generated]:
+    """Returns the objects that a render generates from a Dynamo resource."""
+    return [Generated(owner, resource, is_shared(resource)) for resource in objects]
+
+
+def owners_among(resources: Iterable[Resource], default_namespace: str) -> dict[Owner, list[Resource]]:
+    """Returns the Dynamo resources by their identity as owners. Resources with the same identity generate the same objects."""
+    by_owner: dict[Owner, list[Resource]] = {}
+    for resource in filter(identity.is_dynamo, resources):
+        ref = results.ref(resource)
+        by_owner.setdefault((ref.kind, ref.name, ref.namespace or default_namespace), []).append(resource)
+    return by_owner
 
 
 def owners(resource: Resource) -> list[str]:
@@ -45,25 +78,60 @@ def is_marked(resource: Resource) -> bool:
     return labels.of(resource).get(labels.MANAGED_BY) == labels.MANAGER and bool(owners(resource))
 
 
+def is_shared(resource: Resource) -> bool:
+    """Returns true for a service account with a fixed name, which all Dynamo resources of a namespace use, and for its RoleBinding."""
+    kind, name = resource["kind"], resource["metadata"]["name"]
+    if kind not in ("ServiceAccount", "RoleBinding") or names.is_discovery(name):
+        return False
+    return (kind, name) in _shared()
+
+
+@cache
+def _shared() -> frozenset[tuple[str, str]]:
+    """Returns kind and name of the service accounts with a fixed name, and of their RoleBindings."""
+    accounts = {types.get(name).account for name in types.names()} - {""} | {names.PROFILING_ACCOUNT}
+    return frozenset({*(("ServiceAccount", name) for name in accounts), *(("RoleBinding", names.binding(name)) for name in accounts)})
+
+
+def is_generated(resource: Resource) -> bool:
+    """Returns true if an earlier run generated this object: it carries both marks and is of a kind that the function generates."""
+    if not is_marked(resource):
+        return False
+    return identity.key(resource)[:2] in kinds()
+
+
+def written(resources: Iterable[Resource]) -> list[Resource]:
+    """Returns the resources of users, without the objects that an earlier run generated."""
+    return [resource for resource in resources if not is_generated(resource)]
+
+
+def kinds() -> frozenset[tuple[str, str]]:
+    """Returns group and kind of all objects that the function generates."""
+    return workloads.objects() | _BESIDE_WORKLOADS
+
+
+def is_prunable(resource: Resource) -> bool:
+    """Returns true if the object may be removed when no owner needs it any more. Dynamo resources are never removed."""
+    return is_generated(resource) and not identity.is_dynamo(resource)
+
+
 def merge(
     items: Sequence[Resource],
     generated: Iterable[Generated],
-    present: set[Owner],
+    present: Collection[Owner],
     default_namespace: str,
-    is_prunable: Callable[[Resource], bool],
 ) -> tuple[list[Resource], list[Result]]:
     """Merges the generated objects into the items.
 
     An item with the owner annotation is replaced at its position if it is generated again. It is removed if its owner no longer generates
-    it and `is_prunable` is true for it. An item without the annotation that has the identity of a generated object is an error, unless the
+    it and the object is prunable. An item without the annotation that has the identity of a generated object is an error, unless the
     object is shared: then the item stays the user's, with the fields of the generated object.
     `present` holds every owner among the items; objects of other owners stay. `default_namespace` is that of items without one.
     """
     findings: list[Result] = []
     pending = _unique(generated, findings)
     output: list[Resource] = []
-    orphans = _Orphans(present, is_prunable, findings, {})
-    files = {path for item in items if isinstance(path := labels.annotations(item).get(labels.PATH), str)}
+    orphans = _Orphans(present, findings, {})
     for item in items:
         item_owners = owners(item)
         new = pending.pop(identity.key(item, default_namespace), None) if pending else None
@@ -78,7 +146,7 @@ def merge(
             findings.append(_collision(item, new))
             output.append(item)
     findings.extend(orphans.left_behind())
-    output.extend(_with_path(new, files) for new in pending.values())
+    output.extend(_with_paths(pending.values(), items))
     return output, findings
 
 
@@ -88,8 +156,7 @@ class _Orphans(NamedTuple):
     `moved` holds the objects of owners that changed their namespace, by owner and old namespace.
     """
 
-    present: set[Owner]
-    is_prunable: Callable[[Resource], bool]
+    present: Collection[Owner]
     findings: list[Result]
     moved: dict[tuple[str, str], list[Resource]]
 
@@ -102,13 +169,13 @@ class _Orphans(NamedTuple):
         elif absent:
             message = f"the object stays, because its owner {', '.join(absent)} is not among the items; delete it if the owner is gone"
             self.findings.append(results.warning("DYN053", message, ref))
-        elif self.is_prunable(resource):
+        elif is_prunable(resource):
             message = f"the object is removed, because {joined} no longer needs it; to keep it, remove its annotation {labels.OWNER}"
             self.findings.append(results.info("DYN056", message, ref))
         else:
             message = f"the object stays, although {joined} does not generate it; delete it, or remove its annotation {labels.OWNER}"
             self.findings.append(results.warning("DYN081", message, ref))
-        return bool(absent) or not self.is_prunable(resource)
+        return bool(absent) or not is_prunable(resource)
 
     def left_behind(self) -> Iterator[Result]:
         """Yields one warning for all objects that an owner left in its old namespace. Without an address it sorts before the others."""
@@ -141,7 +208,7 @@ def _unique(generated: Iterable[Generated], findings: list[Result]) -> dict[Obje
     unique: dict[ObjectKey, Generated] = {}
     names: dict[ObjectKey, set[str]] = {}
     for entry in generated:
-        key, name = identity.key(entry.resource), f"{entry.owner['kind']}/{entry.owner['metadata']['name']}"
+        key, name = _key(entry.resource), f"{entry.owner['kind']}/{entry.owner['metadata']['name']}"
         first = unique.setdefault(key, entry)
         if first is entry or first.resource == entry.resource:
             names.setdefault(key, set()).add(name)
@@ -149,6 +216,12 @@ def _unique(generated: Iterable[Generated], findings: list[Result]) -> dict[Obje
             message = f"{min(names[key])} generates a different {key.kind} {key.name}; make it the same in both, or rename one"
             findings.append(results.error("DYN051", message, results.ref(entry.owner), ("metadata", "name")))
     return {key: entry._replace(resource=_with_owners(entry.resource, sorted(names[key]))) for key, entry in unique.items()}
+
+
+def _key(generated: Resource) -> ObjectKey:
+    """Returns the key of an object that the function made. `identity.key` is for items, whose fields can have any type."""
+    metadata = generated["metadata"]
+    return ObjectKey(generated["apiVersion"].rpartition("/")[0], generated["kind"], metadata.get("namespace", ""), metadata["name"])
 
 
 def _with_owners(resource: Resource, names: list[str]) -> Resource:
@@ -194,17 +267,27 @@ def _replacement(item: Resource, new: Resource) -> Resource:
     return item if merged == item else merged
 
 
-def _with_path(new: Generated, files: set[str]) -> Resource:
-    """Under kpt, gives a new object a path in the folder of its graph's file. kustomize needs no paths. `files` holds the used paths."""
-    annotations, resource = labels.annotations(new.owner), new.resource
-    owner_path = annotations.get(labels.PATH) or annotations.get(labels.LEGACY_PATH)
-    if not owner_path:
-        return resource
+def _with_paths(generated: Iterable[Generated], items: Sequence[Resource]) -> Iterator[Resource]:
+    """Yields new objects. Under kpt, each gets a path in the folder of its graph's file, which no item has. kustomize needs no paths."""
+    paths: set[str] | None = None
+    for new in generated:
+        annotations, resource = new.owner["metadata"].get("annotations") or {}, new.resource
+        owner_path = annotations.get(labels.PATH) or annotations.get(labels.LEGACY_PATH)
+        if not owner_path:
+            yield resource
+            continue
+        if paths is None:
+            paths = {path for item in items if isinstance(path := labels.annotations(item).get(labels.PATH), str)}
+        yield _with_path(resource, annotations, owner_path, paths)
+
+
+def _with_path(resource: Resource, annotations: Labels, owner_path: str, used: set[str]) -> Resource:
+    """Returns an object with a path in the folder of `owner_path`, and adds that path to the `used` ones."""
     ref, folder, metadata = results.ref(resource), owner_path.rpartition("/")[0], resource["metadata"]
     stems = (f"{ref.kind}_{ref.name}", f"{ref.kind}_{ref.namespace}_{ref.name}")
     paths = [f"{folder}/{stem}.yaml".lower().lstrip("/") for stem in stems]
-    path = next((candidate for candidate in paths if candidate not in files), paths[-1])
-    files.add(path)
+    path = next((candidate for candidate in paths if candidate not in used), paths[-1])
+    used.add(path)
     located = {**(metadata.get("annotations") or {}), labels.PATH: path, labels.LEGACY_PATH: path}
     if labels.PACKAGE_PATH in annotations:
         located[labels.PACKAGE_PATH] = annotations[labels.PACKAGE_PATH]
