@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import resolve, results, rules
 from krm_fn.config import Config
 from krm_fn.convert import deprecated_fields
 from krm_fn.kube import identity
-from krm_fn.kube.types import Labels, Resource
 from krm_fn.manifests import graph_objects, ownership
 from krm_fn.manifests.ownership import Generated
 from krm_fn.records import NamedTuple
@@ -25,6 +24,9 @@ from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Result, Severity
 from krm_fn.rules import graph_rules, ignore_rules
 from krm_fn.schema import invalid_fields, schema_check
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Labels, Resource
 
 API_VERSIONS = (identity.V1ALPHA1, identity.V1BETA1)
 

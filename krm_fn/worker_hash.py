@@ -10,11 +10,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import digest, go_json
-from krm_fn.kube.types import Labels
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from krm_fn.kube.types import Labels
 
 PLACEHOLDER = "worker-hash-placeholder"
 """The worker hash in the labels of an entry. The hash cannot depend on itself."""

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from krm_fn import generate
-from krm_fn.generate import catalog, crds, field_reference, kustomize_merge, kustomize_names, native, settings_page, structural
+from krm_fn.generate import (
+    catalog,
+    crds,
+    field_reference,
+    kustomize_merge,
+    kustomize_names,
+    native,
+    native_types,
+    settings_page,
+    structural,
+)
 from krm_fn.schema import table
 from krm_fn.yamlio import emitter
 
@@ -36,6 +46,7 @@ def generated() -> dict[Path, str]:
         KUSTOMIZE / "openapi.json": generate.text(kustomize_merge.schema()),
         KUSTOMIZE / "names.yaml": _MADE + emitter.text(kustomize_names.references()),
         **{DOCS / name: page for name, page in field_reference.pages().items()},
+        ROOT / "krm_fn" / native_types.FILE: native_types.text(native.load().definitions),
         SETTINGS: settings_page.page(SETTINGS.read_text("utf-8")),
     }
 

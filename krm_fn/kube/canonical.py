@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from krm_fn.kube import quantity
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import ClaimSpec, Container, EnvVar, PodSpec, Quantities, Resources, Volume
+    from krm_fn.kube.native_types import Container, EnvVar, PersistentVolumeClaimSpec, PodSpec, ResourceRequirements, Volume
+    from krm_fn.kube.types import Quantities
 
 
 def spec(pod: PodSpec) -> PodSpec:
@@ -61,17 +62,17 @@ def _volume(volume: Volume) -> Volume:
     template = ephemeral.get("volumeClaimTemplate") or {}
     claim = template.get("spec") or {}
     if resources := claim.get("resources"):
-        claim_spec: ClaimSpec = {**claim, "resources": _resources(resources)}
+        claim_spec: PersistentVolumeClaimSpec = {**claim, "resources": _resources(resources)}
         return {**volume, "ephemeral": {**ephemeral, "volumeClaimTemplate": {**template, "spec": claim_spec}}}
     return volume
 
 
-def _resources(resources: Resources) -> Resources:
+def _resources(resources: ResourceRequirements) -> ResourceRequirements:
     """Quantities in a pod are written as an API server prints them, for example `20Gi` for `20480Mi`.
 
     Rule: pod.quantities
     """
-    changed: Resources = {}
+    changed: ResourceRequirements = {}
     if limits := resources.get("limits"):
         changed["limits"] = _amounts(limits)
     if requests := resources.get("requests"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.kube.types import Container, EnvVar
+    from krm_fn.kube.native_types import Container, EnvVar
 
 
 def value(name: str, text: str) -> EnvVar:

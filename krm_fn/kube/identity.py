@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from krm_fn import results
-from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
 
 DYNAMO_GROUP = "nvidia.com"
 V1ALPHA1, V1BETA1 = "nvidia.com/v1alpha1", "nvidia.com/v1beta1"

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, EnvVar, HandlerName, Probe, ProbeName, Resources
+    from krm_fn.kube.native_types import Container, EnvVar, Probe, ResourceRequirements
+    from krm_fn.kube.types import HandlerName, ProbeName
 
 Fields = TypeVar("Fields", bound=Mapping[str, Any])
 
@@ -63,7 +64,7 @@ def added(base: Fields, *uppers: Fields) -> Fields:
     return cast("Fields", merged)
 
 
-def _resources(base: Resources, over: Resources) -> Resources:
+def _resources(base: ResourceRequirements, over: ResourceRequirements) -> ResourceRequirements:
     """Limits and requests merge by name; claims are appended."""
     merged = overlay(base, without(over, "claims"))
     if claims := [*(base.get("claims") or ()), *(over.get("claims") or ())]:

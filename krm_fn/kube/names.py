@@ -6,9 +6,12 @@ Follows the operator's `internal/dynamo/graph.go` (GetDynamoComponentName and ne
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from krm_fn.kube import digest
-from krm_fn.kube.types import Role
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Role
 
 SERVICE_LIMIT = 63  # DNS-1035 label
 LABEL_LIMIT = 63  # label value

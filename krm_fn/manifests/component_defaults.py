@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kinds.releases import ProbeDefaults, TypeDefaults
     from krm_fn.kinds.types import ComponentType
-    from krm_fn.kube.types import Container, EnvVar, PodSpec, Probe, Resource
+    from krm_fn.kube.native_types import Container, EnvVar, PodSpec, Probe
+    from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan
 
 _POD = (env.field("POD_NAME", "metadata.name"), env.field("POD_NAMESPACE", "metadata.namespace"), env.field("POD_UID", "metadata.uid"))

@@ -12,7 +12,7 @@ from krm_fn.kube import merge
 from krm_fn.manifests import component_defaults
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, VolumeMount
+    from krm_fn.kube.native_types import Container, VolumeMount
     from krm_fn.plan import ComponentPlan
 
 _TYPE = "frontend"

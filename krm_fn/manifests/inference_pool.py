@@ -13,7 +13,8 @@ from krm_fn.yamlio import emitter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container, Labels, PodSpec, Resource, Volume
+    from krm_fn.kube.native_types import Container, PodSpec, Volume
+    from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import ComponentPlan
 
 CONFIG_VOLUME = "epp-config"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from krm_fn.kinds.releases import PodLayer
-    from krm_fn.kube.types import Container, LocalReference, PodSpec, Volume
+    from krm_fn.kube.native_types import Container, LocalObjectReference, PodSpec, Volume
     from krm_fn.plan import ComponentPlan, RolePlan
 
 MAIN = "main"
@@ -210,7 +210,7 @@ def _pull_secrets(draft: Draft) -> None:
     """
     written = list(draft.pod.get("imagePullSecrets") or ())
     known = {secret.get("name") for secret in written}
-    added: list[LocalReference] = [{"name": name} for name in draft.plan.pod.pull_secrets if name not in known]
+    added: list[LocalObjectReference] = [{"name": name} for name in draft.plan.pod.pull_secrets if name not in known]
     if added:
         draft.pod = {**draft.pod, "imagePullSecrets": [*written, *added]}
 

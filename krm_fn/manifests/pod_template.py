@@ -11,12 +11,13 @@ from krm_fn.kube import labels
 from krm_fn.manifests import services
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, Labels, Metadata, PodTemplate
+    from krm_fn.kube.native_types import Container, ObjectMeta, PodTemplateSpec
+    from krm_fn.kube.types import Labels
     from krm_fn.manifests.pod_builder import Pod
     from krm_fn.plan import ComponentPlan, RolePlan
 
 
-def template(pod: Pod) -> PodTemplate:
+def template(pod: Pod) -> PodTemplateSpec:
     """A pod without any other service account uses `default`, or the first one with the label `nvidia.com/dynamo-component-pod`.
 
     This is the pod template of one role, for all workload kinds except Grove.
@@ -30,7 +31,7 @@ def template(pod: Pod) -> PodTemplate:
         spec = {**spec, "containers": [*spec["containers"], debugger], "shareProcessNamespace": True}
     if "serviceAccountName" not in spec:
         spec = {**spec, "serviceAccountName": plan.pod.fallback_account}
-    metadata: Metadata = {"labels": labels_of(pod.role)}
+    metadata: ObjectMeta = {"labels": labels_of(pod.role)}
     if annotations := pod_annotations(plan):
         metadata["annotations"] = annotations
     return {"metadata": metadata, "spec": spec}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from krm_fn.kube import labels, merge
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, Resource, Volume, VolumeMount
+    from krm_fn.kube.native_types import Container, Volume, VolumeMount
+    from krm_fn.kube.types import Resource
     from krm_fn.plan import ComponentPlan, GraphPlan, Mount
 
 SHARED_MEMORY = "shared-memory"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from krm_fn.kube.types import Container, EnvVar, Labels, PodSpec, Probe, Resources
 from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.kube.native_types import Container, EnvVar, PodSpec, Probe, ResourceRequirements
+    from krm_fn.kube.types import Labels
 
 
 class Mount(NamedTuple):
@@ -177,7 +180,7 @@ class PodFacts(NamedTuple):
     env_from_secret: str
     liveness: Probe | None
     readiness: Probe | None
-    resources: Resources
+    resources: ResourceRequirements
     gpus: GPUs
     mounts: tuple[Mount, ...]
     shared_memory: str

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from krm_fn.kube.types import Labels
+from typing import TYPE_CHECKING
+
 from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Labels
 
 
 class GPUMemory(NamedTuple):

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.config import Config
 from krm_fn.kube.identity import DYNAMO_GROUP
-from krm_fn.kube.types import Labels, Resources, Toleration
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:
+    from krm_fn.kube.native_types import ResourceRequirements, Toleration
+    from krm_fn.kube.types import Labels
     from krm_fn.plan.source_paths import SourcePaths
 
 
@@ -52,7 +53,7 @@ class RequestPlan(NamedTuple):
     settings: dict[str, Any]
     simulated: bool
     discovers_gpus: bool
-    resources: Resources
+    resources: ResourceRequirements
     tolerations: tuple[Toleration, ...]
     output_claim: str
     base: BaseGraph | None

@@ -32,7 +32,7 @@ _FOLDER = sys.modules[_PACKAGE].__path__[0].removesuffix(_PACKAGE).rstrip("/\\")
 _PLAIN = (
     *("api", "codes", "config", "function_config", "generate", "records", "registry", "report", "results", "schema"),
     "rules",
-    *("kube.admission", "kube.identity", "kube.paths", "kube.types"),
+    *("kube.admission", "kube.identity", "kube.paths"),
 )
 """Modules whose constants are no rule: they check, or they hold names that other modules use."""
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import identity, labels, names
-from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 
 if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
     from krm_fn.resolve.device_claims import Devices
 
 

@@ -15,7 +15,8 @@ from krm_fn.kube import labels, merge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from krm_fn.kube.types import EnvVar, Labels
+    from krm_fn.kube.native_types import EnvVar
+    from krm_fn.kube.types import Labels
     from krm_fn.resolve.graph_context import GraphContext
     from krm_fn.results import Path
 

@@ -16,7 +16,7 @@ from krm_fn.resolve.graph_context import GraphContext
 if TYPE_CHECKING:
     from krm_fn.kinds.engines import Engine
     from krm_fn.kinds.types import ComponentType
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
     from krm_fn.plan import ComponentPlan, SourcePaths
 
 

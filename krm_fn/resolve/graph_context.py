@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kinds.releases import Release
     from krm_fn.kinds.types import ComponentType
-    from krm_fn.kube.types import EnvVar, Labels, PodSpec, Resource
+    from krm_fn.kube.native_types import EnvVar, PodSpec
+    from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import ComponentPlan, SourcePaths
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Ref, Result

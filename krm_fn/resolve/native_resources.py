@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import quantity
-from krm_fn.kube.types import Resources, ResourceSide
 from krm_fn.results import Path, Ref, Result
+
+if TYPE_CHECKING:
+    from krm_fn.kube.native_types import ResourceRequirements
+    from krm_fn.kube.types import ResourceSide
 
 _GPU = "nvidia.com/gpu"
 """GPUs without a `gpuType` are requested as `nvidia.com/gpu`.
@@ -18,9 +21,9 @@ Rule: container.gpus
 _SIDES: tuple[ResourceSide, ...] = ("limits", "requests")
 
 
-def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]) -> Resources:
+def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]) -> ResourceRequirements:
     """Limits, requests and claims with canonical quantities. An error is added to `found` for each value that is not a quantity."""
-    sides: Resources = {"limits": {}, "requests": {}}
+    sides: ResourceRequirements = {"limits": {}, "requests": {}}
     for side in _SIDES:
         for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():
             try:
@@ -38,7 +41,7 @@ def overridden(written: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return {**written, **{side: {**(written.get(side) or {}), **over} for side in ("limits", "requests")}}
 
 
-def gpus(written: dict[str, Any], merged: Resources) -> int:
+def gpus(written: dict[str, Any], merged: ResourceRequirements) -> int:
     """The number of GPUs of one pod, from both the service and its main container. `merged` are the main container's native resources."""
     name = (written.get("limits") or {}).get("gpuType") or _GPU
     return quantity.value(merged.get("limits", {}).get(name, "0")) // quantity.UNIT

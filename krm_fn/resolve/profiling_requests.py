@@ -7,18 +7,20 @@ isOnlineProfiling), `internal/webhook/validation/dynamographdeploymentrequest.go
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.convert import path_mapping
 from krm_fn.kube import canonical, identity, names
-from krm_fn.kube.types import Resource
 from krm_fn.plan import BaseGraph, ModelCache, Overrides, RequestPlan, SourcePaths
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
 from krm_fn.results import Path, Result
 from krm_fn.schema import fixes
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
 
 _BASE_KEY = "disagg.yaml"
 _CACHE = ("profilingConfig", "config", "deployment", "modelCache")

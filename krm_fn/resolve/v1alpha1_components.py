@@ -7,18 +7,20 @@ that reads fields.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kinds import types
 from krm_fn.kube import canonical, labels, merge, quantity
-from krm_fn.kube.types import Container, EnvVar, Resources
 from krm_fn.plan import ComponentPlan, Exposure, GPUs, Identity, Ingress, Mount, Placement, PodFacts, SourcePaths
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import component_facts, deployment_config, graph_context, native_resources, v1alpha1_findings
 from krm_fn.resolve.deployment_config import Override
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.results import Path
+
+if TYPE_CHECKING:
+    from krm_fn.kube.native_types import Container, EnvVar, ResourceRequirements
 
 
 def component(context: GraphContext, identity: Identity, written: dict[str, Any]) -> ComponentPlan:
@@ -114,7 +116,7 @@ def _pod(context: GraphContext, identity: Identity, path: Path, written: dict[st
     )
 
 
-def _gpus(amounts: dict[str, Any], container: Container, native: Resources) -> GPUs:
+def _gpus(amounts: dict[str, Any], container: Container, native: ResourceRequirements) -> GPUs:
     return GPUs(
         number=native_resources.gpus(amounts, merge.overlay(container.get("resources") or {}, native)),
         limit=(amounts.get("limits") or {}).get("gpu") or "",

@@ -13,14 +13,14 @@ from krm_fn import results
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kinds import types
 from krm_fn.kube import canonical, gpu_names, labels, merge, quantity, version
-from krm_fn.kube.types import Labels
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 from krm_fn.resolve import component_facts, deployment_config, graph_context, v1beta1_templates
 from krm_fn.resolve.graph_context import GraphContext
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
+    from krm_fn.kube.types import Labels
     from krm_fn.plan import SourcePaths
 
 

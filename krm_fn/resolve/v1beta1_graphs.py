@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import labels, names
-from krm_fn.kube.types import Labels, Resource
 from krm_fn.plan import GraphPlan, Identity, Restart
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster_topologies, component_facts, graph_context, v1beta1_components, v1beta1_templates
@@ -23,6 +22,7 @@ from krm_fn.schema import table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import Claim
 
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.convert.path_mapping import INHERITED, MAIN
 from krm_fn.kinds import types
 from krm_fn.kube import labels, merge, names
-from krm_fn.kube.types import Labels
 from krm_fn.plan import Identity
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster_topologies, deployment_config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from krm_fn.kube.types import Labels
 
 
 _OF_DYNAMO = (

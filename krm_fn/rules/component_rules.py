@@ -15,7 +15,7 @@ from krm_fn.schema import rule_messages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan
     from krm_fn.resolve.cluster import ClusterFacts

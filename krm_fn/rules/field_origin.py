@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Rejection
-    from krm_fn.kube.types import PodSpec
+    from krm_fn.kube.native_types import PodSpec
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan
     from krm_fn.results import Path

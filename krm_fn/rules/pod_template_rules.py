@@ -12,7 +12,8 @@ from krm_fn.rules import field_origin
 
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Rejection
-    from krm_fn.kube.types import Labels, PodSpec
+    from krm_fn.kube.native_types import PodSpec
+    from krm_fn.kube.types import Labels
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan
     from krm_fn.results import Path, Result

@@ -14,7 +14,8 @@ from krm_fn.kube.admission import name_formats, pod_rules
 from krm_fn.manifests.profiling import profiler_pod
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import PodSpec, Resource
+    from krm_fn.kube.native_types import PodSpec
+    from krm_fn.kube.types import Resource
     from krm_fn.plan import RequestPlan
     from krm_fn.resolve.cluster import ClusterFacts
     from krm_fn.results import Path, Result

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube.types import Resource
 from krm_fn.results import Path, Result
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
 
 _SERVICE = len(("spec", "services", "name"))
 _NULL = "DYN028"

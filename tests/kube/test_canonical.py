@@ -10,7 +10,7 @@ import pytest
 from krm_fn.kube import canonical
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import PodSpec
+    from krm_fn.kube.native_types import PodSpec
 
 ODD, PLAIN = "2000m", "2"
 

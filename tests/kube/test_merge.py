@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from krm_fn.kube import merge
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import EnvVar
+    from krm_fn.kube.native_types import EnvVar
 
 OVERLAYS = [
     ("a value replaces the base's", {"a": 1}, {"a": 2}, {"a": 2}),

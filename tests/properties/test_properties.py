@@ -23,7 +23,8 @@ from tests.support import by_schema, faults, given, strategies
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Labels, PodSpec, Resource
+    from krm_fn.kube.native_types import PodSpec
+    from krm_fn.kube.types import Labels, Resource
 
 budget = settings(
     max_examples=int(os.environ.get("KRM_FN_EXAMPLES", "300")),

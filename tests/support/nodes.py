@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from tests.support import given
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, PodSpec, Resource
+    from krm_fn.kube.native_types import Container, PodSpec
+    from krm_fn.kube.types import Resource
     from krm_fn.results import Result
 
 LWS = {"LWS_LEADER_ADDRESS": "chat-worker-0-0.chat-worker-0.team", "LWS_GROUP_SIZE": "2", "LWS_WORKER_INDEX": "1"}

@@ -16,7 +16,8 @@ from tests.testbed import server
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krm_fn.kube.types import Container, Resource
+    from krm_fn.kube.native_types import Container
+    from krm_fn.kube.types import Resource
 
 PROFILER = "profiler"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from krm_fn import registry
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.plan import ComponentPlan, RolePlan
     from krm_fn.results import Result
 

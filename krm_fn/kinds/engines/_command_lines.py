@@ -16,7 +16,7 @@ from krm_fn.kube import merge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
 
 _PYTHON = re.compile(r"(.*/)?(python\d*(\.\d+)*)", re.ASCII)
 _SHELL = re.compile(r"(.*/)?(ba|da|z)?sh")

@@ -16,7 +16,8 @@ from krm_fn import results
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from krm_fn.kube.types import Container, WordsField
+    from krm_fn.kube.native_types import Container
+    from krm_fn.kube.types import WordsField
     from krm_fn.plan import RolePlan
     from krm_fn.results import Result
 

@@ -12,7 +12,7 @@ from krm_fn.kinds.engines import _command_lines, _shell_words
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
     from krm_fn.plan import RolePlan
 
 _PORT = 6379

@@ -12,7 +12,7 @@ from krm_fn.kinds.engines import _command_lines
 from krm_fn.kube import env, names
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, PodSpec, Volume
+    from krm_fn.kube.native_types import Container, PodSpec, Volume
     from krm_fn.plan import RolePlan
 
 _PORT = 29500

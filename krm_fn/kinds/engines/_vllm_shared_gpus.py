@@ -9,7 +9,7 @@ from krm_fn.kinds.engines import _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
     from krm_fn.plan import ComponentPlan
 
 _SHADOW = env.value("DYN_VLLM_GMS_SHADOW_MODE", "true")

@@ -9,7 +9,7 @@ from krm_fn.kinds.engines import Engine, _command_lines, _shell_words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
     from krm_fn.plan import RolePlan
     from krm_fn.results import Result
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krm_fn.kinds.releases import MPI
-    from krm_fn.kube.types import Container, PodSpec, Probe, Volume, WordsField
+    from krm_fn.kube.native_types import Container, PodSpec, Probe, Volume
+    from krm_fn.kube.types import WordsField
     from krm_fn.plan import ComponentPlan, RolePlan
     from krm_fn.results import Result
 

@@ -13,7 +13,7 @@ from krm_fn.kube import env
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.plan import ComponentPlan, RolePlan
     from krm_fn.results import Result
 

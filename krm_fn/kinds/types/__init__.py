@@ -15,7 +15,8 @@ from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from krm_fn.kinds.releases import Release
-    from krm_fn.kube.types import Labels, PodSpec
+    from krm_fn.kube.native_types import PodSpec
+    from krm_fn.kube.types import Labels
 
 
 class ComponentType(NamedTuple):

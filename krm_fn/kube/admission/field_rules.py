@@ -16,7 +16,7 @@ from krm_fn.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from krm_fn.kube.types import Container, PodSpec
+    from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.results import Path
 
 _POD_FIELD = re.compile(

@@ -10,7 +10,8 @@ from krm_fn.kube.admission import Rejection, field_rules, name_formats
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from krm_fn.kube.types import Container, PodSpec, Probe, ProbeName, Quantity, Resources, Toleration
+    from krm_fn.kube.native_types import Container, PodSpec, Probe, ResourceRequirements, Toleration
+    from krm_fn.kube.types import ProbeName, Quantity
 
 _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _HUGE_PAGES = "hugepages-"
@@ -153,7 +154,7 @@ def _env(container: Container) -> Iterator[Rejection]:
         names.add(name)
 
 
-def _resources(resources: Resources, claims: set[Any], field: Callable[[], str]) -> Iterator[Rejection]:
+def _resources(resources: ResourceRequirements, claims: set[Any], field: Callable[[], str]) -> Iterator[Rejection]:
     """Checks limits, requests and claims of a container (ValidateResourceRequirements). `claims` holds the names of the pod's claims."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     limit_sizes, request_sizes = quantity.values(limits), quantity.values(requests)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import gpu_names, merge, names
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container, PodSpec, Resource, Resources, ResourceSide, Toleration
+    from krm_fn.kube.native_types import Container, PodSpec, ResourceRequirements, Toleration
+    from krm_fn.kube.types import Resource, ResourceSide
     from krm_fn.plan import ComponentPlan, GPUMemory, RolePlan
 
 SERVER = "gpu_memory_service.cli.server"
@@ -74,7 +75,7 @@ def claim_spec(request: str, plan: ComponentPlan, memory: GPUMemory) -> dict[str
 
 def without_gpus(container: Container) -> Container:
     """Returns the container without the GPUs in its resources."""
-    resources: Resources = {**(container.get("resources") or {})}
+    resources: ResourceRequirements = {**(container.get("resources") or {})}
     sides: tuple[ResourceSide, ...] = ("limits", "requests")
     for side in sides:
         amounts = {name: amount for name, amount in (resources.pop(side, None) or {}).items() if not gpu_names.is_resource(name)}

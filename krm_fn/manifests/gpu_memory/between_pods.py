@@ -13,7 +13,7 @@ from krm_fn.manifests import gpu_memory
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.kube.types import Container, PodSpec, VolumeMount
+    from krm_fn.kube.native_types import Container, PodSpec, VolumeMount
     from krm_fn.plan import ComponentPlan, RolePlan
 
 _VOLUME, _ON_NODE, _FOLDER = "gms-shared", "/run/gms", "/run/gms/shared"

@@ -14,7 +14,7 @@ from krm_fn.manifests import gpu_memory
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krm_fn.kube.types import Container, EnvVar, PodResourceClaim, PodSpec, Probe, ResourceClaim, VolumeMount
+    from krm_fn.kube.native_types import Container, EnvVar, PodResourceClaim, PodSpec, Probe, ResourceClaim, VolumeMount
     from krm_fn.plan import ComponentPlan, GPUMemory
 
 FOLDER = "/gms-intrapod-control"

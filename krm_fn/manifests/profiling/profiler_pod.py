@@ -16,7 +16,7 @@ from krm_fn.yamlio import emitter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.types import Container, EnvVar, Metadata, PodSpec, PodTemplate, Resources, Volume, VolumeMount
+    from krm_fn.kube.native_types import Container, EnvVar, ObjectMeta, PodSpec, PodTemplateSpec, ResourceRequirements, Volume, VolumeMount
     from krm_fn.plan import RequestPlan
 
 CHECK = "output-check"
@@ -53,7 +53,7 @@ _TOKEN: EnvVar = {"name": "HUGGING_FACE_HUB_TOKEN", "valueFrom": {"secretKeyRef"
 Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
 Rule: profiling.token
 """
-_RESOURCES: Resources = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
+_RESOURCES: ResourceRequirements = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}}
 """The containers beside the profiler have small requests and limits.
 
 Rule: profiling.helper-resources
@@ -65,7 +65,7 @@ Rule: profiling.pauses
 """
 
 
-def template(plan: RequestPlan, profile_hash: str) -> PodTemplate:
+def template(plan: RequestPlan, profile_hash: str) -> PodTemplateSpec:
     """The pod of a profiling Job has three containers: one that checks, the profiler, and one that publishes the output.
 
     Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
@@ -83,7 +83,7 @@ def template(plan: RequestPlan, profile_hash: str) -> PodTemplate:
         spec["tolerations"] = list(plan.tolerations)
     if plan.pull_secrets:
         spec["imagePullSecrets"] = [{"name": name} for name in plan.pull_secrets]
-    metadata: Metadata = {"labels": {labels.REQUEST: plan.name}, "annotations": {labels.DEFAULT_CONTAINER: PROFILER}}
+    metadata: ObjectMeta = {"labels": {labels.REQUEST: plan.name}, "annotations": {labels.DEFAULT_CONTAINER: PROFILER}}
     return {"metadata": metadata, "spec": spec}
 
 

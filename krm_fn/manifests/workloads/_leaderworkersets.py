@@ -16,7 +16,8 @@ from krm_fn.plan import RolePlan
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from krm_fn.kube.types import Labels, PodTemplate, Resource
+    from krm_fn.kube.native_types import PodTemplateSpec
+    from krm_fn.kube.types import Labels, Resource
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
@@ -98,7 +99,7 @@ class Sets(Workload):
                 yield results.error("DYN161", message, plan.ref, plan.at("main", field))
 
 
-def resource(plan: ComponentPlan, index: int, replicas: int | None, marks: Labels, templates: Iterable[PodTemplate]) -> Resource:
+def resource(plan: ComponentPlan, index: int, replicas: int | None, marks: Labels, templates: Iterable[PodTemplateSpec]) -> Resource:
     """A component on several nodes has LeaderWorkerSets.
 
     One LeaderWorkerSet. `marks` are its labels; `replicas` is None if an autoscaler sets it. `templates` has one for each role.
@@ -119,7 +120,7 @@ def resource(plan: ComponentPlan, index: int, replicas: int | None, marks: Label
     }
 
 
-def labels_of(template: PodTemplate, added: Labels) -> Labels:
+def labels_of(template: PodTemplateSpec, added: Labels) -> Labels:
     """Returns the labels of a template with others, without the selector of a Deployment."""
     return {**{key: value for key, value in template["metadata"]["labels"].items() if key != labels.SELECTOR}, **added}
 

@@ -19,7 +19,8 @@ from krm_fn.workload_list import WorkloadEntry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.kube.types import Container, Labels, Resource
+    from krm_fn.kube.native_types import Container
+    from krm_fn.kube.types import Labels, Resource
     from krm_fn.manifests.pod_builder import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result

@@ -14,7 +14,8 @@ from krm_fn.workload_list import WorkloadEntry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.kube.types import PodTemplate, Resource
+    from krm_fn.kube.native_types import PodTemplateSpec
+    from krm_fn.kube.types import Resource
     from krm_fn.manifests.pod_builder import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
@@ -96,7 +97,7 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
             yield results.error("DYN162", message, plan.ref, plan.at("resources", "limits", "gpu"))
 
 
-def _template(pod: Pod, index: int) -> PodTemplate:
+def _template(pod: Pod, index: int) -> PodTemplateSpec:
     """In Dynamo 0.9, a pod template of a LeaderWorkerSet has labels with its role and its index, and names its PodGroup.
 
     Returns the pod template of one role. Identity labels override the user's labels. Volcano schedules the group as one.

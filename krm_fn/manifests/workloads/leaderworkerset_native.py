@@ -13,7 +13,8 @@ from krm_fn.workload_list import WorkloadEntry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.kube.types import PodTemplate, Resource
+    from krm_fn.kube.native_types import PodTemplateSpec
+    from krm_fn.kube.types import Resource
     from krm_fn.manifests.pod_builder import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
 
@@ -71,7 +72,7 @@ def _replicas(plan: ComponentPlan) -> int | None:
     return None if plan.placement.autoscaled else plan.placement.replicas_or_one
 
 
-def _template(pod: Pod) -> PodTemplate:
+def _template(pod: Pod) -> PodTemplateSpec:
     """In Dynamo 1.5, a pod template of a LeaderWorkerSet has a label with its role.
 
     Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec,

@@ -12,7 +12,7 @@ from krm_fn.plan.features import Failover, Features, GPUMemory
 from tests.support import given
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Container
+    from krm_fn.kube.native_types import Container
 
 BETWEEN, WITHIN = GPUMemory(True, "gpu.nvidia.com"), GPUMemory(False, "gpu.nvidia.com")
 PYTHON = ["python3", "-m", "dynamo.vllm"]

@@ -11,7 +11,7 @@ from krm_fn.kube.admission import name_formats, pod_rules
 from tests.support import oddities
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import PodSpec
+    from krm_fn.kube.native_types import PodSpec
 
 GOOD: PodSpec = {
     "containers": [

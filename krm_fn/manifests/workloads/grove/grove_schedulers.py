@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from krm_fn.kube import labels
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Labels, PodSpec
+    from krm_fn.kube.native_types import PodSpec
+    from krm_fn.kube.types import Labels
     from krm_fn.plan import ComponentPlan, GraphPlan
 
 KAI, VOLCANO = "kai-scheduler", "volcano"
