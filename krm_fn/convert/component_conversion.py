@@ -26,7 +26,7 @@ _OF_COMPONENTS = (
     *("name", "type", "podTemplate", "sharedMemorySize", "compilationCache", "scalingAdapter", "frontendSidecar", "experimental"),
 )
 _MODES = {"intraPod": "IntraPod", "interPod": "InterPod"}
-_OLDER_MODES = {newer: older for older, newer in _MODES.items()}
+_SERVICE_MODES = {mode: old for old, mode in _MODES.items()}
 FEATURES = ("gpuMemoryService", "failover")
 
 
@@ -122,7 +122,7 @@ def _component_feature(feature: Any) -> dict[str, Any] | None:
 def _service_feature(feature: Any) -> dict[str, Any] | None:
     if not isinstance(feature, dict):
         return None
-    return {"enabled": True, **{key: _mode(value, _OLDER_MODES) if key == "mode" else value for key, value in feature.items()}}
+    return {"enabled": True, **{key: _mode(value, _SERVICE_MODES) if key == "mode" else value for key, value in feature.items()}}
 
 
 def _mode(mode: Any, names: dict[str, str]) -> Any:

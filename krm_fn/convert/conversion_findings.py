@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.convert import not_convertible, pod_template_conversion, preserved_annotations, versions
+from krm_fn.convert import not_convertible, pod_template_conversion, preserved_fields, versions
 from krm_fn.kube import identity, merge, quantity
 from krm_fn.kube.values import mapping, name_of, objects
 from krm_fn.schema import schema_check
@@ -23,13 +23,13 @@ _FIGURES = ("initialDelaySeconds", "periodSeconds", "timeoutSeconds", "failureTh
 def of_render(resource: Resource, version: str, *, is_new: bool) -> list[Result]:
     """The findings about a resource that is rendered by a release that reads `version`.
 
-    A field that an older release cannot read is an error. `is_new` is false for a graph that runs under a newer operator already: what
-    the newer release changes is no news for it.
+    A field that an older release cannot read is an error. `is_new` is false for a graph that runs under a newer operator already: the
+    changes of that release are no news for it.
     """
-    findings = preserved_annotations.findings(resource)
+    findings = preserved_fields.findings(resource)
     if version == "v1alpha1":
         findings.extend(_unreadable(resource, field) for field in not_convertible.fields(resource, version))
-        findings.extend(_unreadable_if_kept(resource))
+        findings.extend(_unreadable_preserved(resource))
     elif is_new:
         findings.extend(of_release_change(resource))
     return findings
@@ -41,25 +41,25 @@ def _unreadable(resource: Resource, field: not_convertible.NotConvertible) -> Re
     return results.error("DYN411", message, results.ref(resource), field.path)
 
 
-def _unreadable_if_kept(resource: Resource) -> Iterator[Result]:
-    """Errors about kept fields of a v1alpha1 resource, which Dynamo 0.9 cannot read either."""
+def _unreadable_preserved(resource: Resource) -> Iterator[Result]:
+    """Errors about preserved fields of a v1alpha1 resource, which Dynamo 0.9 cannot read either."""
     converted = versions.to(versions.V1BETA1, resource)
-    if converted is resource or not preserved_annotations.spec(resource):
+    if converted is resource or not preserved_fields.spec(resource):
         return
     for field in not_convertible.fields(converted, versions.V1ALPHA1):
         message = f"it keeps {results.field(field.path)} of v1beta1, and Dynamo 0.9 has no field for it; set behaviour: v1.5"
-        yield results.error("DYN411", message, results.ref(resource), ("metadata", "annotations", preserved_annotations.key(resource)))
+        yield results.error("DYN411", message, results.ref(resource), ("metadata", "annotations", preserved_fields.key(resource)))
 
 
 def of_conversion(resource: Resource, version: str, converted: Resource) -> list[Result]:
-    """The findings about a resource that is rewritten in `version`: what is only kept, and what other pods a newer release makes."""
+    """The findings about a resource rewritten in `version`: fields that it only preserves, and pods that change in a newer release."""
     address = results.ref(resource)
     findings = _of_rewrite(resource, version, converted)
     for path, instead in not_convertible.fields(resource, version):
         fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
         message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, and an annotation keeps it; {fix}"
         findings.append(results.warning("DYN410", message, address, path))
-    if preserved_annotations.size(converted) > preserved_annotations.LIMIT:
+    if preserved_fields.size(converted) > preserved_fields.LIMIT:
         message = "an annotation would keep more fields of the resource than an API server accepts; use --native, or remove such fields"
         findings.append(results.error("DYN414", message, address, ("spec",)))
     return findings
@@ -68,7 +68,7 @@ def of_conversion(resource: Resource, version: str, converted: Resource) -> list
 def of_native_conversion(
     resource: Resource, version: str, converted: Resource, missing: list[not_convertible.NotConvertible]
 ) -> list[Result]:
-    """The findings about a resource that is rewritten in `version` without kept fields. `missing` are fields without another form."""
+    """The findings about a resource that is rewritten in `version` without preserved fields. `missing` are fields without another form."""
     message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, so the converted resource lacks it; keep it without --native"
     address = results.ref(resource)
     about = (results.warning("DYN412", message, address, field.path) for field in missing)
@@ -76,20 +76,20 @@ def of_native_conversion(
 
 
 def _of_rewrite(resource: Resource, version: str, converted: Resource) -> list[Result]:
-    findings = [*preserved_annotations.findings(resource), *_refused(resource, converted)]
+    findings = [*preserved_fields.findings(resource), *_schema_errors(resource, converted)]
     return [*findings, *of_release_change(resource)] if version == versions.V1BETA1 else findings
 
 
-def _refused(resource: Resource, converted: Resource) -> Iterator[Result]:
+def _schema_errors(resource: Resource, converted: Resource) -> Iterator[Result]:
     """Errors of the schema of the new version, at the component that the author wrote. A patch may lack required fields."""
     is_patch = any(finding.code == _MISSING for finding in schema_check.resource(resource, unknown="warning"))
     for finding in schema_check.resource(converted, unknown="warning"):
         if finding.severity == "error" and not (is_patch and finding.code == _MISSING):
             message = f"the converted resource would be wrong: {results.field(finding.path)}: {finding.message}"
-            yield results.error(finding.code, message, results.ref(resource), _place(converted, finding.path))
+            yield results.error(finding.code, message, results.ref(resource), _source_path(converted, finding.path))
 
 
-def _place(converted: Resource, path: Path) -> Path:
+def _source_path(converted: Resource, path: Path) -> Path:
     """The path of the component that a path leads into, in the version from which the resource was converted."""
     match path:
         case ("spec", "components", int() as index, *_):

@@ -56,11 +56,11 @@ def images(resources: Sequence[Resource], namespace: str) -> tuple[Images, list[
         image = spec["image"] if isinstance(spec.get("image"), str) else ""
         name = str(spec.get("dynamoComponent") or address.name.replace("--", ":"))
         named[address.namespace or namespace, name] = Image(image, tuple(_secrets(spec)))
-        findings.extend(_judged(resource, address, spec, image))
+        findings.extend(_check(resource, address, spec, image))
     return Images(named, namespace), findings
 
 
-def _judged(resource: Resource, address: Ref, spec: dict[str, Any], image: str) -> Iterator[Result]:
+def _check(resource: Resource, address: Ref, spec: dict[str, Any], image: str) -> Iterator[Result]:
     """Yields the findings about one DynamoComponent."""
     if not image:
         message = "the DynamoComponent names no image, and krm-fn builds none; build the image elsewhere and write its name here"
@@ -87,14 +87,14 @@ def _secrets(spec: dict[str, Any]) -> Iterator[str]:
 def convert(resource: Resource, known: Images) -> tuple[Resource, list[Result]]:
     """Converts a graph or component. Returns the resource itself if it has no deprecated field, or if it is of another kind."""
     spec, address = resource.get("spec"), results.ref(resource)
-    if address.kind not in (_GRAPH, _STANDALONE) or not isinstance(spec, dict) or not _is_older(spec):
+    if address.kind not in (_GRAPH, _STANDALONE) or not isinstance(spec, dict) or not _has_deprecated_field(spec):
         return resource, []
     conversion = _Conversion(address, known, [])
     new = conversion.graph(spec) if address.kind == _GRAPH else conversion.component(spec, ("spec",), None, "")
-    return {**resource, "spec": new}, conversion.found
+    return {**resource, "spec": new}, conversion.findings
 
 
-def _is_older(spec: dict[str, Any]) -> bool:
+def _has_deprecated_field(spec: dict[str, Any]) -> bool:
     services = spec.get("services")
     holders = [spec, *(services.values() if isinstance(services, dict) else ())]
     return any(isinstance(holder, dict) and field in holder for holder in holders for field in _FIELDS)
@@ -105,20 +105,20 @@ class _Conversion(NamedTuple):
 
     ref: Ref
     known: Images
-    found: list[Result]
+    findings: list[Result]
 
     def graph(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Converts a graph: its image goes to each service, and claims of services go to the graph."""
         common, services, listed = spec.get("dynamoComponent"), spec.get("services"), spec.get("pvcs")
-        kept = {key: value for key, value in spec.items() if key != "dynamoComponent"}
+        converted = {key: value for key, value in spec.items() if key != "dynamoComponent"}
         claims = [*listed] if isinstance(listed, list) else []
         if isinstance(services, dict):
-            kept["services"] = {name: self._service(name, service, claims, common) for name, service in services.items()}
+            converted["services"] = {name: self._service(name, service, claims, common) for name, service in services.items()}
         if claims and (listed is None or isinstance(listed, list)):
-            kept["pvcs"] = claims
+            converted["pvcs"] = claims
         if common:
             self._announce_image(common, ("spec", "dynamoComponent"))
-        return kept
+        return converted
 
     def _service(self, name: str, written: Any, claims: list[Any], common: Any) -> Any:
         inner = {} if written is None else written
@@ -129,7 +129,7 @@ class _Conversion(NamedTuple):
         component = {key: value for key, value in written.items() if key not in _FIELDS}
         if "dynamoTag" in written:
             message = "code of an older SDK is not supported; write what to run under extraPodSpec.mainContainer.command and args"
-            self.found.append(results.error("DYN032", message, self.ref, (*path, "dynamoTag")))
+            self.findings.append(results.error("DYN032", message, self.ref, (*path, "dynamoTag")))
         if "externalServices" in written:
             self._announce_services(written["externalServices"], (*path, "externalServices"))
         if "dynamoComponent" in written:
@@ -143,23 +143,23 @@ class _Conversion(NamedTuple):
             message = (
                 f"no DynamoComponent among the items names {name}; write the image under extraPodSpec.mainContainer.image of each service"
             )
-            self.found.append(results.error("DYN033", message, self.ref, path))
+            self.findings.append(results.error("DYN033", message, self.ref, path))
         elif image.image:
             new = f"extraPodSpec: {{mainContainer: {{image: {image.image}}}}}"
             message = f"dynamoComponent is deprecated; write {new} on each service instead"
-            self.found.append(results.warning("DYN034", message, self.ref, path))
+            self.findings.append(results.warning("DYN034", message, self.ref, path))
 
     def _announce_services(self, services: Any, path: Path) -> None:
         """Reports external services: those that Dynamo finds by itself need no field, others are not supported."""
         for name, service in services.items() if isinstance(services, dict) else [("", services)]:
             if isinstance(service, dict) and service.get("deploymentSelectorKey") == "dynamo":
                 message = "the external service is no longer needed, because components find each other; remove it"
-                self.found.append(results.warning("DYN035", message, self.ref, (*path, name)))
+                self.findings.append(results.warning("DYN035", message, self.ref, (*path, name)))
             else:
                 message = (
                     "external services are no longer supported; pass the address to the component in an environment variable under envs"
                 )
-                self.found.append(results.error("DYN036", message, self.ref, (*path, name) if name else path))
+                self.findings.append(results.error("DYN036", message, self.ref, (*path, name) if name else path))
 
     def _with_image(self, component: dict[str, Any], name: Any) -> dict[str, Any]:
         """A component without an image gets the image and the pull secrets of its DynamoComponent.
@@ -181,7 +181,7 @@ class _Conversion(NamedTuple):
         """Adds the claim to the graph's claims, and a mount of it to the component."""
         if not isinstance(claim, dict) or not isinstance(claim.get("name"), str):
             message = "pvc is deprecated, and the claim has no name; list the claim under spec.pvcs and mount it under volumeMounts"
-            self.found.append(results.error("DYN037", message, self.ref, path))
+            self.findings.append(results.error("DYN037", message, self.ref, path))
             return component
         mount_path = claim.get("mountPath") or claim.get("mountPoint") or ""
         mount = {"name": claim["name"], **({"mountPoint": mount_path} if mount_path else {})}
@@ -189,10 +189,10 @@ class _Conversion(NamedTuple):
         new = _shown([mount])
         if claims is None and claim.get("create"):
             message = f"a component without a graph creates no claim; write a PersistentVolumeClaim resource, and volumeMounts: {new}"
-            self.found.append(results.error("DYN037", message, self.ref, path))
+            self.findings.append(results.error("DYN037", message, self.ref, path))
         else:
             listed = "" if claims is None else f"spec.pvcs: {_shown([moved])} and "
-            self.found.append(results.warning("DYN038", f"pvc is deprecated; write {listed}volumeMounts: {new}", self.ref, path))
+            self.findings.append(results.warning("DYN038", f"pvc is deprecated; write {listed}volumeMounts: {new}", self.ref, path))
         if claims is not None and all(not isinstance(other, dict) or other.get("name") != claim["name"] for other in claims):
             claims.append(moved)
         return {**component, "volumeMounts": _appended(component.get("volumeMounts"), mount)}

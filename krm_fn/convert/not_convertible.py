@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.convert import (
     pod_template_conversion,
-    preserved_annotations,
     preserved_component_fields,
-    preserved_service_fields,
+    preserved_fields,
     request_conversion,
     versions,
 )
@@ -57,13 +56,13 @@ def fields(resource: Resource, version: str) -> list[NotConvertible]:
     if address.kind == identity.REQUEST:
         return [NotConvertible(("spec", *path), "") for path in request_conversion.not_convertible(spec, version)]
     if address.kind == identity.COMPONENT:
-        before = preserved_annotations.spec(resource)
+        before = preserved_fields.spec(resource)
         return [*_of_service(spec, ("spec",))] if version == "v1beta1" else [*_of_component(spec, before, ("spec",))]
     if address.kind == identity.GRAPH:
         return (
             [*_of_services(spec)]
             if version == "v1beta1"
-            else [*_of_components(spec, mapping(preserved_annotations.spec(resource).get("services")))]
+            else [*_of_components(spec, mapping(preserved_fields.spec(resource).get("services")))]
         )
     return []
 
@@ -77,7 +76,7 @@ def _of_services(spec: dict[str, Any]) -> Iterator[NotConvertible]:
 
 
 def _of_service(service: dict[str, Any], path: Path) -> Iterator[NotConvertible]:
-    for field in preserved_service_fields.only_v1alpha1(service):
+    for field in preserved_component_fields.only_v1alpha1(service):
         is_dead = field in _DEAD or (field == "ingress" and mapping(service[field]).get("enabled") is not True)
         if not is_dead and not is_zero(service[field]):
             yield NotConvertible((*path, field), _INSTEAD.get(field, ""))
@@ -94,7 +93,7 @@ def _of_components(spec: dict[str, Any], services: dict[str, Any]) -> Iterator[N
 def _of_component(component: dict[str, Any], before: dict[str, Any], path: Path) -> Iterator[NotConvertible]:
     for field in preserved_component_fields.only_v1beta1(component):
         yield NotConvertible((*path, "experimental", field), "")
-    service = preserved_service_fields.restored(component, before, name_of(component) or None)
+    service = preserved_component_fields.restored_service(component, before, name_of(component) or None)
     if component.get("frontendSidecar") and "frontendSidecar" not in service:
         yield NotConvertible((*path, "frontendSidecar"), "")
     for name, steps in _details(component):
@@ -121,7 +120,7 @@ def _details(component: dict[str, Any]) -> Iterator[tuple[str, Path]]:
 
 
 def native(version: str, resource: Resource) -> tuple[Resource, list[NotConvertible]]:
-    """Converts a resource native a version. Returns it without kept fields, and the fields that it lacks.
+    """Converts a resource to a version without preserved fields. Returns it and the fields that it lacks.
 
     The claims of graphs, and the Ingresses of services, are resources of their own, which the caller makes: they are not in the list.
     """
@@ -129,7 +128,7 @@ def native(version: str, resource: Resource) -> tuple[Resource, list[NotConverti
         return resource, []
     missing = fields(resource, version)
     source = _with_declared_volumes(resource) if version == versions.V1ALPHA1 else resource
-    converted = preserved_annotations.without(versions.to(version, source))
+    converted = preserved_fields.without(versions.to(version, source))
     if version == versions.V1BETA1:
         converted = _with_metadata(resource, _with_overrides(resource, converted))
     return converted, [field for field in missing if not _has_other_form(resource, field)]

@@ -100,19 +100,19 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
     """The source paths of a graph or of a standalone component. `read` is the resource in the version that a release reads."""
     ref, spec = results.ref(resource), mapping(resource.get("spec"))
     converted = None if read is None or results.ref(read).api_version == ref.api_version else mapping(read.get("spec"))
-    is_older = ref.api_version == identity.V1ALPHA1
-    annotations = {} if is_older and converted is None else _inherited(resource)
+    is_v1alpha1 = ref.api_version == identity.V1ALPHA1
+    annotations = {} if is_v1alpha1 and converted is None else _inherited(resource)
     if ref.kind == identity.COMPONENT:
         paths = _of_component(ref, ("spec",), spec, converted)
-        return paths._replace(inherited=annotations) if is_older else paths
+        return paths._replace(inherited=annotations) if is_v1alpha1 else paths
     services = mapping((converted or {}).get("services"))
     components = {
         name: _of_component(ref, path, component, None if converted is None else mapping(services.get(name)))._replace(
             inherited=annotations
         )
-        for name, path, component in _components(spec, is_older=is_older)
+        for name, path, component in _components(spec, is_v1alpha1=is_v1alpha1)
     }
-    return SourcePaths(ref, ("spec",), _in_v1alpha1_graph if is_older else _in_v1beta1_graph, components=components)
+    return SourcePaths(ref, ("spec",), _in_v1alpha1_graph if is_v1alpha1 else _in_v1beta1_graph, components=components)
 
 
 def of_request(resource: Resource) -> SourcePaths:
@@ -122,13 +122,13 @@ def of_request(resource: Resource) -> SourcePaths:
 
 
 def _of_component(ref: Ref, path: Path, written: Any, converted: dict[str, Any] | None) -> SourcePaths:
-    is_older = ref.api_version == identity.V1ALPHA1
-    return SourcePaths(ref, path, _in_service if is_older else _in_component, _FIXES[is_older], mapping(written), converted)
+    is_v1alpha1 = ref.api_version == identity.V1ALPHA1
+    return SourcePaths(ref, path, _in_service if is_v1alpha1 else _in_component, _FIXES[is_v1alpha1], mapping(written), converted)
 
 
-def _components(spec: dict[str, Any], *, is_older: bool) -> Iterator[tuple[str, Path, Any]]:
+def _components(spec: dict[str, Any], *, is_v1alpha1: bool) -> Iterator[tuple[str, Path, Any]]:
     """The name, the path and the fields of each component of a graph."""
-    if is_older:
+    if is_v1alpha1:
         for name, service in mapping(spec.get("services")).items():
             yield name, ("spec", "services", name), service
         return

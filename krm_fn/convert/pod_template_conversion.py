@@ -1,7 +1,7 @@
-"""The `podTemplate` of a v1beta1 component, and the fields of a v1alpha1 service and its `extraPodSpec` that say the same.
+"""The `podTemplate` of a v1beta1 component, and the equivalent fields of a v1alpha1 service and its `extraPodSpec`.
 
 Follows the operator's shared_spec_conversion.go. Values of `mainContainer` win over those of the service; environment variables and
-mounts of both are kept.
+mounts of both remain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
 Rule: conversion.sidecar-name
 """
 PROBES = ("livenessProbe", "readinessProbe")
-"""The probes that a v1alpha1 service has fields of its own for."""
+"""The probes that a v1alpha1 service has fields for."""
 GPU = "nvidia.com/gpu"
 """The resource that `gpu` means if `gpuType` names none."""
 SIDES = ("requests", "limits")
@@ -158,7 +158,7 @@ def _probe(service: Any, main: Any) -> Any:
 
 
 def to_service(component: dict[str, Any]) -> dict[str, Any]:
-    """Takes a pod template apart into the fields of a service.
+    """Splits a pod template into the fields of a service.
 
     What a service has a field for goes there; the rest of the main container goes into `mainContainer`, and the rest of the pod into
     `extraPodSpec`.
@@ -170,10 +170,10 @@ def to_service(component: dict[str, Any]) -> dict[str, Any]:
     flat, native = split_mounts(component, objects(main.get("volumeMounts")), spec)
     moved = ("name", "volumeMounts", *PROBES, *(("resources",) if amounts else ()), *(("env",) if main.get("env") else ()))
     rest = {key: value for key, value in main.items() if key not in moved}
-    kept = {**rest, "volumeMounts": native} if native else rest
+    container = {**rest, "volumeMounts": native} if native else rest
     others = [container for container in objects(spec.get("containers")) if container is not main]
     pod = {key: value for key, value in spec.items() if key != "containers"}
-    extra = {**({"mainContainer": kept} if kept else {}), **({"containers": others} if others else {}), **pod}
+    extra = {**({"mainContainer": container} if container else {}), **({"containers": others} if others else {}), **pod}
     return merge.present(
         resources=amounts or None,
         envs=main.get("env") or None,
@@ -230,9 +230,9 @@ def service_resources(written: Any) -> dict[str, Any]:
 
 
 def merged_resources(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Amounts of resources are merged_resources by name, and the list of claims is replaced.
+    """Amounts of resources are merged by name, and the list of claims is replaced.
 
-    `over` merged_resources over `base`: amounts by name, and claims as a whole list.
+    `over` merged over `base`: amounts by name, and claims as a whole list.
 
     Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
     Rule: conversion.resources-merged

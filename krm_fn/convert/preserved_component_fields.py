@@ -1,24 +1,152 @@
-"""Fields of a v1beta1 component that its v1alpha1 service cannot say: which ones to keep, and how to put them back.
+"""Fields of services and components that the other API version lacks: the fields to preserve, and their return into the original.
 
-They are the order of containers, details of mounts, `frontendSidecar`, `experimental.grove` and the name of a pod template. The live
-fields always win: kept fields come back only where the service still says the same.
+Live fields always win: a preserved field returns only where it agrees with the converted fields.
+
+A service has fields of its own such as `ingress`, and writes some fields in two places. A component has the order of containers, details
+of mounts, `frontendSidecar`, `experimental.grove` and the name of a pod template.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from krm_fn.convert import component_conversion, pod_template_conversion
 from krm_fn.convert.pod_template_conversion import MAIN
 from krm_fn.kube.values import is_zero, mapping, name_of, objects, text
+from krm_fn.records import NamedTuple
 
 Fields = dict[str, Any]
+Path = tuple[str, ...]
+_POD: Path = ("extraPodSpec",)
+_MAIN_PATH: Path = (*_POD, "mainContainer")
 _OF_BOTH = ("gpuMemoryService", "failover", "checkpoint")
 _METADATA_OF_BOTH = ("annotations", "labels")
 
 
-def kept_of(component: Fields, service: Fields, name: str | None) -> Fields:
-    """The fields of a component to keep beside the service that it became; the whole component if no part of it is enough."""
+class _Group(NamedTuple):
+    """Fields of a service that belong together, and their value in a component."""
+
+    paths: tuple[Path, ...]
+    value: Callable[[Fields], Any]
+
+
+def _of_main(field: str) -> Callable[[Fields], Any]:
+    return lambda component: (pod_template_conversion.main_of(component.get("podTemplate")) or {}).get(field)
+
+
+def _of(*path: str) -> Callable[[Fields], Any]:
+    return lambda component: _get(component, path)
+
+
+def _mounts_value(component: Fields) -> Any:
+    return component.get("compilationCache"), _of_main("volumeMounts")(component)
+
+
+def _sidecars(component: Fields) -> Any:
+    listed = objects(_get(component, ("podTemplate", "spec", "containers")))
+    return component.get("frontendSidecar"), [container for container in listed if container.get("name") != pod_template_conversion.MAIN]
+
+
+_GROUPS = (
+    *(_Group(((field,),), _of("type") if field == "subComponentType" else lambda _: None) for field in component_conversion.ONLY_V1ALPHA1),
+    _Group((("envs",), (*_MAIN_PATH, "env")), _of_main("env")),
+    _Group((("envFromSecret",), (*_MAIN_PATH, "envFrom")), _of_main("envFrom")),
+    _Group((("resources",), (*_MAIN_PATH, "resources")), _of_main("resources")),
+    _Group((("volumeMounts",), (*_MAIN_PATH, "volumeMounts")), _mounts_value),
+    *(_Group(((probe,), (*_MAIN_PATH, probe)), _of_main(probe)) for probe in pod_template_conversion.PROBES),
+    _Group((("sharedMemory",),), _of("sharedMemorySize")),
+    _Group((("scalingAdapter",),), _of("scalingAdapter")),
+    *(_Group(((feature,),), _of("experimental", feature)) for feature in component_conversion.FEATURES),
+    _Group((("extraPodMetadata",),), _of("podTemplate", "metadata")),
+    _Group((("frontendSidecar",), (*_POD, "containers")), _sidecars),
+    _Group(((*_MAIN_PATH, "name"),), lambda _: None),
+)
+_WRITTEN_BY_GO = {(*_MAIN_PATH, "name"): "", (*_MAIN_PATH, "resources"): {}}
+"""Fields that Go's JSON writes into every container, although no author wrote them."""
+
+
+def of_service(service: Fields, component: Fields, name: str | None) -> Fields:
+    """Returns the fields of a service to preserve beside its component; the whole service if no part of it is enough."""
+    plain = component_conversion.to_service(component)
+    preserved: Fields = {}
+    for group in _GROUPS:
+        if any(_get(service, path) != _get(plain, path) for path in group.paths):
+            preserved = _with(preserved, service, group)
+    return preserved if restored_service(component, preserved, name) == service else service
+
+
+def restored_service(component: Fields, preserved: Fields, name: str | None) -> Fields:
+    """Converts a component to a service, and restores preserved fields of the service."""
+    plain = component_conversion.to_service(component)
+    if not preserved:
+        return plain
+    if component_conversion.to_component(preserved, name) == component:
+        return preserved
+    service, groups = plain, [group for group in _GROUPS if _is_preserved(preserved, group)]
+    for group in groups:
+        service = _with(service, preserved, group)
+    if component_conversion.to_component(service, name) == component:
+        return service
+    service, shown = plain, component_conversion.to_component(plain, name)
+    for group in groups:
+        wanted = _with(service, preserved, group)
+        new = component_conversion.to_component(wanted, name)
+        if group.value(new) in (group.value(component), group.value(shown)) and new.keys() == shown.keys():
+            service = wanted
+    return service
+
+
+def only_v1alpha1(service: Fields) -> list[str]:
+    """The fields of a service that no component has. The sub-types `prefill` and `decode` of workers are types of components."""
+    is_type = component_conversion.is_promoted(service) or service.get("subComponentType") == service.get("componentType")
+    return [field for field in component_conversion.ONLY_V1ALPHA1 if field in service and not (is_type and field == "subComponentType")]
+
+
+def _is_preserved(preserved: Fields, group: _Group) -> bool:
+    values = {path: _get(preserved, path) for path in group.paths if _has(preserved, path)}
+    return any(value != _WRITTEN_BY_GO.get(path, ...) for path, value in values.items())
+
+
+def _has(fields: Fields, path: Path) -> bool:
+    return path[-1] in mapping(_get(fields, path[:-1]))
+
+
+def _get(fields: Any, path: Path) -> Any:
+    for step in path:
+        fields = mapping(fields).get(step)
+    return fields
+
+
+def _with(service: Fields, source: Fields, group: _Group) -> Fields:
+    """A copy of the service that has the group's fields of `source`, and no others of the group."""
+    for path in group.paths:
+        service = _put(service, path, _get(source, path)) if _has(source, path) else _drop(service, path)
+    return service
+
+
+def _put(fields: Fields, path: Path, value: Any) -> Fields:
+    """A field of a service that v1beta1 lacks is preserved for the conversion back.
+
+    Follows the operator's `api/v1alpha1/preservation.go`.
+    Rule: conversion.preserved-fields
+    """
+    inner = value if len(path) == 1 else _put(mapping(fields.get(path[0])), path[1:], value)
+    return {**fields, path[0]: inner}
+
+
+def _drop(fields: Fields, path: Path) -> Fields:
+    """A copy without a field, and without objects that it leaves empty; the fields themselves if there is nothing to drop."""
+    if path[0] not in fields:
+        return fields
+    inner = {} if len(path) == 1 else _drop(mapping(fields[path[0]]), path[1:])
+    if inner:
+        return fields if inner is fields[path[0]] else {**fields, path[0]: inner}
+    return {key: value for key, value in fields.items() if key != path[0]}
+
+
+def of_component(component: Fields, service: Fields, name: str | None) -> Fields:
+    """Returns the fields of a component to preserve beside its service; the whole component if no part of it is enough."""
     plain = component_conversion.to_component(service, name)
     if plain == component:
         return {}
@@ -29,11 +157,11 @@ def kept_of(component: Fields, service: Fields, name: str | None) -> Fields:
     if component.get("frontendSidecar") != plain.get("frontendSidecar"):
         preserved["frontendSidecar"] = component.get("frontendSidecar")
     if preserved.get("frontendSidecar") or component.get("podTemplate") != plain.get("podTemplate"):
-        preserved["podTemplate"] = _kept_template(mapping(component.get("podTemplate")), mapping(plain.get("podTemplate")))
-    return preserved if restored(service, preserved, name) == component else component
+        preserved["podTemplate"] = _preserved_template(mapping(component.get("podTemplate")), mapping(plain.get("podTemplate")))
+    return preserved if restored_component(service, preserved, name) == component else component
 
 
-def _kept_template(template: Fields, plain: Fields) -> Fields:
+def _preserved_template(template: Fields, plain: Fields) -> Fields:
     metadata = {key: value for key, value in mapping(template.get("metadata")).items() if key not in _METADATA_OF_BOTH}
     main, other = pod_template_conversion.main_of(template), pod_template_conversion.main_of(plain) or {}
     details = {field: main[field] for field in ("resources", "volumeMounts") if main and field in main and main[field] != other.get(field)}
@@ -44,8 +172,8 @@ def _kept_template(template: Fields, plain: Fields) -> Fields:
     return {**({"metadata": metadata} if metadata else {}), "spec": {"containers": listed}}
 
 
-def restored(service: Fields, preserved: Fields, name: str | None) -> Fields:
-    """Converts a service to a component, with the fields that were kept of the component that it was before."""
+def restored_component(service: Fields, preserved: Fields, name: str | None) -> Fields:
+    """Converts a service to a component, and restores preserved fields of the component."""
     plain = component_conversion.to_component(service, name)
     if not preserved:
         return plain
@@ -54,9 +182,9 @@ def restored(service: Fields, preserved: Fields, name: str | None) -> Fields:
     component = {**plain}
     if experimental := only_v1beta1(preserved):
         component["experimental"] = {**mapping(plain.get("experimental")), **experimental}
-    template, held = plain.get("podTemplate"), preserved.get("podTemplate")
-    if isinstance(template, dict) and isinstance(held, dict):
-        template = component["podTemplate"] = _template(template, held, component, service)
+    template, preserved_template = plain.get("podTemplate"), preserved.get("podTemplate")
+    if isinstance(template, dict) and isinstance(preserved_template, dict):
+        template = component["podTemplate"] = _restored_template(template, preserved_template, component, service)
     sidecar = preserved.get("frontendSidecar")
     if "frontendSidecar" not in plain and sidecar in _names(template):
         component["frontendSidecar"] = sidecar
@@ -72,23 +200,23 @@ def _names(template: Any) -> list[str]:
     return [name_of(container) for container in objects(mapping(mapping(template).get("spec")).get("containers"))]
 
 
-def _template(template: Fields, held: Fields, component: Fields, service: Fields) -> Fields:
-    """The template of the service with the metadata, mounts and order of containers of the one that was kept."""
-    listed, main = objects(template["spec"]["containers"]), pod_template_conversion.main_of(held)
+def _restored_template(template: Fields, preserved: Fields, component: Fields, service: Fields) -> Fields:
+    """Restores the metadata, mounts and order of containers of a preserved pod template."""
+    listed, main = objects(template["spec"]["containers"]), pod_template_conversion.main_of(preserved)
     if main is None:
-        listed = [container for container in listed if not _is_made(container, component)]
+        listed = [container for container in listed if not _is_added(container, component)]
     else:
-        listed = [_main(container, main, component, service) if name_of(container) == MAIN else container for container in listed]
-    indexes = {name: index for index, name in enumerate(_names(held))}
-    if len(indexes) == len(_names(held)) and sorted(indexes) == sorted(map(name_of, listed)):
+        listed = [_restored_main(container, main, component, service) if name_of(container) == MAIN else container for container in listed]
+    indexes = {name: index for index, name in enumerate(_names(preserved))}
+    if len(indexes) == len(_names(preserved)) and sorted(indexes) == sorted(map(name_of, listed)):
         listed = sorted(listed, key=lambda container: indexes[name_of(container)])
-    extra = {key: value for key, value in mapping(held.get("metadata")).items() if key not in _METADATA_OF_BOTH and not is_zero(value)}
+    extra = {key: value for key, value in mapping(preserved.get("metadata")).items() if key not in _METADATA_OF_BOTH and not is_zero(value)}
     metadata = {**extra, **mapping(template.get("metadata"))}
     return {**({"metadata": metadata} if metadata else {}), "spec": {**template["spec"], "containers": listed}}
 
 
-def _is_made(container: Fields, component: Fields) -> bool:
-    """True for a main container of which nobody said anything but the mount of the compilation cache."""
+def _is_added(container: Fields, component: Fields) -> bool:
+    """True for a main container that has nothing but the mount of the compilation cache."""
     rest = {key: value for key, value in container.items() if key not in ("name", "volumeMounts")}
     return name_of(container) == MAIN and not rest and all(_is_cache(mount, component) for mount in objects(container.get("volumeMounts")))
 
@@ -98,30 +226,30 @@ def _is_cache(mount: Fields, component: Fields) -> bool:
     return bool(cache) and mount == {"name": cache.get("pvcName"), "mountPath": cache.get("mountPath") or ""}
 
 
-def _main(container: Fields, held: Fields, component: Fields, service: Fields) -> Fields:
-    """The main container with the amounts and mounts that were kept, where they still say the same."""
-    new, amounts = container, held.get("resources")
+def _restored_main(container: Fields, preserved: Fields, component: Fields, service: Fields) -> Fields:
+    """Restores the amounts and mounts of a preserved main container where they agree with the service."""
+    new, amounts = container, preserved.get("resources")
     if amounts and pod_template_conversion.service_resources(amounts) == pod_template_conversion.service_resources(
         container.get("resources")
     ):
         new = {**new, "resources": amounts}
-    mounts = _mounts(container, held, component, service)
+    mounts = _restored_mounts(container, preserved, component, service)
     if mounts == container.get("volumeMounts", []):
         return new
     return {**new, "volumeMounts": mounts} if mounts else {key: value for key, value in new.items() if key != "volumeMounts"}
 
 
-def _mounts(container: Fields, held: Fields, component: Fields, service: Fields) -> list[Fields]:
-    """The mounts of the main container: those that were kept if the service has no others, else its own with the details of those."""
-    mounts, before = objects(container.get("volumeMounts")), objects(held.get("volumeMounts"))
+def _restored_mounts(container: Fields, preserved: Fields, component: Fields, service: Fields) -> list[Fields]:
+    """Returns the preserved mounts if the service has no others; otherwise those of the service with the preserved details."""
+    mounts, preserved_mounts = objects(container.get("volumeMounts")), objects(preserved.get("volumeMounts"))
     spec = mapping(mapping(component.get("podTemplate")).get("spec"))
     main = mapping(mapping(service.get("extraPodSpec")).get("mainContainer"))
     live = objects(service.get("volumeMounts")), objects(main.get("volumeMounts"))
-    if pod_template_conversion.split_mounts(component, before, spec) == live:
-        return before
-    details = {_place(mount): mount for mount in before}
-    return [details.get(_place(mount), mount) if set(mount) == {"name", "mountPath"} else mount for mount in mounts]
+    if pod_template_conversion.split_mounts(component, preserved_mounts, spec) == live:
+        return preserved_mounts
+    details = {_mount_key(mount): mount for mount in preserved_mounts}
+    return [details.get(_mount_key(mount), mount) if set(mount) == {"name", "mountPath"} else mount for mount in mounts]
 
 
-def _place(mount: Fields) -> tuple[str, str]:
+def _mount_key(mount: Fields) -> tuple[str, str]:
     return name_of(mount), text(mount.get("mountPath"))

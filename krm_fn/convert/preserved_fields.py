@@ -1,17 +1,204 @@
-"""The fields of an object that another object lacks, and how to put them into it.
+"""Preserved fields: those that one API version lacks, in an annotation in the format of the operator (`api/v1alpha1/preservation.go`).
 
-They make an object of the same shape. A field that is null there means: the original does not have the field.
+The annotation holds JSON, never YAML: `{"version": 1, "spec": {...}}`, where `spec` has the fields at their places in the other version.
+Anybody can write an annotation. A text that is too large, no JSON or nested too deeply is therefore ignored, and so is each field that
+the other version does not have, or not with such a type.
+
+`difference` computes preserved fields, and `filled` puts them back. They make an object of the same shape as the original; a null in it
+means that the original lacks the field.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube.values import is_zero
+from krm_fn import results
+from krm_fn.kube import identity, labels
+from krm_fn.kube.values import is_zero, mapping
+from krm_fn.schema import invalid_fields, schema_check
+
+if TYPE_CHECKING:
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
 
 Path = tuple[str | int, ...]
 _ABSENT: Any = ...
+LIMIT = 262_144
+"""The characters that are read. An API server refuses a resource whose annotations have more bytes together."""
+_DEPTH = 100
+_VERSION = 1
+"""The annotation with the fields that the other version lacks has the version 1.
+
+Follows the operator's `api/v1alpha1/preservation.go`.
+Rule: conversion.preserved-version
+"""
+_SPECS = {
+    identity.GRAPH: labels.PRESERVED_GRAPH,
+    identity.COMPONENT: labels.PRESERVED_COMPONENT,
+    identity.REQUEST: labels.PRESERVED_REQUEST,
+}
+_STATUSES = {
+    identity.GRAPH: labels.PRESERVED_GRAPH_STATUS,
+    identity.COMPONENT: labels.PRESERVED_COMPONENT_STATUS,
+    identity.REQUEST: labels.PRESERVED_REQUEST_STATUS,
+}
+_WRONG = ("DYN021", "DYN023")
+"""Wrong type and unknown field. Other mistakes are those of the author, who would lose them otherwise."""
+_OTHER = {identity.V1ALPHA1: identity.V1BETA1, identity.V1BETA1: identity.V1ALPHA1}
+
+
+class _UnreadableError(Exception):
+    """A text that is not read. The message says why."""
+
+
+def key(resource: Resource) -> str:
+    """The annotation with the preserved fields of the specification."""
+    return _SPECS[results.ref(resource).kind]
+
+
+def spec(resource: Resource) -> dict[str, Any]:
+    """The preserved fields of the specification in the other version; empty if there are none, or if they cannot be read.
+
+    A text without `spec` has the format of older operators, which holds the fields themselves.
+    """
+    return _checked(resource)[0]
+
+
+def status(resource: Resource) -> dict[str, Any]:
+    """The preserved fields of the status in the other version; empty if there are none, or if they cannot be read."""
+    try:
+        return _parsed(resource, _STATUSES)
+    except _UnreadableError:
+        return {}
+
+
+def findings(resource: Resource) -> list[Result]:
+    """Warnings about preserved fields, and texts, that are ignored."""
+    warnings = _checked(resource)[1]
+    try:
+        _parsed(resource, _STATUSES)
+    except _UnreadableError as problem:
+        warnings.append(_ignored(resource, _STATUSES, f"{problem}"))
+    return warnings
+
+
+def with_spec(resource: Resource, fields: dict[str, Any]) -> Resource:
+    """Returns the resource with the fields that the other API version lacks in an annotation.
+
+    The annotation is that of the specification. Without fields, it is removed.
+
+    Follows the operator's `api/v1alpha1/preservation.go`.
+    Rule: conversion.preserved
+    """
+    return _annotated(resource, _SPECS[resource["kind"]], {"version": _VERSION, "spec": fields} if fields else {})
+
+
+def with_status(resource: Resource, fields: dict[str, Any]) -> Resource:
+    """Returns the resource with these fields in the annotation of its status. Without fields, the annotation is removed."""
+    return _annotated(resource, _STATUSES[resource["kind"]], fields)
+
+
+def without(resource: Resource) -> Resource:
+    """Returns the resource without preserved fields."""
+    return _annotated(_annotated(resource, _SPECS.get(resource["kind"], ""), {}), _STATUSES.get(resource["kind"], ""), {})
+
+
+def size(resource: Resource) -> int:
+    """The bytes of the preserved fields of a resource."""
+    return sum(len(f"{labels.annotations(resource).get(key, '')}".encode()) for key in labels.PRESERVED)
+
+
+def _annotated(resource: Resource, key: str, content: dict[str, Any]) -> Resource:
+    """Fields that the other version of the API lacks are preserved in an annotation.
+
+    Follows the operator's `api/v1alpha1/preservation.go`.
+    Rule: conversion.preserved
+    """
+    metadata = mapping(resource.get("metadata"))
+    written = mapping(metadata.get("annotations"))
+    if not content and key not in written:
+        return resource
+    annotations = {name: value for name, value in written.items() if name != key}
+    if content:
+        annotations[key] = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+    rest = {name: value for name, value in metadata.items() if name != "annotations"}
+    return {**resource, "metadata": {**rest, "annotations": annotations} if annotations else rest}
+
+
+def _checked(resource: Resource) -> tuple[dict[str, Any], list[Result]]:
+    """The fields that the other version can have, and a finding for each other one."""
+    try:
+        preserved = _parsed(resource, _SPECS)
+    except _UnreadableError as problem:
+        return {}, [_ignored(resource, _SPECS, f"{problem}")]
+    if not preserved:
+        return {}, []
+    address = results.ref(resource)
+    other = {"apiVersion": _OTHER.get(address.api_version, ""), "kind": address.kind, "metadata": {"name": "preserved"}, "spec": preserved}
+    wrong = [result for result in schema_check.resource(other, unknown="warning") if result.severity == "error" and result.code in _WRONG]
+    usable = mapping(invalid_fields.without(other, [result.path for result in wrong]).get("spec"))
+    return usable, [_ignored(resource, _SPECS, f"{results.field(result.path)} in it: {_problem(result)}") for result in wrong]
+
+
+def _problem(result: Result) -> str:
+    return result.message.partition(";")[0]
+
+
+def _ignored(resource: Resource, keys: dict[str, str], problem: str) -> Result:
+    address = results.ref(resource)
+    message = f"{problem}; it is ignored, so remove the annotation, or copy it again from the resource that it belongs to"
+    return results.warning("DYN409", message, address, ("metadata", "annotations", keys[address.kind]))
+
+
+def _parsed(resource: Resource, keys: dict[str, str]) -> dict[str, Any]:
+    """The fields in an annotation, empty without one. Raises _UnreadableError."""
+    key = keys.get(results.ref(resource).kind, "")
+    text = mapping(mapping(resource.get("metadata")).get("annotations")).get(key)
+    if not isinstance(text, str) or not text:
+        return {}
+    if len(text) > LIMIT:
+        raise _UnreadableError(f"the text has {len(text)} characters, and at most {LIMIT} are read")
+    try:
+        content = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as problem:
+        raise _UnreadableError("the text is no JSON") from problem
+    if not isinstance(content, dict):
+        raise _UnreadableError("the text is no JSON object")
+    if _is_deep(content):
+        raise _UnreadableError(f"the JSON is nested more than {_DEPTH} levels deep")
+    if keys is _STATUSES or "spec" not in content:
+        return content
+    if content.get("version", _VERSION) != _VERSION or not isinstance(content["spec"], dict):
+        raise _UnreadableError(f"the JSON is not of version {_VERSION}, the only one that krm-fn reads")
+    return mapping(content["spec"])
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEPTH):
+        level = [inner for holder in level for inner in (holder.values() if isinstance(holder, dict) else holder)]
+        level = [inner for inner in level if isinstance(inner, (dict, list))]
+        if not level:
+            return False
+    return True
+
+
+def with_status_converted(
+    resource: Resource, convert: Callable[[dict[str, Any]], dict[str, Any]], back: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Resource:
+    """Converts the status with `convert`; `back` is the opposite conversion. Fields that are not convertible are preserved."""
+    written = resource.get("status")
+    if not isinstance(written, dict):
+        return with_status(resource, {})
+    preserved, plain = status(resource), convert(written)
+    new = filled(plain, preserved, lambda wanted: back(wanted) == written) if preserved else plain
+    return with_status({**resource, "status": new}, difference(written, back(new)))
 
 
 def difference(original: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +217,7 @@ def difference(original: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any
 def _part(value: Any, plain: Any) -> Any:
     if isinstance(value, dict) and isinstance(plain, dict):
         return difference(value, plain)
-    if _are_twins(value, plain):
+    if _have_same_names(value, plain):
         return [{"name": one["name"], **difference(one, other)} for one, other in zip(value, plain, strict=True)]
     return value
 
@@ -64,7 +251,7 @@ def _without(holder: Any, path: Path) -> Any:
 
 
 def filled(plain: dict[str, Any], preserved: dict[str, Any], agrees: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """`plain` with the kept fields that `agrees` accepts: with all of them, or else with each that it accepts."""
+    """Adds preserved fields to `plain`: all of them if `agrees` accepts the result, otherwise each one that it accepts."""
     edits = [*_edits(plain, preserved, ())]
     whole: dict[str, Any] = _edited(plain, edits)
     if agrees(whole):
@@ -83,7 +270,7 @@ def _edits(plain: dict[str, Any], preserved: dict[str, Any], path: Path) -> Iter
         there: Any = plain.get(key)
         if isinstance(value, dict) and isinstance(there, dict):
             yield from _edits(there, value, here)
-        elif _are_twins(value, there):
+        elif _have_same_names(value, there):
             for index, (one, other) in enumerate(zip(value, there, strict=True)):
                 yield from _edits(other, one, (*here, index))
         elif value is None and key in plain:
@@ -92,7 +279,7 @@ def _edits(plain: dict[str, Any], preserved: dict[str, Any], path: Path) -> Iter
             yield here, value
 
 
-def _are_twins(one: Any, other: Any) -> bool:
+def _have_same_names(one: Any, other: Any) -> bool:
     """True for lists of objects with the same names in the same order."""
     if not (isinstance(one, list) and isinstance(other, list)):
         return False

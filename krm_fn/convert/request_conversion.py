@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.convert import preserved_annotations, preserved_fields, status_conversion
+from krm_fn.convert import preserved_fields
 from krm_fn.kube import merge
 from krm_fn.kube.values import mapping, objects, renamed
 
@@ -37,29 +37,33 @@ def to_v1alpha1(request: Resource) -> Resource:
 
 def not_convertible(spec: dict[str, Any], version: str) -> list[tuple[str | int, ...]]:
     """The paths of the fields that `version` does not have, in the specification of a request of the other version."""
-    change, back = (_newer, _older) if version == "v1beta1" else (_older, _newer)
+    change, back = (_spec_to_v1beta1, _spec_to_v1alpha1) if version == "v1beta1" else (_spec_to_v1alpha1, _spec_to_v1beta1)
     return preserved_fields.ineffective(spec, change, back(change(spec)))
 
 
 def _converted(request: Resource, version: str) -> Resource:
-    changes, states = (_newer, _older), (_newer_status, _older_status)
+    changes, states = (_spec_to_v1beta1, _spec_to_v1alpha1), (_status_to_v1beta1, _status_to_v1alpha1)
     (change, back), (state, state_back) = (changes, states) if version == "v1beta1" else (changes[::-1], states[::-1])
-    spec, kept = request.get("spec"), preserved_annotations.spec(request)
+    spec, preserved_spec = request.get("spec"), preserved_fields.spec(request)
     preserved: dict[str, Any] = {}
     if isinstance(spec, dict):
         plain = change(spec)
-        new = preserved_fields.filled(plain, kept, lambda wanted: back(wanted) == back(plain) or back(wanted) == spec) if kept else plain
+        new = (
+            preserved_fields.filled(plain, preserved_spec, lambda wanted: back(wanted) == back(plain) or back(wanted) == spec)
+            if preserved_spec
+            else plain
+        )
         request, preserved = {**request, "spec": new}, preserved_fields.difference(spec, back(new))
-    request = status_conversion.converted(request, state, state_back)
-    return preserved_annotations.with_spec(request, preserved)
+    request = preserved_fields.with_status_converted(request, state, state_back)
+    return preserved_fields.with_spec(request, preserved)
 
 
-def _newer(spec: dict[str, Any]) -> dict[str, Any]:
+def _spec_to_v1beta1(spec: dict[str, Any]) -> dict[str, Any]:
     profiling, config = mapping(spec.get("profilingConfig")), mapping(mapping(spec.get("profilingConfig")).get("config"))
     targets = mapping(config.get("sla"))
     parts = {part: merge.present(**{name: _target(name, targets.get(name)) for name in names}) for part, names in _IN_SLA.items()}
     written_cache = mapping(mapping(config.get("deployment")).get("modelCache"))
-    cache = {_CACHE[name]: place for name, place in _some(written_cache, (*_CACHE,)).items() if isinstance(place, str)}
+    cache = {_CACHE[name]: path for name, path in _present(written_cache, (*_CACHE,)).items() if isinstance(path, str)}
     mocker = {"mocker": {"enabled": True}} if spec.get("useMocker") is True else {}
     planner = {"planner": config["planner"]} if isinstance(config.get("planner"), dict) and config["planner"] else {}
     job = _job(profiling)
@@ -72,9 +76,9 @@ def _newer(spec: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _older(spec: dict[str, Any]) -> dict[str, Any]:
-    targets = {name: spec[part][name] for part, names in _IN_SLA.items() for name in _some(mapping(spec.get(part)), names)}
-    cache = renamed(_some(mapping(spec.get("modelCache")), (*_CACHE.values(),)), {new: old for old, new in _CACHE.items()})
+def _spec_to_v1alpha1(spec: dict[str, Any]) -> dict[str, Any]:
+    targets = {name: spec[part][name] for part, names in _IN_SLA.items() for name in _present(mapping(spec.get(part)), names)}
+    cache = renamed(_present(mapping(spec.get("modelCache")), (*_CACHE.values(),)), {new: old for old, new in _CACHE.items()})
     features = mapping(spec.get("features"))
     planner = features["planner"] if isinstance(features.get("planner"), dict) and features["planner"] else None
     config = merge.present(sla=targets or None, deployment={"modelCache": cache} if cache else None, planner=planner)
@@ -98,7 +102,7 @@ def _job(profiling: dict[str, Any]) -> dict[str, Any]:
     return {**containers, **{field: profiling[field] for field in _JOB if profiling.get(field)}}
 
 
-def _some(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def _present(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """The fields of these names that have a value."""
     return {name: fields[name] for name in names if fields.get(name) is not None}
 
@@ -112,7 +116,7 @@ def _target(name: str, value: Any) -> Any:
     return int(value) if name in _IN_SLA["workload"] else value
 
 
-def _newer_status(status: dict[str, Any]) -> dict[str, Any]:
+def _status_to_v1beta1(status: dict[str, Any]) -> dict[str, Any]:
     new = {
         key: value
         for key, value in status.items()
@@ -131,7 +135,7 @@ def _newer_status(status: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _older_status(status: dict[str, Any]) -> dict[str, Any]:
+def _status_to_v1alpha1(status: dict[str, Any]) -> dict[str, Any]:
     gone = ("phase", "profilingPhase", "dgdName", "profilingJobName", "profilingResults", "deploymentInfo")
     old = {key: value for key, value in status.items() if key not in gone}
     if "phase" in status:

@@ -1,7 +1,7 @@
 """Converts Dynamo's resources from one API version to the other: `nvidia.com/v1alpha1` and `nvidia.com/v1beta1`.
 
 Follows the operator's conversion webhook (`api/v1alpha1/*_conversion.go`). Fields that the new version does not have go into an
-annotation of the resource (see `preserved_annotations`). Nothing is defaulted.
+annotation of the resource (see `preserved_fields`). Nothing is defaulted.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ PRESERVED = frozenset(
         *(PRESERVED_REQUEST, PRESERVED_REQUEST_STATUS),
     )
 )
-"""Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved_annotations`)."""
+"""Annotations with fields that one version of the API does not have (`krm_fn.convert.preserved_fields`)."""
 
 # written by an operator and by kubectl on each object for themselves; a user writes none of them
 LAST_APPLIED_HASH = "nvidia.com/last-applied-hash"

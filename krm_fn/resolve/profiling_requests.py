@@ -40,12 +40,12 @@ def request(resource: Resource, config: Config, state: ClusterFacts) -> tuple[Re
     paths = path_mapping.of_request(resource)
     if paths.ref.api_version == identity.V1ALPHA1:
         return _plan(resource, config, state, paths)
-    from krm_fn.convert import preserved_annotations  # noqa: PLC0415 - as in _as_read
+    from krm_fn.convert import preserved_fields  # noqa: PLC0415 - as in _as_read
 
     plan, findings = _plan(_as_read(resource), config, state, paths)
     metadata = _graph(resource).get("metadata")
     overrides = _overrides(metadata) if isinstance(metadata, dict) else plan.overrides
-    return plan._replace(overrides=overrides), [*preserved_annotations.findings(resource), *_unread(resource), *findings]
+    return plan._replace(overrides=overrides), [*preserved_fields.findings(resource), *_unread(resource), *findings]
 
 
 def _plan(resource: Resource, config: Config, state: ClusterFacts, paths: SourcePaths) -> tuple[RequestPlan, list[Result]]:

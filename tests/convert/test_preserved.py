@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.convert import preserved_annotations, versions
+from krm_fn.convert import preserved_fields, versions
 from krm_fn.kube import labels
 
 
@@ -51,7 +51,7 @@ def test_an_unreadable_text_is_ignored_with_a_warning(text):
     resource = beta(text)
     started = time.perf_counter()
     new = versions.to("v1alpha1", resource)
-    (found,) = preserved_annotations.findings(resource)
+    (found,) = preserved_fields.findings(resource)
     assert time.perf_counter() - started < 10
     assert (new["spec"], new["metadata"]) == (PLAIN, {"name": "g"})
     assert (found.severity, found.code, found.path) == ("warning", "DYN409", ("metadata", "annotations", labels.PRESERVED_GRAPH))
@@ -77,21 +77,21 @@ def test_a_field_of_a_wrong_type_is_ignored_with_a_warning(text):
         {"w": {"componentType": "worker"}},
         {"w": {"componentType": "worker", "annotations": {"a": "b"}}},
     )
-    assert {found.code for found in preserved_annotations.findings(resource)} == {"DYN409"}
+    assert {found.code for found in preserved_fields.findings(resource)} == {"DYN409"}
 
 
 def test_services_that_are_gone_stay_gone():
     """The list of components decides; the kept fields of other services are dropped without a word."""
     resource = beta(held(w={"labels": {"a": "b"}}, gone={"labels": {"a": "b"}}))
     assert versions.to("v1alpha1", resource)["spec"] == {"services": {"w": {"componentType": "worker", "labels": {"a": "b"}}}}
-    assert preserved_annotations.findings(resource) == []
+    assert preserved_fields.findings(resource) == []
 
 
 def test_the_bare_form_is_read():
     """Older operators wrote the fields without an envelope."""
     resource = beta('{"pvcs":[{"name":"p"}],"services":{"w":{"labels":{"a":"b"}}}}')
     assert versions.to("v1alpha1", resource)["spec"]["pvcs"] == [{"name": "p"}]
-    assert preserved_annotations.findings(resource) == []
+    assert preserved_fields.findings(resource) == []
 
 
 def test_what_go_writes_into_every_container_is_no_field():
@@ -164,5 +164,5 @@ def test_a_garbled_status_is_ignored_with_a_warning():
     """The annotation of the status has no envelope."""
     resource = beta("{", labels.PRESERVED_GRAPH_STATUS) | {"status": {"state": "failed"}}
     assert versions.to("v1alpha1", resource)["status"] == {"state": "failed"}
-    (found,) = preserved_annotations.findings(resource)
+    (found,) = preserved_fields.findings(resource)
     assert found.path == ("metadata", "annotations", labels.PRESERVED_GRAPH_STATUS)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from krm_fn import expand, results
 from krm_fn.config import Config
-from krm_fn.convert import conversion_findings, not_convertible, preserved_annotations, versions
+from krm_fn.convert import conversion_findings, not_convertible, preserved_fields, versions
 from krm_fn.files import reading
 from krm_fn.kube import identity, labels
 from krm_fn.schema import schema_check
@@ -94,7 +94,7 @@ def test_every_shape_comes_back(kind, version):
         said = [each for each in schema_check.resource(resource, unknown="warning") if each.code in ("DYN021", "DYN023")]
         wrong = [each for each in schema_check.resource(other, unknown="warning") if each.code in ("DYN021", "DYN023")]
         assert said or not wrong
-        assert preserved_annotations.findings(other) == []
+        assert preserved_fields.findings(other) == []
         assert isinstance(not_convertible.fields(resource, OTHER[version]), list)
 
     comes_back()
