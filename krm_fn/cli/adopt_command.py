@@ -63,7 +63,7 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
     """  # noqa: D301 - click reads the backspace
     with _writing(folder):
         if not writing.is_empty(folder):
-            raise click.ClickException(f"{folder} has files; name an empty folder, so that files of yours stay as they are")
+            raise click.ClickException(f"{folder} has files; name an empty folder, because adopt overwrites no files")
     values, broken = compared_states.read_export(live)
     adoption_result = adoption.adopt(values) if not broken else None
     findings = [*broken, *(adoption_result.results if adoption_result else [])]

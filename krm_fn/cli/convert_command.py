@@ -85,7 +85,7 @@ def convert(  # noqa: PLR0913 - one for each option
       krm-fn convert --to v1alpha1 --native -w graph.yaml
     """  # noqa: D301 - click reads the backspace
     if in_place and reading.STDIN in given.paths:
-        raise click.UsageError("--write needs files; leave it out to print what stdin becomes")
+        raise click.UsageError("--write cannot change stdin; name files, or leave out --write to print the result")
     files, unreadable = _read(given)
     config, wrong = sources.configuration(given.config) if given.config else (Config(), [])
     if given.namespace:

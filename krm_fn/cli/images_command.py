@@ -186,7 +186,7 @@ def _digest(command: list[str]) -> str:
     try:
         process = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=_SECONDS)
     except subprocess.TimeoutExpired as problem:
-        raise ValueError(f"{command[0]} did not end in {_SECONDS} seconds") from problem
+        raise ValueError(f"{command[0]} did not finish within {_SECONDS} seconds") from problem
     except OSError as problem:
         raise ValueError(f"{command[0]} cannot be run: {problem.strerror}") from problem
     if process.returncode:
