@@ -108,7 +108,7 @@ def explain(  # noqa: PLR0913 - one for each option
 def _check_codes(given: Inputs, *, wants_fields: bool) -> None:
     """Raises click.UsageError for codes among paths, or with options for paths."""
     if wants_fields or any(not _CODE.fullmatch(path) for path in given.paths):
-        raise click.UsageError("A CODE cannot be combined with paths or options.")
+        raise click.UsageError("Write a CODE without paths and without options.")
 
 
 def _findings(findings: list[Result], loaded: Sources, style: str = "text", *, err: bool = False) -> str:

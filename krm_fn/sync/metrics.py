@@ -61,7 +61,7 @@ class Metrics(Listener):
             ("operation", "result"),
             registry=registry,
         )
-        self.lora_requests = Gauge(_PREFIX + "lora_operations_in_flight", "Those that are under way snapshot.", registry=registry)
+        self.lora_requests = Gauge(_PREFIX + "lora_operations_in_flight", "LoRA operations in progress.", registry=registry)
         Info(_PREFIX.rstrip("_"), "The program.", registry=registry).info({"version": krm_fn.__version__})
         ProcessCollector(registry=registry)
 
