@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from krm_fn import config, expand
 from krm_fn.kube import identity, labels, paths
-from krm_fn.provenance import object_changes
 from krm_fn.resolve import cluster
+from krm_fn.schema import object_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
     from krm_fn.results import Path
+    from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 Origin = TypeVar("Origin")
 FieldNumber = tuple[int, int | None]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.results import Path, Result
     from krm_fn.review.adopt.verification import ComparedField, Count, Difference, Proof
-    from krm_fn.review.forecast.forecast_types import ObjectForecast
+    from krm_fn.review.forecast import ObjectForecast
 
 _ADDRESSES = {
     "NATS_SERVER": "natsAddress",

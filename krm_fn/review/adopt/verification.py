@@ -5,28 +5,27 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity, paths
+from krm_fn.kube import identity, paths, stored_templates
 from krm_fn.kube.values import mapping
 from krm_fn.manifests import workloads
-from krm_fn.provenance import object_changes
-from krm_fn.provenance.object_changes import ObjectChange
 from krm_fn.records import NamedTuple
 from krm_fn.review import forecast
 from krm_fn.review.adopt import exported_pods
-from krm_fn.review.forecast import stored_templates
 from krm_fn.review.live import server_fields
+from krm_fn.schema import object_changes
+from krm_fn.schema.object_changes import ObjectChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.provenance.object_changes import FieldChange
     from krm_fn.results import Path
     from krm_fn.review.adopt.exported_objects import Inventory
     from krm_fn.review.adopt.exported_pods import TemplateKey
-    from krm_fn.review.forecast.forecast_types import ObjectForecast
+    from krm_fn.review.forecast import ObjectForecast
     from krm_fn.review.pods import Template
+    from krm_fn.schema.object_changes import FieldChange
 
 
 class ComparedField(NamedTuple):

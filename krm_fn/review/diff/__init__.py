@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.provenance.object_changes import ObjectChange
     from krm_fn.results import Path, Result
-    from krm_fn.review.forecast.forecast_types import Forecast
+    from krm_fn.review.forecast import Forecast
+    from krm_fn.schema.object_changes import ObjectChange
 
 Name = Literal["old", "new"]
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import identity
-from krm_fn.provenance import object_changes
-from krm_fn.provenance.object_changes import ObjectChange
 from krm_fn.review.diff import Diff, hidden, origins, sides
 from krm_fn.review.forecast import forecast
+from krm_fn.schema import object_changes
+from krm_fn.schema.object_changes import ObjectChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.records import NamedTuple
-from krm_fn.review.forecast.kind_rules import podcliqueset_rules
+from krm_fn.review.forecast import podcliquesets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.provenance.object_changes import ObjectChange
     from krm_fn.results import Result
     from krm_fn.review.diff import ChangeOrigin, Diff
-    from krm_fn.review.forecast.forecast_types import Effect, ObjectForecast, Service
+    from krm_fn.review.forecast import ObjectForecast
+    from krm_fn.review.forecast.object_rules import Effect, Service
+    from krm_fn.schema.object_changes import ObjectChange
 
 _NAMED = 10
 _ORDER: tuple[Effect, ...] = ("refused", "restarts", "deleted", "created", "updated", "same")
@@ -87,7 +88,7 @@ def _fields(change: ObjectChange, service: Service, *, alone: bool) -> list[int]
     found = []
     for number, field in enumerate(change.fields):
         resource, path = (change.old, field.before) if field.new is None else (change.new, field.path)
-        owner = None if alone else podcliqueset_rules.service_at(resource or {}, path, change.key.namespace)
+        owner = None if alone else podcliquesets.service_at(resource or {}, path, change.key.namespace)
         if owner in (None, service):
             found.append(number)
     return found

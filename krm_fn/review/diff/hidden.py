@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
+    from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 HIDDEN = "(hidden)"
 """Stands for a value that is not shown."""

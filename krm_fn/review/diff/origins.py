@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.provenance.ablation import FieldNumber
-    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
     from krm_fn.results import Path
     from krm_fn.review.diff import Name, Side
+    from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 
 class _States:

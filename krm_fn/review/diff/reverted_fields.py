@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from krm_fn import function_config
 from krm_fn.kube import identity, paths
-from krm_fn.provenance import object_changes
 from krm_fn.provenance.ablation import Ablation, reverted
-from krm_fn.provenance.object_changes import FieldChange
 from krm_fn.review.diff import ChangeOrigin, sides
+from krm_fn.schema import object_changes
+from krm_fn.schema.object_changes import FieldChange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

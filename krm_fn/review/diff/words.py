@@ -11,9 +11,9 @@ from krm_fn.review.diff.hidden import HIDDEN
 
 if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.provenance.object_changes import FieldChange
     from krm_fn.review.diff import ChangeOrigin
     from krm_fn.review.diff.diff_report import Spot
+    from krm_fn.schema.object_changes import FieldChange
 
 _LONGEST = 160  # characters of a value or of a line
 _MOST = 40  # lines of a text

@@ -1,25 +1,77 @@
-"""The forecast of a change: the pods that restart, the GPUs that the rollouts need, and the rollouts that never end.
-
-`kinds` has one file for each kind of object with pods; `kind_rules.others` has the rules of all other kinds.
-"""
+"""The forecast of a change: the pods that restart, the GPUs that the rollouts need, and the rollouts that never end."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.review.forecast import cluster_state, forecast_findings, kind_rules, pod_placement, rollout, simulation
-from krm_fn.review.forecast.forecast_types import Forecast, Gpus, ObjectForecast
+from krm_fn import results
+from krm_fn.records import NamedTuple
+from krm_fn.review.forecast import gpu_capacity, object_rules, podcliquesets, rollouts, uniform_workloads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.provenance.object_changes import ObjectChange
-    from krm_fn.review.forecast.forecast_types import Service
-    from krm_fn.review.forecast.kind_rules import ClusterState, KindForecast
-    from krm_fn.review.forecast.rollout import Rollout
+    from krm_fn.results import Path, Result
+    from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast, Service
+    from krm_fn.review.forecast.rollouts import Rollout
+    from krm_fn.schema.object_changes import ObjectChange
 
-__all__ = ["forecast"]
+_DEPLOYMENT = ("apps", "Deployment")
+_RULES = {
+    _DEPLOYMENT: uniform_workloads.Deployment().forecast,
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): uniform_workloads.LeaderWorkerSet().forecast,
+    ("grove.io", "PodCliqueSet"): podcliquesets.forecast,
+}
+"""The rules of workloads by group and kind. `object_rules.forecast` has the rules of all other kinds."""
+
+_REPLICAS = ("spec", "replicas")
+
+
+class Gpus(NamedTuple):
+    """Numbers of GPUs. `peak` is the largest number at one time, and `interrupted` the number held by old pods that are replaced."""
+
+    before: int = 0
+    peak: int = 0
+    after: int = 0
+    interrupted: int = 0
+
+
+class ObjectForecast(NamedTuple):
+    """The forecast for one object. `services` are the services whose pods it makes, and `restarting` those whose pods are replaced.
+
+    `causes` are the paths of the fields of the new object, or of the old one, that replace the pods or that the cluster refuses. `stuck`
+    is None if nothing is known about the nodes, and otherwise True if the rollout waits for GPUs and never ends. `shares` are the GPUs of
+    each service of both states.
+    """
+
+    key: ObjectKey
+    effect: Effect
+    services: tuple[Service, ...] = ()
+    restarting: tuple[Service, ...] = ()
+    causes: tuple[Path, ...] = ()
+    gpus: Gpus = Gpus()
+    stuck: bool | None = None
+    findings: tuple[Result, ...] = ()
+    shares: tuple[tuple[Service, Gpus], ...] = ()
+
+
+class Forecast(NamedTuple):
+    """The outcomes in the order of the changes, and the GPUs of all objects together.
+
+    `services` are all services of the new state, and `restarting` those with pods that are replaced. `needed` is the smallest number of
+    free GPUs with which all rollouts end, if all free GPUs were on one node. `free` is the number of GPUs that the nodes have free
+    while the old pods run; it is None if nothing is known about the nodes.
+    """
+
+    outcomes: tuple[ObjectForecast, ...]
+    gpus: Gpus
+    services: tuple[Service, ...]
+    restarting: tuple[Service, ...]
+    needed: int = 0
+    free: int | None = None
+    findings: tuple[Result, ...] = ()
 
 
 def forecast(changes: Sequence[ObjectChange], nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Forecast:
@@ -28,29 +80,34 @@ def forecast(changes: Sequence[ObjectChange], nodes: Sequence[Resource] | None =
     `changes` has all objects of both states, also those that are the same: they hold GPUs. `nodes` and `pods` are those of the cluster;
     None means that nothing is known about the nodes. The function never raises for what the resources contain.
     """
-    state = cluster_state.read(changes)
-    parts = [kind_rules.get(change.key)(change, state) for change in changes]
-    rollouts = [item for part in parts for item in part.rollouts]
-    free = waits = None
+    cluster_state = object_rules.read_cluster_state(changes)
+    parts = [kind_forecast(change, cluster_state) for change in changes]
+    all_rollouts = [rollout for part in parts for rollout in part.rollouts]
+    free = stuck = None
     if nodes is not None:
-        room, placed = pod_placement.place(rollouts, nodes, pods)
-        free = room.free()
-        waits = iter(simulation.run(placed, room).stuck)
-    outcomes = tuple(_outcome(change, part, state, waits, free) for change, part in zip(changes, parts, strict=True))
-    total = _gpus(rollouts)
-    services = tuple(dict.fromkeys(item for change, part in zip(changes, parts, strict=True) if change.new for item in part.services))
-    findings_of_all = (*forecast_findings.together(changes, parts), *forecast_findings.about_nodes(nodes, total.peak))
-    return Forecast(outcomes, total, services, _restarting(changes, parts), simulation.needed(rollouts), free, findings_of_all)
+        free_nodes, placed = gpu_capacity.place(all_rollouts, nodes, pods)
+        free = free_nodes.free()
+        stuck = iter(rollouts.simulate(placed, free_nodes).stuck)
+    outcomes = tuple(_outcome(change, part, cluster_state, stuck, free) for change, part in zip(changes, parts, strict=True))
+    gpus = _gpus(all_rollouts)
+    services = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) if change.new for service in part.services))
+    findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
+    return Forecast(outcomes, gpus, services, _restarting(changes, parts), rollouts.needed(all_rollouts), free, findings)
+
+
+def kind_forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
+    """Forecasts the change of one object by the rules of its kind, without its GPUs."""
+    return _RULES.get((change.key.group, change.key.kind), object_rules.forecast)(change, cluster_state)
 
 
 def _outcome(
-    change: ObjectChange, part: KindForecast, state: ClusterState, waits: Iterator[bool] | None, free: int | None
+    change: ObjectChange, part: KindForecast, cluster_state: ClusterState, stuck_rollouts: Iterator[bool] | None, free: int | None
 ) -> ObjectForecast:
-    """The outcome for one object. `waits` has the next rollouts in the order of the objects."""
-    stuck = None if waits is None else True in [next(waits) for _ in part.rollouts]
-    findings = [*forecast_findings.of_change(change, part, state)]
+    """The outcome for one object. `stuck_rollouts` has the next rollouts in the order of the objects."""
+    stuck = None if stuck_rollouts is None else True in [next(stuck_rollouts) for _ in part.rollouts]
+    findings = [*_object_findings(change, part, cluster_state)]
     if stuck and free is not None:
-        findings.append(forecast_findings.stuck(change, part.rollouts, free))
+        findings.append(_stuck(change, part.rollouts, free))
     gpus, shares = _gpus(part.rollouts), tuple(_shares(part))
     return ObjectForecast(change.key, part.effect, part.services, part.restarting, part.causes, gpus, stuck, tuple(findings), shares)
 
@@ -58,24 +115,24 @@ def _outcome(
 def _shares(part: KindForecast) -> Iterator[tuple[Service, Gpus]]:
     """The GPUs of each service of an object."""
     rollouts_by_service: dict[Service, list[Rollout]] = {service: [] for service in part.services}
-    for entry in part.rollouts:
-        service = entry.service or next(iter(part.services), None)
+    for rollout in part.rollouts:
+        service = rollout.service or next(iter(part.services), None)
         if service:
-            rollouts_by_service.setdefault(service, []).append(entry)
-    yield from ((service, _gpus(rollouts)) for service, rollouts in rollouts_by_service.items())
+            rollouts_by_service.setdefault(service, []).append(rollout)
+    yield from ((service, _gpus(service_rollouts)) for service, service_rollouts in rollouts_by_service.items())
 
 
-def _gpus(rollouts: Sequence[Rollout]) -> Gpus:
+def _gpus(parallel: Sequence[Rollout]) -> Gpus:
     """The GPUs of rollouts that begin at the same time, if there are enough."""
-    before = sum(rollout.gpus(entry.old) * entry.before for entry in rollouts)
-    after = sum(rollout.gpus(entry.new if entry.replaces else entry.old) * entry.after for entry in rollouts)
-    interrupted = sum(rollout.gpus(entry.old) * entry.before for entry in rollouts if entry.replaces)
-    return Gpus(before, simulation.peak(rollouts), after, interrupted)
+    old = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel)
+    new = sum(rollouts.gpus(rollout.new_demands if rollout.replaces else rollout.old_demands) * rollout.new_units for rollout in parallel)
+    interrupted = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel if rollout.replaces)
+    return Gpus(old, rollouts.peak(parallel), new, interrupted)
 
 
 def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> tuple[Service, ...]:
-    """The services with pods that are replaced: by their own object, or because another object takes the place of a removed one."""
-    come, go = (
+    """The services with pods that are replaced: by their own object, or because another object replaces a removed one."""
+    created, deleted = (
         {
             service
             for change, part in zip(changes, parts, strict=True)
@@ -84,7 +141,98 @@ def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) 
         }
         for effect in ("created", "deleted")
     )
-    services = dict.fromkeys(
-        service for part in parts for service in (*part.restarting, *(one for one in part.services if one in come & go))
+    moved = created & deleted
+    services = (service for part in parts for service in (*part.restarting, *(service for service in part.services if service in moved)))
+    return tuple(dict.fromkeys(services))
+
+
+def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:
+    """The findings about one object that do not depend on GPUs."""
+    yield from part.findings
+    ref = results.ref(change.new or change.old or {})
+    if part.effect == "refused" and not results.failed([*part.findings]):
+        field = results.field(part.causes[0])
+        message = f"an API server refuses a change of {field}; set it back, or delete the {ref.kind} {ref.name} and apply it again"
+        yield results.error("DYN530", message, ref, part.causes[0])
+    elif part.causes and part.effect == "updated":
+        message = "the changed pods wait: no old pod is replaced while the object is paused or replaces pods only after their deletion"
+        yield results.warning("DYN539", f"{message}; resume it, or delete the old pods", ref, part.causes[0])
+    yield from _removed_replicas(change, part, cluster_state)
+
+
+def _removed_replicas(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:
+    """Warns of replicas that leave the file: with both ways of applying, the API server writes the default, which is 1."""
+    if not part.rollouts or change.old is None or change.new is None or change.key in cluster_state.autoscaled:
+        return
+    old_replicas, new_replicas = (object_rules.spec(resource).get("replicas") for resource in (change.old, change.new))
+    if isinstance(old_replicas, int) and old_replicas > 1 and new_replicas is None:
+        message = f"replicas leaves the file, so that {old_replicas} replicas become 1 until something scales them"
+        fix = "keep the number until the new owner of replicas has written it"
+        yield results.warning("DYN535", f"{message}; {fix}", results.ref(change.new), _REPLICAS)
+
+
+def _findings_of_all(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> Iterator[Result]:
+    """The findings about several objects."""
+    pairs = tuple(zip(changes, parts, strict=True))
+    yield from _simultaneous_restarts(pairs)
+    yield from _parallel_workloads(pairs)
+
+
+def _simultaneous_restarts(pairs: Sequence[tuple[ObjectChange, KindForecast]]) -> Iterator[Result]:
+    """Warns of services whose replicas are separate workloads: they do not wait for each other."""
+    changes_by_service: dict[Service, list[ObjectChange]] = {}
+    for change, part in pairs:
+        for service in part.restarting:
+            changes_by_service.setdefault(service, []).append(change)
+    for service, changes in changes_by_service.items():
+        if len(changes) > 1:
+            kind = changes[0].key.kind
+            message = f"all {len(changes)} replicas of {service.name} restart at the same time, because each is a {kind} of its own"
+            yield results.warning("DYN533", f"{message}; apply the change when the service may stop", results.ref(changes[0].new or {}))
+
+
+def _parallel_workloads(pairs: Sequence[tuple[ObjectChange, KindForecast]]) -> Iterator[Result]:
+    """Notes new workloads that run beside removed ones of the same graph."""
+    removed: dict[tuple[str, str], list[str]] = {}
+    for change, part in pairs:
+        for service in part.services if part.rollouts and change.new is None else ():
+            removed.setdefault(service[:2], []).append(change.key.name)
+    for change, part in pairs:
+        for service in part.services if part.rollouts and change.old is None else ():
+            if names := removed.get(service[:2]):
+                message = f"it runs beside {', '.join(names)} until that is pruned, and both hold GPUs until then"
+                yield results.info("DYN537", f"{message}; prune soon, or make room for both", results.ref(change.new or {}))
+
+
+def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -> Result:
+    """The finding about a rollout that waits for GPUs and never ends, with the number of GPUs that it needs."""
+    gpus = sum(rollouts.gpus(rollout.new_demands) for rollout in stuck_rollouts if rollout.replaces)
+    deadline = object_rules.spec(change.new).get("progressDeadlineSeconds")
+    until = f"; it waits until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""
+    message = (
+        f"the rollout is stuck: a new pod needs {_count(gpus)}, and {_count(free)} of the nodes are free while the old pods run{until}"
     )
-    return tuple(services)
+    return results.warning("DYN532", f"{message}; {_advice(change, stuck_rollouts)}", results.ref(change.new or {}))
+
+
+def _advice(change: ObjectChange, stuck_rollouts: Sequence[Rollout]) -> str:
+    """Advice: a way to end the rollout with fewer GPUs, and its cost."""
+    needed = rollouts.needed(stuck_rollouts)
+    is_deployment = (change.key.group, change.key.kind) == _DEPLOYMENT
+    for steps, advice, cost in uniform_workloads.deployment_choices(stuck_rollouts[0].new_units) if is_deployment else ():
+        fewer = rollouts.needed([rollout._replace(steps=steps) for rollout in stuck_rollouts])
+        if fewer < needed:
+            return f"{advice} ({cost}, enough with {_count(fewer)} free), or make {_count(needed)} free"
+    return f"make {_count(needed)} free"
+
+
+def _count(gpus: int) -> str:
+    return f"{gpus} GPU" if gpus == 1 else f"{gpus} GPUs"
+
+
+def _node_findings(nodes: Sequence[Resource] | None, peak: int) -> Iterator[Result]:
+    """Warns of nodes without any GPU, if objects need GPUs."""
+    if nodes is not None and peak and not any(gpu_capacity.node_gpus(node) for node in nodes):
+        shown = ", ".join(results.ref(node).name for node in nodes[:3]) or "no node at all"
+        message = f"the list of nodes has no GPUs ({shown}), so every rollout with GPUs would wait"
+        yield results.warning("DYN538", f"{message}; export the nodes while their device plugin runs: kubectl get nodes -o json")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import quantity
+from krm_fn.kube import quantity, stored_templates
 from krm_fn.kube.values import is_zero, mapping
 from krm_fn.records import NamedTuple
-from krm_fn.review.forecast import stored_templates
 from krm_fn.review.live import field_ownership, server_fields
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from krm_fn.review.forecast import kind_rules
+from krm_fn.review import forecast
+from krm_fn.review.forecast import object_rules
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
 from tests.review.forecast.refusals import json_copy
 
-NOTHING = kind_rules.ClusterState({}, {}, {})
+NOTHING = object_rules.ClusterState({}, {}, {})
 LABELS = {"nvidia.com/dynamo-graph-deployment-name": "large"}
 
 
@@ -50,7 +51,7 @@ def clique_set() -> dict[str, Any]:
 
 def part(old, path, value):
     change = given.change(old, written(json_copy(old), path, value))
-    return kind_rules.get(change.key)(change, NOTHING)
+    return forecast.kind_forecast(change, NOTHING)
 
 
 TEMPLATE = ("spec", "leaderWorkerTemplate")
@@ -151,11 +152,14 @@ def test_the_order_of_cliques_is_fixed_where_they_start_in_order(startup, effect
 
 def test_a_clique_goes_pod_by_pod_and_a_group_replica_by_replica():
     found = part(clique_set(), (*TEMPLATES, "priorityClassName"), "high")
-    units = [(each.before, sum(demand.gpus for demand in each.old), each.steps.surge, each.steps.unavailable) for each in found.rollouts]
+    units = [
+        (each.old_units, sum(demand.gpus for demand in each.old_demands), each.steps.surge, each.steps.unavailable)
+        for each in found.rollouts
+    ]
     assert units == [(2, 3, 0, 1), (2, 1, 0, 1)]
 
 
 def test_a_group_of_a_leader_worker_set_goes_as_a_whole():
     (found,) = part(leader_worker_set(2, 3), (*TEMPLATE, "size"), 4).rollouts
-    assert [sum(each.gpus for each in size) for size in (found.old, found.new)] == [3, 4]
+    assert [sum(demand.gpus for demand in demands) for demands in (found.old_demands, found.new_demands)] == [3, 4]
     assert (found.steps.surge, found.steps.unavailable) == (0, 1)

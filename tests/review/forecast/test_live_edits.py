@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from krm_fn.review.forecast.kind_rules.deployment_rules import Deployment
+from krm_fn.review.forecast.uniform_workloads import Deployment
 from tests.review.forecast import edits
 from tests.testbed import server
 

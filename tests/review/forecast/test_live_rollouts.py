@@ -6,7 +6,7 @@ import itertools
 import os
 from typing import Any, NamedTuple
 
-from krm_fn.review.forecast import capacity, rollout, simulation
+from krm_fn.review.forecast import gpu_capacity, rollouts
 from tests.testbed import api, server
 
 STRIDE = int(os.environ.get("KRM_FN_ROLLOUT_STRIDE", "11"))  # every eleventh case; `make forecast` takes all
@@ -25,19 +25,19 @@ class Case(NamedTuple):
     free: int
 
     def rollout(self):
-        taken = rollout.steps({"rollingUpdate": self.steps}, self.replicas)
-        return rollout.Rollout(self.replicas, self.replicas, demand(self.old), demand(self.new), taken)
+        taken = rollouts.deployment_steps({"rollingUpdate": self.steps}, self.replicas)
+        return rollouts.Rollout(self.replicas, self.replicas, demand(self.old), demand(self.new), taken)
 
     @property
     def pool(self):
         return self.replicas * self.old + self.free
 
     def is_stuck(self):
-        return simulation.run([self.rollout()], capacity.pool({GPU: self.pool})).stuck == (True,)
+        return rollouts.simulate([self.rollout()], gpu_capacity.pool({GPU: self.pool})).stuck == (True,)
 
 
 def demand(gpus):
-    return (capacity.Demand(((GPU, gpus),)),)
+    return (gpu_capacity.Demand(((GPU, gpus),)),)
 
 
 def cases():
@@ -47,7 +47,7 @@ def cases():
         if surge == unavailable == 0:
             continue  # an API server refuses it
         case = Case(replicas, {"maxSurge": surge, "maxUnavailable": unavailable}, *sizes, 0)
-        least = simulation.needed([case.rollout()])
+        least = rollouts.needed([case.rollout()])
         yield from (case._replace(free=free) for free in sorted({max(least - 1, 0), least}))
 
 

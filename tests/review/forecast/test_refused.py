@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.review.forecast import kind_rules
+from krm_fn.review import forecast
+from krm_fn.review.forecast import object_rules
 from tests.review.forecast import given, refusals
 
-NOTHING = kind_rules.ClusterState({}, {}, {})
+NOTHING = object_rules.ClusterState({}, {}, {})
 
 
 @pytest.mark.parametrize("refusal", refusals.ALL, ids=lambda refusal: refusal.reason)
 def test_a_refused_change_is_refused_for_its_field(refusal):
     change = given.change(refusal.old, refusals.changed(refusal))
-    part = kind_rules.get(change.key)(change, NOTHING)
+    part = forecast.kind_forecast(change, NOTHING)
     assert part.effect == ("refused" if refusal.cause else "updated")
     if refusal.cause:
         assert part.causes == (refusal.cause,)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.review.forecast import capacity, forecast, rollout, simulation
-from krm_fn.review.forecast.rollout import Rollout, Steps
+from krm_fn.review.forecast import forecast, gpu_capacity, rollouts
+from krm_fn.review.forecast.rollouts import Rollout, Steps
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
 from tests.review.forecast.refusals import json_copy
@@ -15,7 +15,7 @@ GPU = "nvidia.com/gpu"
 
 
 def size(*gpus):
-    return tuple(capacity.Demand(((GPU, count),) if count else ()) for count in gpus)
+    return tuple(gpu_capacity.Demand(((GPU, count),) if count else ()) for count in gpus)
 
 
 STEPS = [
@@ -30,7 +30,7 @@ STEPS = [
 
 @pytest.mark.parametrize(("reason", "strategy", "replicas", "found"), STEPS, ids=[row[0] for row in STEPS])
 def test_steps(reason, strategy, replicas, found):
-    assert rollout.steps(strategy, replicas) == found
+    assert rollouts.deployment_steps(strategy, replicas) == found
 
 
 # the GPUs at the peak, and the free GPUs that the rollout takes
@@ -50,21 +50,21 @@ ROLLOUTS = [
 
 @pytest.mark.parametrize(("reason", "one", "peak", "needed"), ROLLOUTS, ids=[row[0] for row in ROLLOUTS])
 def test_rollouts(reason, one, peak, needed):
-    assert simulation.peak([one]) == peak
-    assert simulation.needed([one]) == needed
+    assert rollouts.peak([one]) == peak
+    assert rollouts.needed([one]) == needed
 
 
 def test_a_pruned_object_holds_its_gpus_until_the_others_have_ended():
     old, new = Rollout(1, 0, size(2), size(2), replaces=False, pruned=True), Rollout(0, 1, size(2), size(2), replaces=False)
-    assert simulation.peak([old, new]) == 4
-    assert simulation.run([old, new], capacity.pool({GPU: 3})).stuck == (False, False)
+    assert rollouts.peak([old, new]) == 4
+    assert rollouts.simulate([old, new], gpu_capacity.pool({GPU: 3})).stuck == (False, False)
 
 
 def test_one_rollout_gives_its_gpus_to_another():
     """The first pod gets smaller, which makes room for the second."""
     smaller, larger = Rollout(1, 1, size(4), size(1), Steps(0, 1)), Rollout(1, 1, size(1), size(4), Steps(0, 1))
-    assert simulation.run([larger], capacity.pool({GPU: 1})).stuck == (True,)
-    assert simulation.run([larger, smaller], capacity.pool({GPU: 5})).stuck == (False, False)
+    assert rollouts.simulate([larger], gpu_capacity.pool({GPU: 1})).stuck == (True,)
+    assert rollouts.simulate([larger, smaller], gpu_capacity.pool({GPU: 5})).stuck == (False, False)
 
 
 def pod(name="chat", gpus=1, node="one", phase="Running", **labels):
@@ -135,4 +135,4 @@ DEMANDS = [
 
 @pytest.mark.parametrize(("reason", "spec", "gpus"), DEMANDS, ids=[row[0] for row in DEMANDS])
 def test_demands(reason, spec, gpus):
-    assert capacity.demand(spec).gpus == gpus
+    assert gpu_capacity.pod_demand(spec).gpus == gpus

@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from krm_fn.review.forecast import stored_templates
-from krm_fn.review.forecast.kind_rules.deployment_rules import Deployment
+from krm_fn.kube import stored_templates
+from krm_fn.review.forecast.uniform_workloads import Deployment
 from tests.review.forecast import edits
 
 

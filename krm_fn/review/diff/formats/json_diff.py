@@ -11,9 +11,10 @@ from krm_fn.review.diff import diff_report
 
 if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
     from krm_fn.review.diff.diff_report import Report
-    from krm_fn.review.forecast.forecast_types import Gpus, ObjectForecast, Service
+    from krm_fn.review.forecast import Gpus, ObjectForecast
+    from krm_fn.review.forecast.object_rules import Service
+    from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 FORMAT_VERSION = 1
 

@@ -12,9 +12,9 @@ from krm_fn.review.diff import diff_report, words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from krm_fn.provenance.object_changes import FieldChange, ObjectChange
     from krm_fn.results import Result
     from krm_fn.review.diff.diff_report import Report, Row
+    from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 LIMIT = 60_000
 """The largest number of characters. GitHub refuses comments of more than 65,536."""

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import identity
-from krm_fn.provenance import object_changes
 from krm_fn.review.diff import hidden
 from krm_fn.review.diff.compared import changes
+from krm_fn.schema import object_changes
 from tests.support import given
 
 POD = ("spec", "template", "spec", "containers", 0)

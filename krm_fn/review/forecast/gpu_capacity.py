@@ -1,0 +1,237 @@
+"""The GPUs of pods and of nodes: requests of pods, capacity of nodes, and GPUs that running pods hold.
+
+A scheduler of Kubernetes reads the same numbers: requests, which are the limits of extended resources, and `status.allocatable` of nodes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import gpu_names, identity, quantity, values
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.review.forecast.rollouts import Placement, Rollout, Selector
+
+Amounts = tuple[tuple[str, int], ...]
+"""Numbers of GPUs by the name of their resource, sorted by name."""
+
+_ENDED = ("Succeeded", "Failed")
+_KEEPS_AWAY = ("NoSchedule", "NoExecute")
+
+
+class Demand(NamedTuple):
+    """The demand of one pod on a node: GPUs, and the labels and taints that decide which nodes it may use."""
+
+    amounts: Amounts = ()
+    selector: tuple[tuple[str, str], ...] = ()
+    tolerated: tuple[str, ...] = ()
+
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs."""
+        return sum(count for _, count in self.amounts)
+
+
+def pod_demand(pod_spec: Any) -> Demand:
+    """Demand of a pod spec: the larger of its containers together and each init container alone, as a scheduler counts.
+
+    An init container with `restartPolicy: Always` runs beside the containers and is counted with them.
+    """
+    spec = values.mapping(pod_spec)
+    containers, init_containers = values.objects(spec.get("containers")), values.objects(spec.get("initContainers"))
+    sidecars = [container for container in init_containers if container.get("restartPolicy") == "Always"]
+    total = _sum(_requests(container) for container in (*containers, *sidecars))
+    for container in init_containers:
+        for name, count in _requests(container).items():
+            total[name] = max(total.get(name, 0), count)
+    selector = {key: value for key, value in values.mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
+    tolerated = (_tolerated(container) for container in values.objects(spec.get("tolerations")))
+    return Demand(tuple(sorted((name, count) for name, count in total.items() if count)), tuple(sorted(selector.items())), tuple(tolerated))
+
+
+class _Node:
+    """A node with its free GPUs by resource."""
+
+    def __init__(self, name: str, free: dict[str, int], labels: Mapping[str, Any], taints: Sequence[str]) -> None:
+        self.name, self.free = name, free
+        self._labels, self._taints = labels, taints
+
+    def fits(self, demand: Demand) -> bool:
+        """True if a pod with this demand may run on the node."""
+        if any(self.free.get(name, 0) < count for name, count in demand.amounts):
+            return False
+        if any(self._labels.get(key) != value for key, value in demand.selector):
+            return False
+        return "" in demand.tolerated or all(taint in demand.tolerated for taint in self._taints)
+
+
+class Nodes:
+    """Nodes on which units are placed. Each pod goes to the node with the fewest free GPUs that has enough."""
+
+    def __init__(self, nodes: Iterable[_Node]) -> None:
+        """The names of the nodes are unique."""
+        self._nodes = {node.name: node for node in nodes}
+
+    def take(self, demands: tuple[Demand, ...], *, unbounded: bool = False) -> Placement | None:
+        """Places the pods of one unit, and returns their nodes; None if one of them does not fit.
+
+        If `unbounded`, a pod that fits nowhere goes to the first node: the pod runs, although the exported nodes have no room for it.
+        """
+        names: list[str] = []
+        for demand in demands:
+            if not demand.amounts:
+                names.append("")
+                continue
+            target = min(
+                (node for node in self._nodes.values() if node.fits(demand)), key=lambda node: sum(node.free.values()), default=None
+            )
+            if target is None and unbounded:
+                target = next(iter(self._nodes.values()), None)
+            if target is None:
+                self.give(demands[: len(names)], tuple(names))
+                return None
+            self._change(target.name, demand, -1)
+            names.append(target.name)
+        return tuple(names)
+
+    def give(self, demands: tuple[Demand, ...], placement: Placement) -> None:
+        """Frees the GPUs of the pods of one unit."""
+        for demand, name in zip(demands, placement, strict=False):
+            self._change(name, demand, 1)
+
+    def hold(self, demand: Demand, name: str) -> None:
+        """Takes the GPUs of a pod that runs on the node with this name."""
+        self._change(name, demand, -1)
+
+    def free(self) -> int:
+        """The number of free GPUs of all nodes."""
+        return sum(max(count, 0) for node in self._nodes.values() for count in node.free.values())
+
+    def _change(self, name: str, demand: Demand, sign: int) -> None:
+        if name in self._nodes:
+            free = self._nodes[name].free
+            for resource, count in demand.amounts:
+                free[resource] = free.get(resource, 0) + sign * count
+
+
+def pool(amounts: Mapping[str, int]) -> Nodes:
+    """One node with this many GPUs, for forecasts without nodes."""
+    return Nodes([_AnyNode(dict(amounts))])
+
+
+class _AnyNode(_Node):
+    """The only node of a forecast without nodes: labels and taints do not matter."""
+
+    def __init__(self, free: dict[str, int]) -> None:
+        super().__init__("any", free, {}, ())
+
+    def fits(self, demand: Demand) -> bool:
+        """True if enough GPUs are free."""
+        return all(self.free.get(name, 0) >= count for name, count in demand.amounts)
+
+
+def nodes_without_pods(resources: Iterable[Resource], pods: Iterable[Resource]) -> Nodes:
+    """Nodes with their GPUs, less the GPUs of the pods that run on them. Cordoned nodes offer nothing."""
+    result = Nodes(_node(resource) for resource in resources)
+    for pod in pods:
+        if runs(pod):
+            result.hold(pod_demand(pod.get("spec")), f"{values.mapping(pod.get('spec'))['nodeName']}")
+    return result
+
+
+def runs(pod: Resource) -> bool:
+    """True if a pod holds the resources of a node: the pod has a node, and has not ended."""
+    return bool(values.mapping(pod.get("spec")).get("nodeName")) and values.mapping(pod.get("status")).get("phase") not in _ENDED
+
+
+def node_gpus(resource: Resource) -> dict[str, int]:
+    """GPUs of a node by the name of their resource. A node without `allocatable` offers its `capacity`."""
+    status = values.mapping(resource.get("status"))
+    return _gpus(status.get("allocatable") or status.get("capacity"))
+
+
+def _node(resource: Resource) -> _Node:
+    metadata, spec = values.mapping(resource.get("metadata")), values.mapping(resource.get("spec"))
+    taints = [f"{taint.get('key')}" for taint in values.objects(spec.get("taints")) if taint.get("effect") in _KEEPS_AWAY]
+    free = {} if spec.get("unschedulable") else node_gpus(resource)
+    return _Node(f"{metadata.get('name')}", free, values.mapping(metadata.get("labels")), taints)
+
+
+def _tolerated(toleration: Mapping[str, Any]) -> str:
+    """The key of the tolerated taints; empty for all taints."""
+    return f"{toleration.get('key') or ''}"
+
+
+def _requests(container: Mapping[str, Any]) -> dict[str, int]:
+    resources = values.mapping(container.get("resources"))
+    return {**_gpus(resources.get("limits")), **_gpus(resources.get("requests"))}
+
+
+def _gpus(amounts: Any) -> dict[str, int]:
+    names = (name for name in values.mapping(amounts) if gpu_names.is_resource(f"{name}"))
+    return {name: quantity.value(f"{amounts[name]}") // quantity.UNIT for name in names}
+
+
+def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for part in parts:
+        for name, count in part.items():
+            total[name] = total.get(name, 0) + count
+    return total
+
+
+def place(rollouts: Sequence[Rollout], nodes: Sequence[Resource], pods: Sequence[Resource]) -> tuple[Nodes, list[Rollout]]:
+    """The nodes without the GPUs of all pods that run, and the rollouts with the nodes of their old units.
+
+    Old units whose pods are not among `pods` are placed where they fit.
+    """
+    free_nodes = nodes_without_pods(nodes, pods)
+    located = [rollout._replace(placements=tuple(_placements(rollout, pods))[: rollout.old_units]) for rollout in rollouts]
+    return free_nodes, [_completed(rollout, free_nodes) for rollout in located]
+
+
+def _completed(rollout: Rollout, nodes: Nodes) -> Rollout:
+    missing = rollout.old_units - len(rollout.placements)
+    others = (nodes.take(rollout.old_demands, unbounded=True) or () for _ in range(missing))
+    return rollout._replace(placements=(*rollout.placements, *others))
+
+
+def _placements(rollout: Rollout, pods: Sequence[Resource]) -> Iterator[Placement]:
+    """The nodes of each complete old unit. A unit without all its pods is left out: its pods do not move."""
+    selector = rollout.selector
+    if selector is None:
+        return
+    units: dict[str, list[Resource]] = {}
+    for index, pod in enumerate(pods):
+        if runs(pod) and _is_selected(pod, selector):
+            units.setdefault(_labels(pod).get(selector.unit) or f"pod {index}", []).append(pod)
+    for unit in units.values():
+        placement = _placement(rollout.old_demands, unit)
+        if placement is not None:
+            yield placement
+
+
+def _is_selected(pod: Resource, selector: Selector) -> bool:
+    labels, namespace = _labels(pod), identity.key(pod).namespace
+    return bool(selector.labels) and namespace == selector.namespace and all(labels.get(key) == value for key, value in selector.labels)
+
+
+def _labels(pod: Resource) -> dict[str, Any]:
+    return values.mapping(pod.get("metadata"), "labels")
+
+
+def _placement(demands: tuple[Demand, ...], pods: list[Resource]) -> Placement | None:
+    """The node of each pod of a unit in the order of its demands; None if the pods do not have these demands."""
+    remaining = [(pod_demand(pod.get("spec")).amounts, f"{values.mapping(pod.get('spec')).get('nodeName')}") for pod in pods]
+    nodes = []
+    for demand in demands:
+        match = next((pod for pod in remaining if pod[0] == demand.amounts), None)
+        if match is None:
+            return None
+        remaining.remove(match)
+        nodes.append(match[1])
+    return tuple(nodes)

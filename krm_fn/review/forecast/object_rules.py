@@ -1,0 +1,249 @@
+"""The rules of a forecast for one object: its types, and the rules for objects without pods, such as ConfigMaps and roles.
+
+The rules for workloads are in `uniform_workloads` and `podcliquesets`. The immutable fields follow Kubernetes' validation of updates:
+`pkg/apis/rbac`, `pkg/apis/core`, `pkg/apis/batch`, `pkg/apis/storage`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from krm_fn import results
+from krm_fn.kube import identity, labels, paths, pod_templates, quantity, values
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Path, Result
+    from krm_fn.review.forecast.rollouts import Rollout, Steps
+    from krm_fn.schema.object_changes import ObjectChange
+
+Effect = Literal["same", "updated", "restarts", "created", "deleted", "refused"]
+"""The effect of a change on one object.
+
+`same`: nothing. `updated`: the object changes, and its pods stay. `restarts`: the pods are replaced. `created` and `deleted`: the object
+is in one state only. `refused`: the cluster refuses the change, so the object must be deleted and created again.
+"""
+
+MOST = 5000
+"""The largest number of units that a simulation runs. A larger number in a file must not keep a review from ending."""
+
+_RBAC = "rbac.authorization.k8s.io"
+_CLAIM = ("", "PersistentVolumeClaim")
+_DATA = (("", "ConfigMap"), ("", "Secret"))
+_IMMUTABLE: dict[tuple[str, str], tuple[Path, ...]] = {
+    (_RBAC, "RoleBinding"): (("roleRef",),),
+    (_RBAC, "ClusterRoleBinding"): (("roleRef",),),
+    ("batch", "Job"): (("spec", "template"), ("spec", "selector"), ("spec", "completionMode")),
+    ("", "Secret"): (("type",),),
+    _CLAIM: tuple(("spec", name) for name in ("accessModes", "storageClassName", "volumeMode", "selector", "volumeName", "dataSource")),
+}
+"""The fields that cannot change, by group and kind."""
+
+_DEFAULTS: dict[Path, Any] = {("spec", "volumeMode"): "Filesystem", ("type",): "Opaque"}
+_STORAGE: Path = ("spec", "resources", "requests", "storage")
+
+_E = paths.EVERY
+_CONTAINERS = ("containers", "initContainers")
+_REFERENCES: dict[str, tuple[Path, ...]] = {
+    "ConfigMap": (
+        *((field, _E, "env", _E, "valueFrom", "configMapKeyRef", "name") for field in _CONTAINERS),
+        *((field, _E, "envFrom", _E, "configMapRef", "name") for field in _CONTAINERS),
+        ("volumes", _E, "configMap", "name"),
+        ("volumes", _E, "projected", "sources", _E, "configMap", "name"),
+    ),
+    "Secret": (
+        *((field, _E, "env", _E, "valueFrom", "secretKeyRef", "name") for field in _CONTAINERS),
+        *((field, _E, "envFrom", _E, "secretRef", "name") for field in _CONTAINERS),
+        ("volumes", _E, "secret", "secretName"),
+        ("volumes", _E, "projected", "sources", _E, "secret", "name"),
+    ),
+}
+"""The fields of a pod spec that name a ConfigMap or a Secret."""
+
+
+class Service(NamedTuple):
+    """One service of one graph. `graph` is empty for a standalone component."""
+
+    namespace: str
+    graph: str
+    name: str
+
+
+class ClusterState(NamedTuple):
+    """The state of the cluster beside one object.
+
+    `old_replicas` and `new_replicas` are the replicas that scaling adapters have for services in both states. `readers` are the services
+    whose pods read a ConfigMap or a Secret, by the key of the object. `autoscaled` are the objects whose replicas something in the cluster
+    owns.
+    """
+
+    old_replicas: Mapping[Service, int]
+    new_replicas: Mapping[Service, int]
+    readers: Mapping[ObjectKey, tuple[Service, ...]]
+    autoscaled: frozenset[ObjectKey] = frozenset()
+
+
+class KindForecast(NamedTuple):
+    """The forecast for one object without its GPUs, and its rollouts, each with the service whose pods it has.
+
+    `findings` are those of its kind. If the effect is `refused` and no error is among them, an API server refuses the change.
+    """
+
+    effect: Effect
+    services: tuple[Service, ...] = ()
+    restarting: tuple[Service, ...] = ()
+    causes: tuple[Path, ...] = ()
+    rollouts: tuple[Rollout, ...] = ()
+    findings: tuple[Result, ...] = ()
+
+
+class Choice(NamedTuple):
+    """Other steps of a rollout, which need fewer GPUs: the advice that asks for them, and their cost."""
+
+    steps: Steps
+    advice: str
+    cost: str
+
+
+def forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
+    """Forecasts the change of an object without pods of its own."""
+    states = differing_states(change)
+    if states is None:
+        return KindForecast(simple_effect(change))
+    kind = (change.key.group, change.key.kind)
+    refused = tuple(_refused_fields(kind, *states))
+    if refused:
+        return KindForecast("refused", causes=refused)
+    return KindForecast("updated", findings=tuple(_stale_readers(change, cluster_state)) if kind in _DATA else ())
+
+
+def _refused_fields(kind: tuple[str, str], old: Resource, new: Resource) -> Iterator[Path]:
+    for path in _IMMUTABLE.get(kind, ()):
+        if _value_at(old, path) != _value_at(new, path):
+            yield path
+    if kind == _CLAIM and quantity.value(f"{_value_at(new, _STORAGE)}") < quantity.value(f"{_value_at(old, _STORAGE)}"):
+        yield _STORAGE
+    if kind in _DATA and old.get("immutable"):
+        yield from ((name,) for name in ("data", "binaryData", "immutable") if (old.get(name) or None) != (new.get(name) or None))
+
+
+def _value_at(resource: Resource, path: Path) -> Any:
+    """The value at a path, with its default; None without both."""
+    value: Any = resource
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value or _DEFAULTS.get(path)
+
+
+def _stale_readers(change: ObjectChange, cluster_state: ClusterState) -> Iterator[Result]:
+    """Names the services whose pods read a ConfigMap or Secret that changed."""
+    services = cluster_state.readers.get(change.key, ())
+    if services:
+        names = ", ".join(service.name for service in services)
+        message = f"the pods of {names} read the new values when they start again, because a change of a {change.key.kind} restarts no pod"
+        yield results.warning("DYN536", f"{message}; restart them if they need the values at once", results.ref(change.new or {}))
+
+
+def service_of_labels(metadata: Any, namespace: str) -> Service | None:
+    """The service that the labels of an object or a pod name; None without such labels. Labels of a standalone component name no graph."""
+    pod_labels = values.mapping(metadata, "labels")
+    name = pod_labels.get(labels.COMPONENT) or pod_labels.get(labels.SELECTOR)
+    return Service(namespace, f"{pod_labels.get(labels.GRAPH) or ''}", name) if isinstance(name, str) else None
+
+
+def service_of_workload(change: ObjectChange) -> Service | None:
+    """The service of a workload: the service of its labels, or the standalone component that owns it."""
+    metadata = values.mapping((change.new or change.old or {}).get("metadata"))
+    kind, _, name = f"{values.mapping(metadata.get('annotations')).get(labels.OWNER)}".partition("/")
+    standalone = Service(change.key.namespace, "", name) if kind == identity.COMPONENT else None
+    return service_of_labels(metadata, change.key.namespace) or standalone
+
+
+def spec(resource: Resource | None) -> dict[str, Any]:
+    """The spec of a resource; an empty object without one."""
+    return values.mapping((resource or {}).get("spec"))
+
+
+def simple_effect(change: ObjectChange) -> Effect:
+    """The effect of a change that needs no rule of its kind: the object is new, was removed, or is the same in both states."""
+    return "created" if change.old is None else "deleted" if change.new is None else "same"
+
+
+def differing_states(change: ObjectChange) -> tuple[Resource, Resource] | None:
+    """Both states of an object that differ; None if `simple_effect` has the effect."""
+    return (change.old, change.new) if change.fields and change.old is not None and change.new is not None else None
+
+
+def present_fields(value: Any) -> dict[str, Any]:
+    """The fields of an object that are not null."""
+    return {name: entry for name, entry in values.mapping(value).items() if entry is not None}
+
+
+def replicas(resource: Resource | None, adapters: Mapping[Service, int], service: Service | None) -> int:
+    """Replicas of an object: as written, else those of the scaling adapter of its service, else one. Zero without an object."""
+    if resource is None:
+        return 0
+    return replica_count(spec(resource).get("replicas"), adapters.get(service, 1) if service else 1)
+
+
+def replica_count(value: Any, default: int) -> int:
+    """A number of replicas, or the default if the field is missing. Larger numbers than any cluster runs count as `MOST`."""
+    return max(0, min(value, MOST)) if isinstance(value, int) else default
+
+
+def read_cluster_state(changes: Sequence[ObjectChange]) -> ClusterState:
+    """Reads replicas of scaling adapters, readers of ConfigMaps and Secrets, and owners of replicas from both states of all objects."""
+    old = [(change.key.namespace, change.old) for change in changes if change.old is not None]
+    new = [(change.key.namespace, change.new) for change in changes if change.new is not None]
+    autoscaled = frozenset(change.key for change in changes if _is_autoscaled(change.old))
+    return ClusterState(dict(_adapter_replicas(old)), dict(_adapter_replicas(new)), readers(new), autoscaled)
+
+
+def _adapter_replicas(resources: Iterable[tuple[str, Resource]]) -> Iterator[tuple[Service, int]]:
+    """The replicas that scaling adapters have for their services, as written in their objects."""
+    for namespace, resource in resources:
+        if resource.get("kind") == identity.ADAPTER:
+            service = service_of_labels(resource.get("metadata"), namespace)
+            if service is not None:
+                yield service, replica_count(spec(resource).get("replicas"), 1)
+
+
+def _is_autoscaled(resource: Resource | None) -> bool:
+    """True if an autoscaler or another client has set the replicas of a live object through its subresource `scale`."""
+    managers = values.objects(values.mapping((resource or {}).get("metadata")).get("managedFields"))
+    return any(
+        entry.get("subresource") == "scale" and "f:replicas" in values.mapping(entry.get("fieldsV1"), "f:spec") for entry in managers
+    )
+
+
+def readers(resources: Iterable[tuple[str, Resource]]) -> dict[ObjectKey, tuple[Service, ...]]:
+    """The services that read each ConfigMap and Secret. Each resource comes with its namespace."""
+    services_by_object: dict[ObjectKey, dict[Service, None]] = {}
+    for namespace, resource in resources:
+        for service, pod_spec in _pod_specs(resource, namespace):
+            for key in _read_objects(pod_spec, namespace):
+                services_by_object.setdefault(key, {})[service] = None
+    return {key: tuple(services) for key, services in services_by_object.items()}
+
+
+def _pod_specs(resource: Resource, namespace: str) -> Iterator[tuple[Service, Any]]:
+    """The pod specs of a workload, each with its service."""
+    for template in pod_templates.ALL:
+        is_template = template.metadata[-1] == "metadata"  # the labels of a clique are fields of the clique itself
+        parent = template.metadata[:-1] if is_template else template.metadata
+        for _, holder in paths.find(resource, (parent,)):
+            service = service_of_labels(values.mapping(holder).get("metadata") if is_template else holder, namespace)
+            if service is not None:
+                yield from ((service, pod_spec) for _, pod_spec in paths.find(holder, (template.spec[len(parent) :],)))
+
+
+def _read_objects(pod_spec: Any, namespace: str) -> Iterator[ObjectKey]:
+    """The keys of the ConfigMaps and Secrets that a pod reads."""
+    for kind, references in _REFERENCES.items():
+        for _, name in paths.find(pod_spec, references):
+            if isinstance(name, str):
+                yield ObjectKey("", kind, namespace, name)

@@ -1,0 +1,261 @@
+"""Rollouts: their units and steps, and a simulation that finds the pods of each moment and the rollouts that never end.
+
+A unit is what a controller replaces at once: a pod of a Deployment, a group of a LeaderWorkerSet, or a replica of a scaling group. The
+simulation follows the Deployment controller (`pkg/controller/deployment` of Kubernetes: NewRSNewReplicas, reconcileOldReplicaSets). The
+other controllers follow the same rules with steps of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from krm_fn.kube import values
+from krm_fn.records import NamedTuple
+from krm_fn.review.forecast import gpu_capacity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from krm_fn.review.forecast.gpu_capacity import Demand, Nodes
+    from krm_fn.review.forecast.object_rules import Service
+
+_PLENTY = 10**9
+_PERCENTAGE = re.compile(r"([0-9]{1,9})%")
+_DEFAULT_STEP = "25%"
+
+Placement = tuple[str, ...]
+"""The nodes of the pods of one unit, in the order of its pods."""
+
+
+class Selector(NamedTuple):
+    """Namespace and labels of the pods of a rollout. Pods with the same value of the label `unit` are one unit.
+
+    Without `unit`, each pod is a unit.
+    """
+
+    namespace: str
+    labels: tuple[tuple[str, str], ...]
+    unit: str = ""
+
+
+class Steps(NamedTuple):
+    """The units that may run besides the wanted number, and the units that may be missing.
+
+    `at_once` is true if all old units stop before the first new unit starts.
+    """
+
+    surge: int = 0
+    unavailable: int = 1
+    at_once: bool = False
+
+
+class Rollout(NamedTuple):
+    """One rollout: from a number of old units to a number of new units.
+
+    `old_demands` and `new_demands` have one demand for each pod of a unit. `replaces` is false if the old units stay and only their number
+    changes. A rollout that is `pruned` begins when all others have ended or wait, because an object is pruned after all others are applied.
+    `selector` finds the old pods. `placements` are the known nodes of old units; the other old units are placed where they fit. `service`
+    has the pods; None if that is the only service of the object.
+    """
+
+    old_units: int
+    new_units: int
+    old_demands: tuple[Demand, ...]
+    new_demands: tuple[Demand, ...]
+    steps: Steps = Steps()
+    replaces: bool = True
+    pruned: bool = False
+    selector: Selector | None = None
+    placements: tuple[Placement, ...] = ()
+    service: Service | None = None
+
+
+def recreated(rollout: Rollout) -> Rollout:
+    """The rollout of an object that is deleted and created again: all old units stop first."""
+    return rollout._replace(steps=Steps(0, rollout.new_units, at_once=True))
+
+
+def deployment_steps(strategy: Any, replicas: int) -> Steps:
+    """The steps of a Deployment's strategy, as Kubernetes rounds them (ResolveFenceposts): surge up, unavailable down.
+
+    One pod may be missing if both are zero.
+
+    >>> deployment_steps({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}, 5)
+    Steps(surge=2, unavailable=1, at_once=False)
+    >>> deployment_steps({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "25%"}}, 1)
+    Steps(surge=0, unavailable=1, at_once=False)
+    """
+    fields = values.mapping(strategy)
+    if fields.get("type") == "Recreate":
+        return Steps(0, replicas, at_once=True)
+    update = values.mapping(fields, "rollingUpdate")
+    surge = scaled(update.get("maxSurge"), replicas, up=True)
+    unavailable = scaled(update.get("maxUnavailable"), replicas, up=False)
+    return Steps(surge, min(unavailable if surge or unavailable else 1, replicas))
+
+
+def scaled(step: Any, replicas: int, *, up: bool, default: int | str = _DEFAULT_STEP) -> int:
+    """Number of units of a step: a number, or a percentage of the replicas, rounded up or down. An invalid step counts as zero."""
+    value = default if step is None else step
+    if isinstance(value, int):
+        return max(value, 0)
+    match = _PERCENTAGE.fullmatch(f"{value}")
+    if not match:
+        return 0
+    share = int(match[1]) * replicas
+    return -(-share // 100) if up else share // 100
+
+
+def gpus(demands: Iterable[Demand]) -> int:
+    """The number of GPUs of one unit."""
+    return sum(demand.gpus for demand in demands)
+
+
+class SimulationResult(NamedTuple):
+    """The largest number of GPUs at one time, and for each rollout True if it never ends."""
+
+    peak: int
+    stuck: tuple[bool, ...]
+
+
+def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
+    """Simulates rollouts that begin at the same time, until nothing changes any more. `nodes` is changed.
+
+    Each round lets each controller act once and then places the units that wait, in the order of the rollouts. Pruned objects go
+    last. Rollouts without GPUs always end.
+    """
+    simulated = [_SimulatedRollout(rollout, nodes) for rollout in rollouts if gpus(rollout.old_demands) or gpus(rollout.new_demands)]
+    most = sum(rollout.gpus() for rollout in simulated)
+    for pruning in (False, True):
+        active = [rollout for rollout in simulated if pruning or not rollout.is_pruned]
+        while sum(rollout.act() + rollout.place() for rollout in active):
+            most = max(most, sum(rollout.gpus() for rollout in simulated))
+    waits = {id(rollout.rollout): not rollout.is_complete() for rollout in simulated}
+    return SimulationResult(most, tuple(waits.get(id(rollout), False) for rollout in rollouts))
+
+
+def peak(rollouts: Sequence[Rollout]) -> int:
+    """The largest number of GPUs at one time, if there are enough."""
+    return simulate(rollouts, _pool(rollouts, _PLENTY)).peak
+
+
+def needed(rollouts: Sequence[Rollout]) -> int:
+    """The smallest number of free GPUs with which all rollouts end, if they are on one node and of one resource."""
+    held = sum(gpus(rollout.old_demands) * rollout.old_units for rollout in rollouts)
+    least, most = 0, peak(rollouts) - held
+    while least < most:
+        middle = (least + most) // 2
+        if any(simulate(rollouts, _pool(rollouts, held + middle)).stuck):
+            least = middle + 1
+        else:
+            most = middle
+    return least
+
+
+def _pool(rollouts: Sequence[Rollout], count: int) -> Nodes:
+    """One node with this many GPUs of each resource."""
+    demands = (demand for rollout in rollouts for demand in (*rollout.old_demands, *rollout.new_demands))
+    return gpu_capacity.pool({name: count for demand in demands for name, _ in demand.amounts})
+
+
+class _SimulatedRollout:
+    """One rollout while it runs: the nodes of old and new units, and the numbers of both that wait for a node."""
+
+    def __init__(self, rollout: Rollout, nodes: Nodes) -> None:
+        self._nodes, self.rollout, self._steps = nodes, rollout, rollout.steps
+        self._wanted = rollout.new_units
+        self._old: list[Placement] = []
+        self._new: list[Placement] = []
+        self._old_waiting = self._new_waiting = 0
+        self._is_scaled = False
+        self.is_pruned = rollout.pruned
+        for index in range(rollout.old_units):
+            placement = rollout.placements[index] if index < len(rollout.placements) else None
+            self._old.append(placement if placement is not None else nodes.take(rollout.old_demands, unbounded=True) or ())
+
+    def gpus(self) -> int:
+        """The number of GPUs that the units on nodes hold."""
+        return len(self._old) * gpus(self.rollout.old_demands) + len(self._new) * gpus(self.rollout.new_demands)
+
+    def is_complete(self) -> bool:
+        """True if all wanted units run and no other unit is left."""
+        if not self.rollout.replaces:
+            return len(self._old) == self._wanted and not self._old_waiting
+        return len(self._new) == self._wanted and not self._old and not self._old_waiting
+
+    def act(self) -> bool:
+        """Lets the controller act once; returns False if it has nothing to do."""
+        if self._scale():
+            return True
+        if not self.rollout.replaces:
+            return False
+        if self._steps.at_once:
+            return self._recreate()
+        return self._grow() or self._shrink()
+
+    def place(self) -> bool:
+        """Places waiting units where they fit; returns False if no unit fits."""
+        old = self._place_all(self._old, self._old_waiting, self.rollout.old_demands)
+        new = self._place_all(self._new, self._new_waiting, self.rollout.new_demands)
+        self._old_waiting, self._new_waiting = self._old_waiting - old, self._new_waiting - new
+        return old + new > 0
+
+    def _place_all(self, placements: list[Placement], waiting: int, demands: tuple[Demand, ...]) -> int:
+        for count in range(waiting):
+            placement = self._nodes.take(demands)
+            if placement is None:
+                return count
+            placements.append(placement)
+        return waiting
+
+    def _scale(self) -> bool:
+        """Scales the old units to the new number before the first of them is replaced (syncDeployment, isScalingEvent)."""
+        if self._is_scaled:
+            return False
+        self._is_scaled = True
+        more = self._wanted - self.rollout.old_units
+        if more > 0:
+            self._old_waiting += more
+        else:
+            self._remove_old(-more)
+        return more != 0
+
+    def _recreate(self) -> bool:
+        if self._old or self._old_waiting:
+            self._remove_old(len(self._old) + self._old_waiting)
+            return True
+        missing = self._wanted - len(self._new) - self._new_waiting
+        self._new_waiting += missing
+        return missing > 0
+
+    def _grow(self) -> bool:
+        """Adds new units as far as the surge allows (NewRSNewReplicas)."""
+        new = len(self._new) + self._new_waiting
+        total = new + len(self._old) + self._old_waiting
+        added = min(self._wanted + self._steps.surge - total, self._wanted - new)
+        if added > 0:
+            self._new_waiting += added
+        return added > 0
+
+    def _shrink(self) -> bool:
+        """Removes old units: those that wait first, then as many as may be missing (reconcileOldReplicaSets)."""
+        old, new = len(self._old) + self._old_waiting, len(self._new) + self._new_waiting
+        least = self._wanted - self._steps.unavailable
+        allowed = old + new - least - self._new_waiting
+        if not old or allowed <= 0:
+            return False
+        waiting = min(self._old_waiting, allowed)
+        self._old_waiting -= waiting
+        spare = min(max(len(self._old) + len(self._new) - least, 0), len(self._old))
+        self._remove_running(spare)
+        return waiting + spare > 0
+
+    def _remove_old(self, count: int) -> None:
+        waiting = min(self._old_waiting, count)
+        self._old_waiting -= waiting
+        self._remove_running(count - waiting)
+
+    def _remove_running(self, count: int) -> None:
+        for _ in range(count):
+            self._nodes.give(self.rollout.old_demands, self._old.pop())
