@@ -1,9 +1,10 @@
-"""Formats findings as lines for people. `krm_fn.results.wire` formats them for a ResourceList."""
+"""Formats findings and values as lines for people. `krm_fn.results.wire` formats them for a ResourceList."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from krm_fn.results import Result, Severity
 
 PROGRAM = "krm-fn"
+LONGEST = 100
+"""The longest value that is shown, in characters."""
+
 _NOUNS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
 
 
@@ -71,6 +75,16 @@ def visible(text: str) -> str:
     a\x1bb
     """
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def value(shown: Any, longest: int = LONGEST) -> str:
+    r"""A value on one line, as JSON. Control characters are escaped, and a long value is cut to `longest` characters.
+
+    >>> print(value("a\x1b[0m\n"), value(True), value("x" * 10, 5))
+    "a\u001b[0m\n" true "xxxx…
+    """
+    text = visible(json.dumps(shown, ensure_ascii=False))
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def _resource(result: Result) -> str:

@@ -12,7 +12,7 @@ import click
 
 from krm_fn import expand, report
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.files import locations, revisions, selection
+from krm_fn.files import reading, revisions, selection
 from krm_fn.rules import deprecations, finished_builds, updates
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def check(  # noqa: PLR0913 - one for each option
     judged = [(_judged(group, loaded), group) for group in loaded.groups]
     orchestrator = loaded.config.orchestrator
     judged += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, orchestrator), [pair.new]) for pair in pairs]
-    weighed = [result for each, group in judged for result in locations.of(_weighed(each, severities), group, root)]
-    located = locations.of([*loaded.results, *_once(weighed), *(before.results if before else ())], loaded.resources, root)
+    weighed = [result for each, group in judged for result in reading.locate(_weighed(each, severities), group, root)]
+    located = reading.locate([*loaded.results, *_once(weighed), *(before.results if before else ())], loaded.resources, root)
     findings = policy.without_ignored(located, loaded.values)
     checked = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours())
     command_output.write(finding_formats.write(style, checked))

@@ -11,7 +11,7 @@ from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.config import Config
 from krm_fn.convert import conversion_findings, deprecated_fields, not_convertible, versions
 from krm_fn.convert.not_convertible import NotConvertible
-from krm_fn.files import locations, reading, selection, sources, writing
+from krm_fn.files import reading, selection, sources, writing
 from krm_fn.files.writing import DocumentChange
 from krm_fn.kube import identity
 from krm_fn.manifests import ingress, volumes
@@ -94,7 +94,7 @@ def convert(  # noqa: PLR0913 - one for each option
     images, _ = deprecated_fields.images([source.value for source in listed], config.namespace or cluster.NAMESPACE)
     wanted = _Wanted(version, as_native, config, images)
     done = [(path, file, [_changed(source, wanted) for source in file.sources]) for path, file in files]
-    located = locations.located(
+    located = reading.located(
         [(source, finding) for _, file, made in done for source, (_, about) in _pairs(file, made) for finding in about]
     )
     kept = policy.without_ignored([*unreadable, *wrong, *located], [source.value for source in listed])

@@ -9,32 +9,23 @@ import click
 from krm_fn import report
 from krm_fn.cli import build_option, command_options, command_output, compared_states
 from krm_fn.files import reading
-from krm_fn.review.diff import compared, failing, formats
-from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.diff import comparison, diff_report, rendered_state
 
 if TYPE_CHECKING:
     from krm_fn.cli.build_option import BuildCommand
     from krm_fn.cli.command_options import Inputs, Policy
-    from krm_fn.cli.compared_states import State
-    from krm_fn.review.diff import Name
+    from krm_fn.cli.compared_states import LoadedState
 
-_PAINT = {
-    "red": ("refused", "stuck", "deleted", "error", "-"),
-    "yellow": ("restarts", "warning"),
-    "green": ("created", "same", "+"),
-    "cyan": ("updated", "info"),
-}
-_COLOURS = {word: colour for colour, words in _PAINT.items() for word in words}
-_NAMED = 3
+_CONDITION_HOLDS = 3
 """The exit code if a condition of --fail-on holds."""
 
 
-def _words(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    named = tuple(word for text in texts for word in text.replace(",", " ").split())
-    for word in named:
-        if word not in failing.WORDS:
-            raise click.BadParameter(f"{word!r} is not one of {', '.join(failing.WORDS)}.")
-    return named
+def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(name for text in texts for name in text.replace(",", " ").split())
+    for name in names:
+        if name not in comparison.CONDITIONS:
+            raise click.BadParameter(f"{name!r} is not one of {', '.join(comparison.CONDITIONS)}.")
+    return names
 
 
 @click.command()
@@ -65,14 +56,14 @@ def _words(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 )
 @click.option(
     "--fail-on",
-    "named",
+    "conditions",
     metavar="CONDITION,...",
     multiple=True,
-    callback=_words,
-    help=f"Exit with code 3 if one of these conditions holds: {', '.join(failing.WORDS)}.",
+    callback=_conditions,
+    help=f"Exit with code 3 if one of these conditions holds: {', '.join(comparison.CONDITIONS)}.",
 )
 @click.option(
-    "-o", "--output", "--format", "style", type=click.Choice(formats.names()), default="text", help="The format. The default is text."
+    "-o", "--output", "--format", "style", type=click.Choice(diff_report.FORMATS), default="text", help="The format. The default is text."
 )
 @command_options.policy
 @click.pass_context
@@ -86,7 +77,7 @@ def diff(  # noqa: PLR0913 - one for each option
     seconds: int,
     live: str | None,
     nodes: str | None,
-    named: tuple[str, ...],
+    conditions: tuple[str, ...],
     style: str,
 ) -> None:
     """Show what a change does to objects, pods and GPUs.
@@ -110,48 +101,37 @@ def diff(  # noqa: PLR0913 - one for each option
       kubectl get deployments,services,dgdsa -n prod --show-managed-fields -o json | krm-fn diff --live - graphs/
       krm-fn diff --old main --format markdown graphs/ > comment.md
     """  # noqa: D301 - click reads the backspace
-    if "stuck" in named and nodes is None:
+    if "stuck" in conditions and nodes is None:
         raise click.UsageError("--fail-on stuck needs --nodes")
     if [*given.paths, live, nodes].count(reading.STDIN) > 1:
         raise click.UsageError("only one of PATH, --live and --nodes can be stdin")
     if (old is None) == (live is None):
         raise click.UsageError("name the state before the change with --old, or a cluster with --live")
-    try:
-        now, before = _states(given, old, live, build_option.read(build, seconds) if build is not None else None)
-    except compared_states.StoppedError as stopped:
-        command_output.write(stopped.messages + "".join(f"{report.entry(each)}\n" for each in stopped.results), err=True)
-        ctx.exit(1)
     cluster = compared_states.read_nodes(nodes)
-    comparison = compared.compare(before.side, now.side, cluster.nodes, cluster.pods)
-    states: dict[Name, State] = {"old": before, "new": now}
-    locations = compared_states.origin_locations((each for every in comparison.origins.values() for each in every), states)
-    about = policy.without_ignored(
-        [*compared_states.new_findings(now, before), *before.results, *cluster.results, *comparison.findings], now.side.inputs
-    )
-    forecast = policy.without_ignored(compared_states.located_forecast(comparison, locations), now.side.inputs)
-    report_ = Report(
-        comparison, before.name, locations, policy.shown([*about, *forecast]), _painted if command_output.colours() else _plain
-    )
-    command_output.write(formats.write(style, report_))
-    if policy.failing(about):
+    try:
+        new_state, old_state = _load(given, old, live, build_option.read(build, seconds) if build is not None else None)
+    except compared_states.StoppedError as stopped:
+        command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
         ctx.exit(1)
-    ctx.exit(_NAMED if failing.words(comparison, named) else int(bool(policy.failing(forecast))))
+    comparison_result = comparison.compare(old_state.rendered, new_state.rendered, cluster.nodes, cluster.pods)
+    lines = compared_states.origin_lines(comparison_result, {"old": old_state, "new": new_state})
+    forecast_findings = diff_report.located_findings(comparison_result, lines)
+    findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results, *cluster.results]
+    findings = policy.without_ignored([*findings, *comparison_result.findings], new_state.rendered.inputs)
+    forecast_findings = policy.without_ignored(forecast_findings, new_state.rendered.inputs)
+    shown = policy.shown([*findings, *forecast_findings])
+    text = diff_report.write(style, diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours()))
+    command_output.write(text)
+    if policy.failing(findings):
+        ctx.exit(1)
+    holding = comparison.conditions(comparison_result, conditions)
+    ctx.exit(_CONDITION_HOLDS if holding else int(bool(policy.failing(forecast_findings))))
 
 
-def _states(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> tuple[State, State]:
-    """The state after the change, and the one before it. Raises StoppedError if one of them cannot be read."""
-    now, before = build_option.build_states(build, old, given) if build else (compared_states.load_paths(given), None)
-    if live is not None:
-        before, now = compared_states.with_live(live, now)
-    return now, before or compared_states.load_old(f"{old}", given, now)
-
-
-def _plain(text: str, _word: str) -> str:
-    return text
-
-
-def _painted(text: str, word: str) -> str:
-    return click.style(text, fg=_COLOURS.get(word), bold=word in ("refused", "stuck", "restarts", "error"))
+def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> tuple[LoadedState, LoadedState]:
+    """The state after the change, and the state before it. Raises StoppedError if one of them cannot be read."""
+    new_state, old_state = build_option.build_states(build, old, given) if build else compared_states.load(given, old)
+    return (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
 
 
 COMMAND = diff

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from krm_fn import codes, results
 from krm_fn.cli import command_options, command_output, explain_output, finding_formats
-from krm_fn.files import locations, reading
+from krm_fn.files import reading
 from krm_fn.manifests import ownership
 from krm_fn.review import affected_fields
 from krm_fn.review import explain as explaining
@@ -112,7 +112,7 @@ def _check_codes(given: Inputs, *, wants_fields: bool) -> None:
 
 
 def _findings(findings: list[Result], loaded: Sources, style: str = "text", *, err: bool = False) -> str:
-    located = locations.of(findings, loaded.resources)
+    located = reading.locate(findings, loaded.resources)
     return finding_formats.write(
         style, finding_formats.Checked(loaded.resources, located, loaded.stdin, colour=command_output.colours(err=err))
     )

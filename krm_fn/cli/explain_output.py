@@ -13,7 +13,7 @@ from krm_fn.config import Config
 from krm_fn.files import reading
 from krm_fn.kube import identity, labels
 from krm_fn.provenance.docstring_rules import Rule
-from krm_fn.review import explain, printed_values
+from krm_fn.review import explain
 from krm_fn.yamlio import emitter, positions
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _text(part: Section, locations: OriginLocations, *, colour: bool) -> str:
         )
         lines.append(click.style(head, bold=True) if colour else head)
         for field in explained.fields:
-            lines.append(f"  {report.visible(results.field(field.path))}: {printed_values.value(field.value)}")
+            lines.append(f"  {report.visible(results.field(field.path))}: {report.value(field.value)}")
             lines += [f"    {_styled(word, words, colour=colour)}" for word, words in _of_field(field, locations, shown_rules)]
     return "".join(f"{line}\n" for line in lines)
 
@@ -74,7 +74,7 @@ def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: se
         yield "set by", _described(origin, locations, shown_rules)[1]
     for overridden in field.won:
         words = "; ".join(" ".join(_described(origin, locations, shown_rules)) for origin in _first(overridden.origins))
-        yield "overrides", f"{printed_values.value(overridden.value)}: {words}"
+        yield "overrides", f"{report.value(overridden.value)}: {words}"
 
 
 def _first(origins: Sequence[LeafOrigin]) -> list[LeafOrigin]:

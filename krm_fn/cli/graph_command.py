@@ -11,7 +11,7 @@ import click
 from krm_fn import results
 from krm_fn.cli import command_options, command_output, compared_states, finding_formats
 from krm_fn.review.diagram import change_diagram, formats, graph_diagram, html_page
-from krm_fn.review.diff.compared import not_compared
+from krm_fn.review.diff import comparison
 
 if TYPE_CHECKING:
     from krm_fn.cli.command_options import Inputs, Policy
@@ -58,18 +58,20 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
       krm-fn graph --old main --format html graphs/ > change.html
     """  # noqa: D301 - click reads the backspace
     program = _program() if style in _DRAWN else ""
-    now = compared_states.load_paths(given)
-    about = [finding for finding in now.results if finding.severity == "error"]
-    if old is None:
-        picture = graph_diagram.diagram(now.side.inputs, now.side.config)
+    new_state, old_state = compared_states.load(given, old)
+    new = new_state.rendered
+    about = [finding for finding in new_state.results if finding.severity == "error"]
+    if old_state is None:
+        picture = graph_diagram.diagram(new.inputs, new.config)
     else:
-        before = compared_states.load_old(old, given, now)
-        picture = change_diagram.diagram(before.side, now.side)
-        about += [*before.results, *not_compared(before.side, now.side)]
+        picture = change_diagram.diagram(old_state.rendered, new)
+        about += [*old_state.results, *comparison.not_compared(old_state.rendered, new)]
     if not picture.nodes:
         about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))
-    findings = policy.without_ignored(about, now.side.inputs)
-    shown = finding_formats.Checked(now.sources, policy.shown(findings), now.stdin, colour=command_output.colours(err=True))
+    findings = policy.without_ignored(about, new.inputs)
+    shown = finding_formats.Checked(
+        new_state.files.resources, policy.shown(findings), new_state.files.stdin, colour=command_output.colours(err=True)
+    )
     command_output.write(finding_formats.write("text", shown), err=True)
     if style in _DRAWN:
         svg = _drawn(program, formats.write("dot", picture))

@@ -12,7 +12,7 @@ import click
 
 from krm_fn import expand, report, results
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.files import locations, reading
+from krm_fn.files import reading
 from krm_fn.kube import paths
 from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_formats import FORMATS, ImageList, ImageLocation
@@ -99,7 +99,7 @@ def images(  # noqa: PLR0913 - one for each option
     digests, problems = _digests(uses, lock_file, resolve, is_complete=not results.failed([*loaded.results, *about]))
     about += [*image_references.invalid(uses), *(image_references.conflicts(uses, digests) if style == "kustomize" else ())]
     about += image_lock.unpinned(uses, digests) if image_format.fills_mirror else ()
-    located = locations.of([*loaded.results, *about, *problems], loaded.resources, root)
+    located = reading.locate([*loaded.results, *about, *problems], loaded.resources, root)
     findings = policy.without_ignored(located, loaded.values)
     shown = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours(err=True))
     command_output.write(finding_formats.write("text", shown), err=True)
@@ -215,7 +215,7 @@ def _located(uses: Sequence[ImageUse], loaded: Sources, root: Path | None = None
     """The uses with the locations of the fields that name their images, in the same order."""
     numbers = {author: f"{number}" for number, author in enumerate(dict.fromkeys(use.author for use in uses if use.author))}
     unlocated = [results.info("", number, author.ref, author.path) for author, number in numbers.items() if author.ref]
-    located = {result.message: result for result in locations.of(unlocated, loaded.resources, root)}
+    located = {result.message: result for result in reading.locate(unlocated, loaded.resources, root)}
     locations_by_author: dict[ImageAuthor | None, ImageLocation] = {None: ImageLocation("")}
     for author, number in numbers.items():
         result = located.get(number)

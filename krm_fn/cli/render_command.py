@@ -9,7 +9,7 @@ import click
 
 from krm_fn import expand, report
 from krm_fn.cli import command_options, command_output, finding_formats
-from krm_fn.files import locations, writing
+from krm_fn.files import reading, writing
 from krm_fn.kube import apply_order, labels
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def render(  # noqa: PLR0913 - one for each option
         raise click.UsageError("--output-dir writes YAML; leave -o json out")
     loaded = given.load(without=folder)
     expansion = expand.expand(loaded.values, loaded.config)
-    findings = policy.without_ignored(locations.of([*loaded.results, *expansion.results], loaded.resources), loaded.values)
+    findings = policy.without_ignored(reading.locate([*loaded.results, *expansion.results], loaded.resources), loaded.values)
     _report(policy.shown(findings), loaded)
     if failing := policy.failing(findings):
         click.echo(f"nothing is rendered: {report.count(failing)}", err=True)

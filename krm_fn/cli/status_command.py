@@ -8,7 +8,7 @@ import click
 
 from krm_fn import report
 from krm_fn.cli import command_options, command_output, computed_status, finding_formats
-from krm_fn.files import locations
+from krm_fn.files import reading
 
 if TYPE_CHECKING:
     from krm_fn.cli.command_options import Inputs, Policy
@@ -49,7 +49,7 @@ def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> 
     """  # noqa: D301 - click reads the backspace
     loaded = given.load()
     judged = computed_status.ComputedStatus(loaded)
-    findings = policy.without_ignored(locations.of([*loaded.results, *judged.results], loaded.resources), loaded.values)
+    findings = policy.without_ignored(reading.locate([*loaded.results, *judged.results], loaded.resources), loaded.values)
     shown = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours(err=True))
     command_output.write(finding_formats.write("text", shown), err=True)
     if failing := policy.failing(findings):

@@ -31,7 +31,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Checkouts(NamedTuple):
-    """Makes copies in a temporary folder. All copies get the same path, so that a build cannot differ because of its place.
+    """Makes copies in a temporary folder. All copies get the same path, so that a build cannot differ because of its path.
 
     `old` is a folder or a git revision; None if only the working tree is copied. `folder` is that of the build in the working tree.
     """
@@ -41,8 +41,8 @@ class Checkouts(NamedTuple):
     folder: Path
 
     @contextlib.contextmanager
-    def before(self) -> Iterator[Path]:
-        """A copy of the old state; yields the folder of the build in it. Raises RepositoryError if there is none."""
+    def old_state(self) -> Iterator[Path]:
+        """A copy of the old state; yields the folder of the build in it. Raises RepositoryError without one."""
         old = self.old or "HEAD"
         if self._is_folder():
             with self._copy(Path(old), _walked(Path(old))) as copy:
@@ -56,7 +56,7 @@ class Checkouts(NamedTuple):
             raise RepositoryError(f"{old} is not a folder, and git cannot read that revision: {problem}") from problem
 
     @contextlib.contextmanager
-    def after(self) -> Iterator[Path]:
+    def working_tree(self) -> Iterator[Path]:
         """A copy of the working tree, without ignored files; yields the folder of the build in it. Raises RepositoryError.
 
         Without a repository, or if the old state is a folder, the copy has the whole folder of the build.
@@ -104,16 +104,16 @@ def _ending() -> Iterator[None]:
     """Makes signals raise an exception once, so that clean-up runs. Further signals do not interrupt the clean-up."""
 
     def end(number: int, _frame: FrameType | None) -> None:
-        for number_ in _ENDING:
-            signal.signal(number_, signal.SIG_IGN)
+        for ending in _ENDING:
+            signal.signal(ending, signal.SIG_IGN)
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
 
-    before = {number_: signal.signal(number_, end) for number_ in _ENDING}
+    handlers = {number: signal.signal(number, end) for number in _ENDING}
     try:
         yield
     finally:
-        for number_, handler in before.items():
-            signal.signal(number_, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _write(source: Repository, commit: str, copy: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads files and stdin into values with their locations: file, document, line and column.
+"""Reads files and stdin into values with their locations, and locates findings: file, document, line and column.
 
 `krm_fn.files.selection` selects the files that a command reads.
 """
@@ -9,16 +9,18 @@ import os
 import re
 import stat
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import results
-from krm_fn.krm import envelope
+from krm_fn.krm import envelope, origin
 from krm_fn.yamlio import positions, reader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
-    from krm_fn.results import Result
+    from krm_fn.results import Ref, Result
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -56,14 +58,14 @@ class Source(NamedTuple):
         return results.ref(self.value if isinstance(self.value, dict) else {})
 
 
-def field_locations(asked: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
+def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
     """The locations of several fields, in the order of the arguments. Each text is read once."""
-    fields = [(source, (*source.at, *path)) for source, path in asked]
-    wanted: dict[int, tuple[str, list[results.Path]]] = {}
-    for source, path in fields:
-        wanted.setdefault(id(source.text), (source.text, []))[1].append(path)
-    positions_by_text = {key: positions.positions(text, paths) for key, (text, paths) in wanted.items()}
-    return [_location(source, *positions_by_text[id(source.text)][path]) for source, path in fields]
+    whole_paths = [(source, (*source.at, *path)) for source, path in fields]
+    paths_by_text: dict[int, tuple[str, list[results.Path]]] = {}
+    for source, path in whole_paths:
+        paths_by_text.setdefault(id(source.text), (source.text, []))[1].append(path)
+    positions_by_text = {key: positions.positions(text, paths) for key, (text, paths) in paths_by_text.items()}
+    return [_location(source, *positions_by_text[id(source.text)][path]) for source, path in whole_paths]
 
 
 def _location(source: Source, line: int, column: int) -> dict[str, Any]:
@@ -158,3 +160,69 @@ def _members(whole: Source) -> Iterator[Source]:
         yield whole._replace(value=whole.value["functionConfig"], at=("functionConfig",))
     for number, item in enumerate(whole.value["items"]):
         yield whole._replace(value=item, at=("items", number))
+
+
+def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
+    """Findings with the location of their field in a source."""
+    locations = field_locations((source, result.path) for source, result in findings)
+    return [result._replace(**location) for (_, result), location in zip(findings, locations, strict=True)]
+
+
+def locate(findings: Iterable[Result], sources: Iterable[Source], root: Path | None = None) -> list[Result]:
+    """Findings with file, line and column of their fields, in the order of the output.
+
+    For resources on stdin, an annotation of kustomize or kpt names the file. Its lines are known only if the file is read again, below
+    `root` or in the repository around `root`.
+    """
+    known: dict[Ref, Source] = {}
+    for source in sources:
+        known.setdefault(source.address, source)
+    read_once = cache(read)
+    results_with_location: list[Result] = []
+    in_sources: list[tuple[Source, Result]] = []
+    for result in findings:
+        if result.ref not in known or result.file:
+            results_with_location.append(result)
+            continue
+        location = _original(known[result.ref], root, read_once)
+        if isinstance(location, dict):
+            results_with_location.append(result._replace(**location))
+        else:
+            in_sources.append((location, result))
+    return sorted([*results_with_location, *located(in_sources)], key=results.order)
+
+
+def _original(source: Source, root: Path | None, read_once: Callable[[str], File]) -> Source | dict[str, Any]:
+    """The document of a resource whose annotation names a file; only the file if the document is not found."""
+    path, number = origin.file(source.value)
+    if not path or (root is None and source.file != STDIN_NAME):
+        return source
+    document = _document(read_once(str(root / path)).sources, number, source) if root and _is_inside(root / path, root) else None
+    return document or {"file": path, "document": number}
+
+
+def _is_inside(path: Path, root: Path) -> bool:
+    """True if a path, with its links followed, is below `root` or in the repository around `root`.
+
+    An overlay names its base as `../base`, so `root` alone is not enough. The author of the annotation must not choose any other file.
+    """
+    top = root.resolve()
+    repository = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), top)
+    try:
+        return path.resolve().is_relative_to(repository)
+    except (OSError, ValueError, RuntimeError):  # a zero byte, or a loop of links
+        return False
+
+
+def _document(candidates: Iterable[Source], number: int, source: Source) -> Source | None:
+    """The document of the same kind with the longest name that is part of the resource's name, because builds add prefixes and suffixes.
+
+    If several documents match equally, the one with the same number in the file.
+    """
+    name = source.address.name
+    same_kind = [candidate for candidate in candidates if candidate.address.kind == source.address.kind]
+    return max(
+        same_kind,
+        key=lambda candidate: (len(candidate.address.name) * (candidate.address.name in name), candidate.document == number),
+        default=None,
+    )

@@ -48,7 +48,7 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> OldStat
     there = files(old, paths, exclude)
     findings = list(_unread(file for file, _ in there))
     resources = [(source, paths_now) for file, paths_now in there for source in file.sources if source.address.name]
-    if _is_path(old) and not resources and not findings:
+    if is_path(old) and not resources and not findings:
         findings.append(empty(old))
     return OldState(resources, findings)
 
@@ -61,10 +61,10 @@ def empty(old: str) -> Result:
 
 def files(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[tuple[File, frozenset[str]]]:
     """The files of `read`, each with the paths that it can have now. Raises RepositoryError as `read` does."""
-    return list(_files(old, paths, exclude) if _is_path(old) else _revision(old, paths, exclude))
+    return list(_files(old, paths, exclude) if is_path(old) else _revision(old, paths, exclude))
 
 
-def _is_path(old: str) -> bool:
+def is_path(old: str) -> bool:
     """True for a file or a folder, False for a revision."""
     return bool(old) and Path(old).exists()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn import function_config, results
 from krm_fn.config import Config
-from krm_fn.files import locations, reading, selection
+from krm_fn.files import reading, revisions, selection
 from krm_fn.files.selection import ListedFile
 from krm_fn.kube import identity, labels
 from krm_fn.resolve import cluster
@@ -45,6 +45,20 @@ class Sources(NamedTuple):
     def values(self) -> list[Resource]:
         """The values of the resources."""
         return [source.value for source in self.resources]
+
+    @property
+    def settings(self) -> Source | None:
+        """The source of the configuration that is used; None without one."""
+        return self.configs[0] if self.configs else None
+
+    @property
+    def settings_value(self) -> Any:
+        """The resource of the configuration that is used; None without one."""
+        return self.configs[0].value if self.configs else None
+
+    def located(self, findings: Iterable[Result], root: Path | None = None) -> list[Result]:
+        """The findings about the files and further findings about the resources, with their locations, in the order of the output."""
+        return reading.locate([*self.results, *findings], self.resources, root)
 
     @property
     def default_namespace(self) -> str:
@@ -107,6 +121,34 @@ def from_files(files: Iterable[File], named: Sequence[Source] = (), default: Sou
         _add(file, ListedFile(name, "", in_folder=True), content, tolerant=False)
     configs = list(named) or content.configs or ([default] if default else [])
     return _loaded(content, _valid(content), configs, namespace)
+
+
+def load_old(  # noqa: PLR0913 - one for each option
+    old: str,
+    paths: Sequence[str],
+    exclude: Sequence[str] = (),
+    config_file: str | None = None,
+    default: Source | None = None,
+    *,
+    namespace: str = "",
+) -> Sources:
+    """The resources of an earlier state: of a file, of a folder, or of `paths` at a git revision.
+
+    The configuration of a revision is that of `config_file` in the revision, else the only one in its files, else the default. A file or
+    folder without a configuration has the default. Raises RepositoryError if git does not know the revision, or lacks a file of it.
+    """
+    files = [file for file, _ in revisions.files(old, paths, exclude)]
+    named, default = ([], default) if revisions.is_path(old) else old_configuration(old, config_file, default)
+    return from_files(files, named, default, namespace=namespace)
+
+
+def old_configuration(revision: str, config_file: str | None, default: Source | None) -> tuple[list[Source], Source | None]:
+    """The configurations of a file in a revision, and the default. The default is None if the revision decides about the configuration."""
+    try:
+        files = [file for file, _ in revisions.files(revision, [config_file])] if config_file else []
+    except revisions.RepositoryError:
+        return [], default
+    return [source for file in files for source in file.sources], None
 
 
 def _loaded(content: _Content, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
@@ -200,7 +242,7 @@ def _valid(content: _Content) -> list[Source]:
     for (source, _), location in zip(twins, first, strict=True):
         message = f"the object is also in {_spot(location)}; rename or remove one of the two"
         wrong.append((source, results.error("DYN016", message, source.address)))
-    content.results.extend(locations.located(wrong))
+    content.results.extend(reading.located(wrong))
     return list(sound.values())
 
 
@@ -249,4 +291,4 @@ def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
             )
         ]
     settings, findings = function_config.read(configs[0].value if configs else None)
-    return settings, locations.located([(configs[0], result) for result in findings])
+    return settings, reading.located([(configs[0], result) for result in findings])

@@ -27,15 +27,19 @@ EXPANDED = (identity.GRAPH, identity.COMPONENT, identity.REQUEST)
 
 
 class Ablation(NamedTuple, Generic[Origin]):
-    """The inputs of a render with some fields reverted. `origins` name these fields as the caller wants them."""
+    """The inputs of a render with some fields reverted. `origins` name these fields as the caller wants them.
+
+    `others` are further resources. Several renders can share the list.
+    """
 
     origins: tuple[Origin, ...]
     resources: Sequence[Resource]
     config: Config
+    others: Sequence[Resource] = ()
 
     def objects(self) -> dict[ObjectKey, Resource] | None:
         """The rendered objects by key; None if a Dynamo resource does not render any more."""
-        expansion = expand.expand(self.resources, self.config)
+        expansion = expand.expand([*self.resources, *self.others], self.config)
         failed = (result.ref for result in expansion.results if result.severity == "error")
         if any(not ref or (ref.kind in EXPANDED and ref.api_version.startswith(f"{identity.DYNAMO_GROUP}/")) for ref in failed):
             return None
@@ -89,10 +93,15 @@ def _identity(field: FieldChange) -> tuple[Path, str, str]:
     return _names(field), repr(field.old), repr(field.new)
 
 
-def reverted(now: Resource, was: Resource, field: FieldChange) -> Resource:
+def reverted(new: Resource, old: Resource, field: FieldChange) -> Resource:
     """A copy of a resource in which one field has its old value. It shares all other parts with the resource."""
-    value = paths.at(was, field.before) if field.order else field.old
-    return with_value(now, field.path, value, insert=field.new is None)
+    value = paths.at(old, field.old_path) if field.order else field.old
+    return with_value(new, field.path, value, insert=field.new is None)
+
+
+def reverted_singly(new: Resource, old: Resource, fields: Iterable[FieldChange]) -> list[Resource]:
+    """One copy of a resource for each field, in which this field has its old value."""
+    return [reverted(new, old, field) for field in fields]
 
 
 def with_value(resource: Resource, path: Path, value: Any, *, insert: bool = False) -> Resource:

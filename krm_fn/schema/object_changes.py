@@ -1,6 +1,6 @@
 """Changes between two states of objects: the fields that differ. Entries of lists are matched by their merge keys.
 
-Keys come from the schemas of Kubernetes and Dynamo. In other lists, the names of the entries are the keys if each entry has its own.
+Keys come from the schemas of Kubernetes and Dynamo. In other lists, the names of the entries are the keys if all names differ.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _LONGEST = 2000
 
 
 class FieldChange(NamedTuple):
-    """One field that differs. `path` is its place in the new object, or where a removed field would be there.
+    """One field that differs. `path` is its path in the new object, or the path that a removed field would have there.
 
-    `old` is None for an added field, and `new` is None for a removed field. `before` is the place in the old object, or where an added
-    field would be there. `names` is the path with the key of a list entry in place of its index, for lists whose entries have keys. If
-    only the order of a list changed, `order` is true, and `old` and `new` are the keys of its entries in their order.
+    `old` is None for an added field, and `new` is None for a removed field. `old_path` is the path in the old object, or the path that an
+    added field would have there. `names` is the path with the key of a list entry in place of its index, for lists whose entries have keys.
+    If only the order of a list changed, `order` is true, and `old` and `new` are the keys of its entries in their order.
     """
 
     path: Path
     old: Any
     new: Any
-    before: Path = ()
+    old_path: Path = ()
     names: Path = ()
     order: bool = False
 
@@ -64,8 +64,14 @@ def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
     address = results.ref(new)
     definition = table.load().kinds.get(address.kind, {}).get(address.api_version)
     schema = _reference({"$ref": definition}) if definition else _with_pods()
-    ordered = definition is not None or any(next(paths.find(new, [place.spec]), None) for place in pod_templates.ALL)
+    ordered = definition is not None or any(next(paths.find(new, [template.spec]), None) for template in pod_templates.ALL)
     return tuple(_Walk(ordered=ordered).values(old, new, schema, _Location()))
+
+
+def between_states(old: dict[ObjectKey, Resource], new: dict[ObjectKey, Resource]) -> tuple[ObjectChange, ...]:
+    """The changes of all objects of both states: first those of the new state in its order, then the removed ones."""
+    changes = [ObjectChange(key, old.get(key), value, between(old[key], value) if key in old else ()) for key, value in new.items()]
+    return (*changes, *(ObjectChange(key, value, None) for key, value in old.items() if key not in new))
 
 
 def in_parts(old: Any, new: Any) -> tuple[FieldChange, ...]:
@@ -75,16 +81,16 @@ def in_parts(old: Any, new: Any) -> tuple[FieldChange, ...]:
 
 def of_parts(old: Any, new: Any, at: Path = ()) -> tuple[Path, ...]:
     """The paths of the fields that differ between two parts of a resource. `at` is the path of the parts."""
-    return tuple((*at, *each.path) for each in in_parts(old, new))
+    return tuple((*at, *change.path) for change in in_parts(old, new))
 
 
 @cache
 def _with_pods() -> Schema:
     """A schema in which only the pods of all workload objects are known."""
     root: Schema = {}
-    for place in pod_templates.ALL:
+    for template in pod_templates.ALL:
         at = root
-        for step in place.spec:
+        for step in template.spec:
             at = at.setdefault("items", {}) if step == paths.EVERY else at.setdefault("properties", {}).setdefault(step, {})
         at["$ref"] = _POD
     return root
@@ -114,7 +120,7 @@ class _Location:
         return _Location((*self.old, old), (*self.new, new), (*self.names, name))
 
     def change(self, old: Any, new: Any, *, order: bool = False) -> FieldChange:
-        """The change of the value at this place."""
+        """The change of the value at this path."""
         return FieldChange(self.new, old, new, self.old, self.names, order)
 
 
@@ -138,31 +144,30 @@ class _Walk:
         fields, others = schema.get("properties", {}), schema.get("additionalProperties")
         inner = others if isinstance(others, dict) else {}
         for key in dict.fromkeys((*new, *old)):
-            before, after = old.get(key), new.get(key)
-            yield from self.values(before, after, fields.get(key, inner), at / key)
+            yield from self.values(old.get(key), new.get(key), fields.get(key, inner), at / key)
 
     def _lists(self, old: list[Any], new: list[Any], schema: Schema, at: _Location) -> Iterator[FieldChange]:
         items = schema.get("items", {})
-        before, after = (_by_key(entries, schema.get(_KEYS, ())) for entries in (old, new))
-        if before is None or after is None:
+        old_indexes, new_indexes = (_indexes(entries, schema.get(_KEYS, ())) for entries in (old, new))
+        if old_indexes is None or new_indexes is None:
             yield from self._sequences(old, new, items, at)
             return
-        for key, index in after.items():
-            if key in before:
-                yield from self.values(old[before[key]], new[index], items, at.entry(before[key], index, key))
+        for key, index in new_indexes.items():
+            if key in old_indexes:
+                yield from self.values(old[old_indexes[key]], new[index], items, at.entry(old_indexes[key], index, key))
             else:
                 yield at.entry(min(index, len(old)), index, key).change(None, new[index])
-        for key, index in before.items():
-            if key not in after:
+        for key, index in old_indexes.items():
+            if key not in new_indexes:
                 yield at.entry(index, min(index, len(new)), key).change(old[index], None)
-        kept = [key for key in before if key in after]
-        now = [key for key in after if key in before]
-        if self._ordered and kept != now:
-            yield at.change(kept, now, order=True)
+        old_order = [key for key in old_indexes if key in new_indexes]
+        new_order = [key for key in new_indexes if key in old_indexes]
+        if self._ordered and old_order != new_order:
+            yield at.change(old_order, new_order, order=True)
 
     def _sequences(self, old: list[Any], new: list[Any], items: Schema, at: _Location) -> Iterator[FieldChange]:
-        """The changes of lists without keys: entries that come, go, or take the place of others."""
-        for from_old, to_old, from_new, to_new in _blocks([repr(each) for each in old], [repr(each) for each in new]):
+        """The changes of lists without keys: entries that are added, removed or replaced."""
+        for from_old, to_old, from_new, to_new in _blocks([repr(entry) for entry in old], [repr(entry) for entry in new]):
             both = min(to_old - from_old, to_new - from_new)
             for step in range(both):
                 here = at.entry(from_old + step, from_new + step, from_new + step)
@@ -174,7 +179,7 @@ class _Walk:
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The parts of two lists that differ: where each begins and ends in the old list and in the new one."""
+    """The parts of two lists that differ: their first and last indexes in the old list and in the new list."""
     if max(len(old), len(new)) > _LONGEST:
         yield 0, len(old), 0, len(new)
         return
@@ -183,14 +188,14 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int
             yield block[0], block[1], block[2], block[3]
 
 
-def _by_key(entries: list[Any], keys: Sequence[str]) -> dict[str, int] | None:
-    """The index of each entry by its key; None if the entries have no keys of their own. The first key is enough if it differs in all."""
+def _indexes(entries: list[Any], keys: Sequence[str]) -> dict[str, int] | None:
+    """The index of each entry by its key; None if the entries have no unique keys. The first key is enough if it differs in all entries."""
     for wanted in (keys[:1], keys) if keys else (("name",),):
-        found = {}
+        indexes = {}
         for index, entry in enumerate(entries):
             values = [entry.get(key) for key in wanted] if isinstance(entry, dict) else []
             if values and isinstance(values[0], str | int):
-                found["/".join(str(value) for value in values if value is not None)] = index
-        if len(found) == len(entries):
-            return found
+                indexes["/".join(str(value) for value in values if value is not None)] = index
+        if len(indexes) == len(entries):
+            return indexes
     return None

@@ -13,12 +13,12 @@ import jsonschema
 import pytest
 import yaml
 
-from krm_fn import review
+from krm_fn import report, review
 from krm_fn.cli import explain_output
 from krm_fn.config import Config
 from krm_fn.provenance import trace
 from krm_fn.provenance.marked_values import NONE
-from krm_fn.review import explain, printed_values
+from krm_fn.review import explain
 from tests.cli import console
 from tests.support import given
 
@@ -230,4 +230,4 @@ def test_a_field_with_another_value_in_the_trace_is_unknown(monkeypatch):
 
 
 def test_long_values_are_cut():
-    assert len(printed_values.value("x" * 1000)) == printed_values.LONGEST + 1
+    assert len(report.value("x" * 1000)) == report.LONGEST + 1

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import identity
-from krm_fn.review.diff import hidden
-from krm_fn.review.diff.compared import changes
+from krm_fn.review.diff import comparison
 from krm_fn.schema import object_changes
 from tests.support import given
 
@@ -69,7 +68,7 @@ def test_the_paths_lead_to_the_values(old, new):
     for change in object_changes.between(old, new):
         if not change.order:
             assert change.new is None or at(new, change.path) == change.new
-            assert change.old is None or at(old, change.before) == change.old
+            assert change.old is None or at(old, change.old_path) == change.old
 
 
 def at(value: Any, path: Any) -> Any:
@@ -99,8 +98,8 @@ def test_values_of_secrets_are_hidden(field):
         for data, note in (({"a": HIDES, "b": HIDES}, last), ({"a": f"{HIDES}2", "c": HIDES}, None))
     ]
     key = identity.key(states[0])
-    (change,) = changes({key: states[0]}, {key: states[1]})
-    shown = hidden.in_secrets(change)
+    (change,) = object_changes.between_states({key: states[0]}, {key: states[1]})
+    shown = comparison.without_secrets(change)
     assert len(shown.fields) == len(change.fields) > 2
     assert HIDES not in repr(shown.fields)
-    assert {each.new for each in shown.fields} == {hidden.HIDDEN, None}
+    assert {each.new for each in shown.fields} == {comparison.HIDDEN, None}

@@ -123,7 +123,7 @@ def _fields(live: Template | None, rendered: Template | None) -> tuple[ComparedF
     was, now = _template(live), _template(rendered)
     fields = object_changes.in_parts(*({**template, "spec": mapping(form(template)).get("spec")} for template in (was, now)))
     return tuple(
-        ComparedField(_path(change), _value(was, change.before, change.old), _value(now, change.path, change.new), change.order)
+        ComparedField(_path(change), _value(was, change.old_path, change.old), _value(now, change.path, change.new), change.order)
         for change in fields
     )
 

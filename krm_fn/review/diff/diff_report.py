@@ -1,27 +1,42 @@
-"""What a report of a comparison says, for all its formats."""
+"""The report of a comparison, for all its formats: verdict, rows of services, and texts of fields, values and origins.
+
+Texts are in one line, with escaped control characters.
+"""
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
+from krm_fn import registry, report, results
 from krm_fn.records import NamedTuple
+from krm_fn.review.diff import formats
+from krm_fn.review.diff.comparison import HIDDEN
 from krm_fn.review.forecast import podcliquesets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.results import Result
-    from krm_fn.review.diff import ChangeOrigin, Diff
+    from krm_fn.results import Path, Result
+    from krm_fn.review.diff.change_origins import ChangeOrigin
+    from krm_fn.review.diff.comparison import Diff
     from krm_fn.review.forecast import ObjectForecast
     from krm_fn.review.forecast.object_rules import Effect, Service
-    from krm_fn.schema.object_changes import ObjectChange
+    from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
-_NAMED = 10
+_SUFFIX = "_diff"
+FORMATS = tuple(name.removesuffix(_SUFFIX) for name in registry.entries(formats))
+"""The names of all formats."""
+
+_MOST_NAMES = 10
+_LONGEST = 160  # characters of a value or of a line
+_MOST_LINES = 40  # lines of a text
+_LARGEST = 2000  # lines of the largest texts that are compared
 _ORDER: tuple[Effect, ...] = ("refused", "restarts", "deleted", "created", "updated", "same")
 
 
-class Spot(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of a file."""
 
     file: str
@@ -29,53 +44,77 @@ class Spot(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A comparison with the places of its origins. `old` is the name of the old state.
+    """A comparison with the lines of its origins. `old` is the name of the old state.
 
-    `findings` are all findings with their places. `paint` colours a text with the colour of a word, such as `restarts` or `error`.
+    `findings` are all findings with their locations. `colours` is true for a terminal that shows colours.
     """
 
     diff: Diff
     old: str
-    spots: Mapping[ChangeOrigin, Spot]
+    lines: Mapping[ChangeOrigin, SourceLine]
     findings: Sequence[Result] = ()
-    paint: Callable[[str, str], str] = lambda text, _: text
+    colours: bool = False
 
     @property
     def objects(self) -> list[tuple[int, ObjectChange, Effect]]:
         """The objects that differ, with their numbers and effects: first what a reviewer must see."""
-        found = [(number, change, self.diff.forecast.outcomes[number].effect) for number, change in self.diff.differing]
-        return sorted(found, key=lambda each: _ORDER.index(each[2]))
+        objects = [(number, change, self.diff.forecast.outcomes[number].effect) for number, change in self.diff.differing]
+        return sorted(objects, key=lambda entry: _ORDER.index(entry[2]))
 
-    def origins(self, number: int, field: int | None) -> list[tuple[ChangeOrigin, Spot | None]]:
+    def origins(self, number: int, field: int | None) -> list[tuple[ChangeOrigin, SourceLine | None]]:
         """The origins of a field of a change, or of a change as a whole, with their lines."""
-        return [(origin, self.spots.get(origin)) for origin in self.diff.origins.get((number, field), ())]
+        return [(origin, self.lines.get(origin)) for origin in self.diff.origins.get((number, field), ())]
 
 
 class Row(NamedTuple):
-    """What happens to one service. `gpus` are the GPUs of its pods before and after."""
+    """The effect on one service. `gpus` are the GPUs of its pods before and after."""
 
     service: Service
     effect: Effect
     stuck: bool
     gpus: tuple[int, int]
-    spots: tuple[Spot, ...]
+    lines: tuple[SourceLine, ...]
 
 
-def rows(report: Report) -> list[Row]:
+def write(style: str, content: Report) -> str:
+    """A report in a format. Raises KeyError if the format does not exist."""
+    text: str = registry.get(formats, style + _SUFFIX).write(content)
+    return text
+
+
+def located_findings(diff: Diff, lines: Mapping[ChangeOrigin, SourceLine]) -> list[Result]:
+    """The findings of the forecast, each at the line that makes the change, because no file has the objects."""
+    findings = []
+    numbers = {results.ref(change.new or change.old or {}): number for number, change in enumerate(diff.changes)}
+    for result in diff.forecast_findings:
+        number = numbers.get(result.ref) if result.ref else None
+        location = _change_line(diff, number, result.path, lines) if number is not None else None
+        findings.append(result._replace(file=location.file, line=location.line) if location else result)
+    return sorted(findings, key=results.order)
+
+
+def _change_line(diff: Diff, number: int, path: Path, lines: Mapping[ChangeOrigin, SourceLine]) -> SourceLine | None:
+    """The line of the first change of an object at a path or below, otherwise of its first change."""
+    fields = diff.changes[number].fields
+    below = [index for index, field in enumerate(fields) if field.path[: len(path)] == path or path[: len(field.path)] == field.path]
+    origins = (origin for index in (*below, None, *range(len(fields))) for origin in diff.origins.get((number, index), ()))
+    return next((lines[origin] for origin in origins if origin in lines), None)
+
+
+def rows(content: Report) -> list[Row]:
     """The services of both states, first those that a reviewer must see."""
-    found: dict[Service, Row] = {}
-    for number, outcome in enumerate(report.diff.forecast.outcomes):
+    rows_by_service: dict[Service, Row] = {}
+    for number, outcome in enumerate(content.diff.forecast.outcomes):
         for service, gpus in outcome.shares:
-            mine = _fields(report.diff.changes[number], service, alone=len(outcome.shares) == 1)
-            made = Row(
-                service, _effect(outcome, service, mine), bool(outcome.stuck), (gpus.before, gpus.after), _spots(report, number, mine)
-            )
-            found[service] = _both(found[service], made) if service in found else made
-    return sorted(found.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
+            fields = _service_fields(content.diff.changes[number], service, is_only=len(outcome.shares) == 1)
+            effect, lines = _service_effect(outcome, service, fields), _lines(content, number, fields)
+            row = Row(service, effect, bool(outcome.stuck), (gpus.before, gpus.after), lines)
+            rows_by_service[service] = _merged(rows_by_service[service], row) if service in rows_by_service else row
+    return sorted(rows_by_service.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
 
 
-def _effect(outcome: ObjectForecast, service: Service, fields: Sequence[int]) -> Effect:
-    """What happens to the pods of one service of an object."""
+def _service_effect(outcome: ObjectForecast, service: Service, fields: Sequence[int]) -> Effect:
+    """The effect on the pods of one service of an object."""
     if service not in outcome.services:
         return "deleted"
     if outcome.effect != "restarts" or service in outcome.restarting:
@@ -83,79 +122,79 @@ def _effect(outcome: ObjectForecast, service: Service, fields: Sequence[int]) ->
     return "updated" if fields else "same"
 
 
-def _fields(change: ObjectChange, service: Service, *, alone: bool) -> list[int]:
+def _service_fields(change: ObjectChange, service: Service, *, is_only: bool) -> list[int]:
     """The numbers of the fields of a change that are about one service. A field that is about no single service is about all."""
-    found = []
+    numbers = []
     for number, field in enumerate(change.fields):
-        resource, path = (change.old, field.before) if field.new is None else (change.new, field.path)
-        owner = None if alone else podcliquesets.service_at(resource or {}, path, change.key.namespace)
+        resource, path = (change.old, field.old_path) if field.new is None else (change.new, field.path)
+        owner = None if is_only else podcliquesets.service_at(resource or {}, path, change.key.namespace)
         if owner in (None, service):
-            found.append(number)
-    return found
+            numbers.append(number)
+    return numbers
 
 
-def _both(one: Row, other: Row) -> Row:
-    both = {one.effect, other.effect}
-    effect = "restarts" if both == {"created", "deleted"} else min(both, key=_ORDER.index)
+def _merged(one: Row, other: Row) -> Row:
+    effects = {one.effect, other.effect}
+    effect = "restarts" if effects == {"created", "deleted"} else min(effects, key=_ORDER.index)
     gpus = (one.gpus[0] + other.gpus[0], one.gpus[1] + other.gpus[1])
-    return Row(one.service, effect, one.stuck or other.stuck, gpus, tuple(dict.fromkeys((*one.spots, *other.spots))))
+    return Row(one.service, effect, one.stuck or other.stuck, gpus, tuple(dict.fromkeys((*one.lines, *other.lines))))
+
+
+def _lines(content: Report, number: int, fields: Sequence[int]) -> tuple[SourceLine, ...]:
+    """The lines that change one object, or some of its fields."""
+    lines = (line for field in (None, *fields) for _, line in content.origins(number, field) if line)
+    return tuple(dict.fromkeys(lines))
 
 
 def title(service: Service) -> str:
-    """The graph and the name of a service; the name alone for a component without a graph."""
+    """The graph and the name of a service; the name alone for a standalone component."""
     return f"{service.graph}/{service.name}" if service.graph else service.name
 
 
-def together(spots: Sequence[Spot]) -> str:
+def joined_lines(lines: Sequence[SourceLine]) -> str:
     """Lines with the file named once: `graph.yaml:12, 14; render.yaml:3`."""
     files: dict[str, list[int]] = {}
-    for spot in spots:
-        files.setdefault(spot.file, []).append(spot.line)
-    return "; ".join(f"{file}:{', '.join(str(line) for line in sorted(set(lines)))}" for file, lines in files.items())
+    for line in lines:
+        files.setdefault(line.file, []).append(line.line)
+    return "; ".join(f"{file}:{', '.join(str(number) for number in sorted(set(numbers)))}" for file, numbers in files.items())
 
 
-def _spots(report: Report, number: int, fields: Sequence[int]) -> tuple[Spot, ...]:
-    """The lines that change one object, or some of its fields."""
-    found = [spot for field in (None, *fields) for _, spot in report.origins(number, field) if spot]
-    return tuple(dict.fromkeys(found))
-
-
-def verdict(report: Report) -> list[tuple[str, str]]:
+def verdict(content: Report) -> list[tuple[str, str]]:
     """The sentences that a reviewer reads first, each with the word whose colour it has."""
-    failed = [(f"Not compared, because one of the states has errors: {_names(report.diff.failed)}.", "error")] * bool(report.diff.failed)
-    if not report.diff.differing:
+    diff = content.diff
+    failed = [(f"Not compared, because one of the states has errors: {_names(diff.failed)}.", "error")] * bool(diff.failed)
+    if not diff.differing:
         return failed or [("The states are the same: no object changes.", "same")]
-    forecast, found = report.diff.forecast, report.objects
-    said = [*failed, _restarts(forecast.services, forecast.restarting)]
+    forecast = diff.forecast
+    sentences = [*failed, _restarts(forecast.services, forecast.restarting)]
     gpus = forecast.gpus
     if gpus.peak:
         interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
-        said.append((f"{interrupted}{gpus.before} GPUs before, {gpus.peak} at the peak, {gpus.after} after.", ""))
-    refused = [change.key for _, change, effect in found if effect == "refused"]
+        sentences.append((f"{interrupted}{gpus.before} GPUs before, {gpus.peak} at the peak, {gpus.after} after.", ""))
+    refused = [change.key for _, change, effect in content.objects if effect == "refused"]
     if refused:
-        said.append((f"{_changes(len(refused))} refused: {_names(refused)}.", "refused"))
-    said += _room(report, [outcome.key.name for outcome in forecast.outcomes if outcome.stuck])
-    return said
+        changes = "1 change is" if len(refused) == 1 else f"{len(refused)} changes are"
+        sentences.append((f"{changes} refused: {_names(refused)}.", "refused"))
+    return sentences + _needed_gpus(diff, [outcome.key.name for outcome in forecast.outcomes if outcome.stuck])
 
 
 def _restarts(services: Sequence[Service], restarting: Sequence[Service]) -> tuple[str, str]:
     if not restarting:
         return "No service restarts.", "same"
-    count = sum(each in services for each in restarting)
-    gone = [each for each in restarting if each not in services]
-    several = len({each[:2] for each in services}) > 1
-    named = _listed([title(each) if several else each.name for each in (*(each for each in restarting if each in services), *gone)])
-    return f"{count} of {len(services)} services restart{'s' * (count == 1)}: {named}.", "restarts"
+    present = [service for service in restarting if service in services]
+    removed = [service for service in restarting if service not in services]
+    several = len({service[:2] for service in services}) > 1
+    names = _listed([title(service) if several else service.name for service in (*present, *removed)])
+    return f"{len(present)} of {len(services)} services restart{'s' * (len(present) == 1)}: {names}.", "restarts"
 
 
-def _room(report: Report, stuck: Sequence[str]) -> list[tuple[str, str]]:
-    """If the GPUs are enough for the rollouts."""
-    forecast = report.diff.forecast
+def _needed_gpus(diff: Diff, stuck: Sequence[str]) -> list[tuple[str, str]]:
+    """The sentence that compares the GPUs that the rollouts need with the free GPUs. `stuck` are the names of stuck objects."""
+    forecast = diff.forecast
     if stuck:
-        rollouts = "The rollout" if len(stuck) == 1 else "The rollouts"
-        waits = "is stuck" if len(stuck) == 1 else "are stuck"
+        subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
         free = f"{_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
-        return [(f"{rollouts} of {_listed(stuck)} {waits}: {free}.", "stuck")]
+        return [(f"{subject} of {_listed(stuck)} {verb}: {free}.", "stuck")]
     if forecast.free is not None and forecast.needed:
         return [("The rollouts fit on the nodes.", "same")]
     if forecast.needed:
@@ -169,12 +208,58 @@ def _names(keys: Sequence[ObjectKey]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     """The names, as many as a sentence can have."""
-    return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else "")
 
 
 def _gpus(count: int) -> str:
     return f"{count} GPU" if count == 1 else f"{count} GPUs"
 
 
-def _changes(count: int) -> str:
-    return "1 change is" if count == 1 else f"{count} changes are"
+def field_path(field: FieldChange) -> str:
+    """The path of a field. An entry of a list has its key in brackets, or its index if it has no key."""
+    path = ""
+    for step, name in zip(field.path, field.names or field.path, strict=True):
+        part = f"[{name}]" if isinstance(step, int) else results.field((step,))
+        path += part if not path or part.startswith("[") else f".{part}"
+    return report.visible(path)
+
+
+def field_change(field: FieldChange) -> str:
+    """The change of a field: `"2" -> "4"`."""
+    if field.order:
+        return f"order {_value(field.old)} -> {_value(field.new)}"
+    if field.old is None:
+        return f"added {_value(field.new)}"
+    if field.new is None:
+        return f"removed {_value(field.old)}"
+    return f"changed {HIDDEN}" if HIDDEN in (field.old, field.new) else f"{_value(field.old)} -> {_value(field.new)}"
+
+
+def changed_lines(field: FieldChange) -> list[str]:
+    """The lines that differ between two texts of several lines; empty for other values."""
+    if not (isinstance(field.old, str) and isinstance(field.new, str) and "\n" in field.old + field.new):
+        return []
+    old, new = ([report.visible(line)[:_LONGEST] for line in text.split("\n")] for text in (field.old, field.new))
+    if max(len(old), len(new)) > _LARGEST:
+        return []
+    lines = list(difflib.unified_diff(old, new, n=1, lineterm=""))[2:]
+    return lines if len(lines) <= _MOST_LINES else [*lines[:_MOST_LINES], f"… and {len(lines) - _MOST_LINES} more lines"]
+
+
+def object_name(key: ObjectKey) -> str:
+    """Kind, namespace and name of an object."""
+    return report.visible(f"{key.kind} {key.namespace}{'/' if key.namespace else ''}{key.name}")
+
+
+def origin_text(origin: ChangeOrigin, line: SourceLine | None, old: str) -> str:
+    """The location and the field of an origin: `graph.yaml:12 spec.services.Worker.replicas`. `old` is the name of the old state."""
+    path = results.field(origin.path)
+    if line is None:
+        return report.visible(path)
+    is_output = origin.state == "old" and line.file.startswith("<")  # a build has the same name in both states
+    file = f"{old}:{line.file}" if is_output else line.file
+    return report.visible(f"{file}:{line.line} {path}".rstrip())
+
+
+def _value(value: object) -> str:
+    return HIDDEN if value == HIDDEN else report.value(value, _LONGEST)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
+from krm_fn import report, results
 from krm_fn.kube import identity
 from krm_fn.kube.values import mapping
 from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
-from krm_fn.review import printed_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,5 +93,5 @@ def _check_names(objects: Iterable[Resource]) -> Iterator[Result]:
     for address in map(results.ref, objects):
         for name in (address.name, address.namespace):
             if not name.isprintable() or " " in name or _UNSTORED.intersection(name) or name in (".", ".."):
-                message = f"no cluster stores an object of the name or namespace {printed_values.value(name)}; {_AGAIN}"
+                message = f"no cluster stores an object of the name or namespace {report.value(name)}; {_AGAIN}"
                 yield results.error("DYN565", message, address)

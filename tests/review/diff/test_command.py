@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 import yaml
 
-from krm_fn.review.diff.formats import markdown_diff, names
+from krm_fn.review.diff.diff_report import FORMATS
+from krm_fn.review.diff.formats import markdown_diff
 from tests.cli import console
 from tests.cli.test_check_old import clone, commit, write  # noqa: F401 - clone is a fixture
 from tests.review.diff.test_scenario import SCHEMA
@@ -35,7 +36,7 @@ def told(done):
     return value
 
 
-@pytest.mark.parametrize("style", names())
+@pytest.mark.parametrize("style", FORMATS)
 def test_two_states_that_are_the_same_say_so(style, tmp_path):
     write(tmp_path, before=GRAPH, after=GRAPH)
     done = diff(tmp_path, "--format", style, "--fail-on", "changes,restarts,refused,interrupted,deleted")
@@ -174,7 +175,7 @@ def test_wrong_usage(arguments, said, clone, monkeypatch):  # noqa: F811
 def test_values_of_secrets_are_never_printed(tmp_path):
     written = "apiVersion: v1\nkind: Secret\nmetadata: {name: token}\nstringData: {key: %s}\n"
     write(tmp_path, before=written % "hunter2", after=written % "hunter3")
-    for style in names():
+    for style in FORMATS:
         done = diff(tmp_path, "--format", style)
         assert "hunter" not in done.out
         assert "Secret" in done.out

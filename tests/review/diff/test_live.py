@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from krm_fn import config
-from krm_fn.review.diff import compared, live_side, sides
+from krm_fn.review.diff import comparison, live_states, rendered_state
 from krm_fn.review.live import cluster_export
 from tests.cli import console
 from tests.support import given, golden
@@ -211,7 +211,7 @@ def places(value, at=()):
 @pytest.mark.parametrize("record", ["managed fields", "annotation", "none"])
 def test_no_value_of_a_live_object_stops_the_comparison(record):
     """Each value of a live Deployment and its records is replaced in turn."""
-    now = sides.rendered([yaml.safe_load(console.GRAPH)], config.Config())
+    now = rendered_state.render([yaml.safe_load(console.GRAPH)], config.Config())
     live = json.loads(json.dumps(next(each for each in now.objects if each["kind"] == "Deployment")))
     mark: dict[str, object] = {"f:annotations": {"f:dynamo.krm-fn.io/owner": {}}}
     tree: dict[str, object] = {"f:metadata": mark, "f:spec": {"f:template": {"k:{": {}, 'k:{"name":1}': {}}}}
@@ -227,5 +227,5 @@ def test_no_value_of_a_live_object_stops_the_comparison(record):
         holder[at[-1]] = copy.deepcopy(ODD[number % len(ODD)])
         exported = cluster_export.read([changed])
         if not exported.results:
-            made = live_side.sides(exported, now)
-            compared.compare(made.old, made.new)
+            made = live_states.states(exported, now)
+            comparison.compare(made.old, made.new)

@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import expand, function_config, results
 from krm_fn.kube import identity
-from krm_fn.review.diff import compared, reverted_fields, sides
+from krm_fn.review.diff import change_origins, comparison, rendered_state
 from tests.review.forecast.refusals import json_copy
 from tests.support import beta, given
 
@@ -30,20 +30,20 @@ def env(**values: str) -> list[dict[str, str]]:
 
 
 def side(*inputs: Any, settings: Any = None) -> Any:
-    return sides.rendered(inputs, function_config.read(settings)[0], settings)
+    return rendered_state.render(inputs, function_config.read(settings)[0], settings)
 
 
 def made_by(old: Any, new: Any) -> set[tuple[Any, ...]]:
     """For each change: the object with its field, the state and the field that make it, and the kind of its resource."""
-    found = compared.compare(old, new)
+    found = comparison.compare(old, new)
     made: set[tuple[Any, ...]] = set()
     for number, change in found.differing:
         for index in range(len(change.fields)) if change.fields else (None,):
             name = change.fields[index].names[-1] if index is not None else ""
             for origin in found.origins.get((number, index), ()):
-                inputs = (old if origin.side == "old" else new).inputs
+                inputs = (old if origin.state == "old" else new).inputs
                 kind = function_config.KIND if origin.number is None else results.ref(inputs[origin.number]).kind
-                made.add((f"{change.key.kind} {name}".strip(), origin.side, results.field(origin.path), kind))
+                made.add((f"{change.key.kind} {name}".strip(), origin.state, results.field(origin.path), kind))
     return made
 
 
@@ -142,7 +142,7 @@ def test_live_objects_lead_to_the_field_or_the_component(path, value, field):
 
 
 def test_many_changes_lead_to_their_services(monkeypatch):
-    monkeypatch.setattr(reverted_fields, "_MOST", 0)
+    monkeypatch.setattr(change_origins, "_MOST", 0)
     old, new = graph(envs=env(A="a", B="a", C="a", D="a")), graph(envs=env(A="b", B="b", C="b", D="b"))
     found = made_by(side(old), side(new))
     assert {origin[2] for origin in found} == {WORKER}
@@ -153,7 +153,7 @@ def test_a_graph_that_fails_in_one_state_is_left_out_of_both():
     other, broken = given.graph(name="other"), given.graph({"Worker": given.service("worker", replicas=-1)})
     changed = given.graph({"Worker": given.service("worker", replicas=2)}, name="other")
     for old, new in ((side(broken, other), side(given.graph(), changed)), (side(given.graph(), other), side(broken, changed))):
-        found = compared.compare(old, new)
+        found = comparison.compare(old, new)
         assert {change.key.name for _, change in found.differing} == {"other-worker"}
         assert [result.code for result in found.findings] == ["DYN510"]
 
@@ -167,7 +167,7 @@ def test_a_finished_build_is_compared_as_it_is():
         (index, each["spec"]["podSpec"]["containers"][0]) for index, each in enumerate(clique_set["spec"]["template"]["cliques"])
     )
     container["image"] = "registry.example/later:1"
-    found = compared.compare(side(*old), side(*new))
+    found = comparison.compare(side(*old), side(*new))
     ((_, change),) = found.differing
     assert {field.path[3:] for field in change.fields} == {(index, "spec", "podSpec", "containers", 0, "image"), (1, "spec", "replicas")}
     assert {origin.path[:3] for every in found.origins.values() for origin in every} == {

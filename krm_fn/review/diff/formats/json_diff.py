@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 
 
-def write(told: Report) -> str:
-    """Everything. Objects that do not change are left out."""
-    forecast = told.diff.forecast
-    made = {
+def write(content: Report) -> str:
+    """The whole comparison. Objects that do not change are left out."""
+    forecast = content.diff.forecast
+    document = {
         "formatVersion": FORMAT_VERSION,
-        "old": told.old,
+        "old": content.old,
         "forecast": {
-            "verdict": [sentence for sentence, _ in diff_report.verdict(told)],
-            "services": [_service(each) for each in forecast.services],
-            "restarting": [_service(each) for each in forecast.restarting],
+            "verdict": [sentence for sentence, _ in diff_report.verdict(content)],
+            "services": [_service(service) for service in forecast.services],
+            "restarting": [_service(service) for service in forecast.restarting],
             "gpus": {**_gpus(forecast.gpus), "needed": forecast.needed, "free": forecast.free},
             "refused": sum(outcome.effect == "refused" for outcome in forecast.outcomes),
-            "unknown": [_key(each) for each in told.diff.failed],
+            "unknown": [_key(key) for key in content.diff.failed],
             "stuck": None if forecast.free is None else any(outcome.stuck for outcome in forecast.outcomes),
         },
-        "objects": [_object(told, number, change, forecast.outcomes[number]) for number, change, _ in told.objects],
-        "findings": [findings.value(each) for each in told.findings],
+        "objects": [_object(content, number, change, forecast.outcomes[number]) for number, change, _ in content.objects],
+        "findings": [findings.value(result) for result in content.findings],
     }
-    return json.dumps(made, indent=2, ensure_ascii=False, default=str) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
 
 
 def _service(service: Service) -> dict[str, Any]:
@@ -52,40 +52,40 @@ def _gpus(gpus: Gpus) -> dict[str, int]:
     return {"before": gpus.before, "peak": gpus.peak, "after": gpus.after, "interrupted": gpus.interrupted}
 
 
-def _object(told: Report, number: int, change: ObjectChange, outcome: ObjectForecast) -> dict[str, Any]:
+def _object(content: Report, number: int, change: ObjectChange, outcome: ObjectForecast) -> dict[str, Any]:
     return {
         "object": _key(change.key),
         "effect": outcome.effect,
-        "services": [_service(each) for each in outcome.services],
-        "restarting": [_service(each) for each in outcome.restarting],
+        "services": [_service(service) for service in outcome.services],
+        "restarting": [_service(service) for service in outcome.restarting],
         "causes": [results.field(path) for path in outcome.causes],
         "gpus": _gpus(outcome.gpus),
         "stuck": outcome.stuck,
-        "madeBy": _origins(told, number, None),
-        "fields": [_field(told, number, index, field) for index, field in enumerate(change.fields)],
+        "madeBy": _origins(content, number, None),
+        "fields": [_field(content, number, index, field) for index, field in enumerate(change.fields)],
     }
 
 
-def _field(told: Report, number: int, index: int, field: FieldChange) -> dict[str, Any]:
+def _field(content: Report, number: int, index: int, field: FieldChange) -> dict[str, Any]:
     return {
         "field": results.field(field.path),
         "path": list(field.path),
         "change": "order" if field.order else "added" if field.old is None else "removed" if field.new is None else "changed",
         "old": field.old,
         "new": field.new,
-        "madeBy": _origins(told, number, index),
+        "madeBy": _origins(content, number, index),
     }
 
 
-def _origins(told: Report, number: int, field: int | None) -> list[dict[str, Any]]:
+def _origins(content: Report, number: int, field: int | None) -> list[dict[str, Any]]:
     """The lines that make a change."""
     return [
         {
-            "state": origin.side,
-            "file": spot.file if spot else None,
-            "line": spot.line if spot else None,
+            "state": origin.state,
+            "file": line.file if line else None,
+            "line": line.line if line else None,
             "field": results.field(origin.path) or None,
             "isConfiguration": origin.number is None,
         }
-        for origin, spot in told.origins(number, field)
+        for origin, line in content.origins(number, field)
     ]

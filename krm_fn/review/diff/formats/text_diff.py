@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn import report as findings
-from krm_fn.review.diff import diff_report, words
+from krm_fn import report
+from krm_fn.review.diff import diff_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,27 +14,46 @@ if TYPE_CHECKING:
     from krm_fn.review.diff.diff_report import Report, Row
     from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
+_RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
+_COLOURS = {
+    **dict.fromkeys(("refused", "stuck", "deleted", "error", "-"), _RED),
+    **dict.fromkeys(("created", "same", "+"), _GREEN),
+    **dict.fromkeys(("restarts", "warning"), _YELLOW),
+    **dict.fromkeys(("updated", "info"), _CYAN),
+}
+"""The colour of a word, as a parameter of the control sequence SGR (ECMA-48)."""
+_BOLD = ("refused", "stuck", "restarts", "error")
 
-def write(told: Report) -> str:
+
+def write(content: Report) -> str:
     """The comparison as text."""
-    parts = [[told.paint(sentence, word) for sentence, word in diff_report.verdict(told)]]
-    if told.diff.differing:
-        parts += [list(_services(told, diff_report.rows(told))), *(list(_object(told, *each)) for each in told.objects)]
-    parts.append([_finding(told, each) for each in told.findings])
+    parts = [[_painted(content, sentence, word) for sentence, word in diff_report.verdict(content)]]
+    if content.diff.differing:
+        parts.append([*_services(content, diff_report.rows(content))])
+        parts += [[*_object(content, number, change, effect)] for number, change, effect in content.objects]
+    parts.append([_finding(content, result) for result in content.findings])
     return "\n".join("".join(f"{line}\n" for line in part) for part in parts if part)
 
 
-def _services(told: Report, rows: Sequence[Row]) -> Iterator[str]:
+def _painted(content: Report, text: str, word: str) -> str:
+    """A text in the colour of a word, such as `restarts` or `error`, if the terminal shows colours."""
+    if not content.colours:
+        return text
+    colour = f"\x1b[{_COLOURS[word]}m" if word in _COLOURS else ""
+    return f"{colour}\x1b[{1 if word in _BOLD else 22}m{text}\x1b[0m"
+
+
+def _services(content: Report, rows: Sequence[Row]) -> Iterator[str]:
     """A table of the services of both states."""
     head = ("SERVICE", "EFFECT", "GPUS", "CHANGED BY")
-    cells = [(_name(row), _effect(row), _gpus(row), _spots(row)) for row in rows]
-    if not cells:
+    table = [(_name(row), _effect(row), _gpus(row), report.visible(diff_report.joined_lines(row.lines))) for row in rows]
+    if not table:
         return
-    widths = [max(len(each[column]) for each in (head, *cells)) for column in range(3)]
+    widths = [max(len(cells[column]) for cells in (head, *table)) for column in range(3)]
     yield _line(head, widths)
-    for row, cell in zip(rows, cells, strict=True):
-        padded = told.paint(f"{cell[1]:<{widths[1]}}", row.effect)
-        yield _line((cell[0], padded, *cell[2:]), [widths[0], 0, widths[2]])
+    for row, cells in zip(rows, table, strict=True):
+        effect = _painted(content, f"{cells[1]:<{widths[1]}}", row.effect)
+        yield _line((cells[0], effect, *cells[2:]), [widths[0], 0, widths[2]])
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -42,7 +61,7 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _name(row: Row) -> str:
-    return findings.visible(diff_report.title(row.service))
+    return report.visible(diff_report.title(row.service))
 
 
 def _effect(row: Row) -> str:
@@ -50,34 +69,30 @@ def _effect(row: Row) -> str:
 
 
 def _gpus(row: Row) -> str:
-    before, after = row.gpus
-    return f"{before}" if before == after else f"{before} -> {after}"
+    old, new = row.gpus
+    return f"{old}" if old == new else f"{old} -> {new}"
 
 
-def _spots(row: Row) -> str:
-    return findings.visible(diff_report.together(row.spots))
-
-
-def _object(told: Report, number: int, change: ObjectChange, effect: str) -> Iterator[str]:
+def _object(content: Report, number: int, change: ObjectChange, effect: str) -> Iterator[str]:
     """An object with its fields."""
-    whole = "".join(f"  {_from(told, number, None)}") if change.old is None or change.new is None else ""
-    yield f"{words.named(change.key)}: {told.paint(effect, effect)}{whole.rstrip()}"
+    origins = f"  {_origins(content, number, None)}" if change.old is None or change.new is None else ""
+    yield f"{diff_report.object_name(change.key)}: {_painted(content, effect, effect)}{origins.rstrip()}"
     for index, field in enumerate(change.fields):
-        yield from _field(told, number, index, field)
+        yield from _field(content, number, index, field)
 
 
-def _field(told: Report, number: int, index: int, field: FieldChange) -> Iterator[str]:
-    lines = words.lines(field)
-    yield f"  {words.field(field)}: {'changed lines' if lines else words.change(field)}  {_from(told, number, index)}".rstrip()
-    yield from (f"      {told.paint(line, line[:1])}" for line in lines)
+def _field(content: Report, number: int, index: int, field: FieldChange) -> Iterator[str]:
+    lines = diff_report.changed_lines(field)
+    change = "changed lines" if lines else diff_report.field_change(field)
+    yield f"  {diff_report.field_path(field)}: {change}  {_origins(content, number, index)}".rstrip()
+    yield from (f"      {_painted(content, line, line[:1])}" for line in lines)
 
 
-def _from(told: Report, number: int, field: int | None) -> str:
-    found = [words.origin(origin, spot, told.old) for origin, spot in told.origins(number, field)]
-    return f"({'; '.join(found)})" if found else ""
+def _origins(content: Report, number: int, field: int | None) -> str:
+    texts = [diff_report.origin_text(origin, line, content.old) for origin, line in content.origins(number, field)]
+    return f"({'; '.join(texts)})" if texts else ""
 
 
-def _finding(told: Report, result: Result) -> str:
-    place = findings.location(result)
-    noun = told.paint(findings.noun(result), result.severity)
-    return " ".join(filter(None, (place, noun, findings.what(result))))
+def _finding(content: Report, result: Result) -> str:
+    noun = _painted(content, report.noun(result), result.severity)
+    return " ".join(filter(None, (report.location(result), noun, report.what(result))))

@@ -1,4 +1,4 @@
-"""Makes the two states of a comparison with a cluster: the live objects, and what applying the render makes of them."""
+"""Makes the two states of a comparison with a cluster: the live objects, and the objects after the render is applied."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from krm_fn.kube import identity
 from krm_fn.kube.values import mapping
 from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
-from krm_fn.review.diff import Side
-from krm_fn.review.diff.sides import home, is_expanded, owner_keys
+from krm_fn.review.diff.rendered_state import RenderedState, default_namespace, is_expanded, owner_keys
 from krm_fn.review.live import cluster_export, comparable, field_ownership, server_fields
 
 if TYPE_CHECKING:
@@ -24,39 +23,40 @@ if TYPE_CHECKING:
 _SECRET = ("", "Secret")
 
 
-class Sides(NamedTuple):
+class LiveStates(NamedTuple):
     """The state before the change, from the cluster, and the state after it. With an error finding, they cannot be compared."""
 
-    old: Side
-    new: Side
+    old: RenderedState
+    new: RenderedState
     results: list[Result]
 
 
-def sides(exported: Export, now: Side) -> Sides:
+def states(exported: Export, rendered: RenderedState) -> LiveStates:
     """Both states of the objects that the render has, or had: live objects with a mark of one of its Dynamo resources.
 
     Secrets are left out, and so are objects of namespaces that the export does not have. Numbers of replicas that applying leaves alone are
     those of the cluster in both states.
     """
-    there = {identity.key(each): each for each in exported.objects}
-    keyed = ((identity.key(each, home(now.config)), each) for each in now.objects)
-    wanted = {key: each for key, each in keyed if key[:2] != _SECRET}
-    wrong = list(cluster_export.check_namespace(exported, {key.namespace for key in wanted if key.namespace}))
-    covered = {key: each for key, each in wanted.items() if _is_covered(key, exported.namespaces)}
+    namespace = default_namespace(rendered.config)
+    live = {identity.key(resource): resource for resource in exported.objects}
+    keyed = ((identity.key(resource, namespace), resource) for resource in rendered.objects)
+    wanted = {key: resource for key, resource in keyed if key[:2] != _SECRET}
+    errors = list(cluster_export.check_namespace(exported, {key.namespace for key in wanted if key.namespace}))
+    covered = {key: resource for key, resource in wanted.items() if _is_covered(key, exported.namespaces)}
     managers = field_ownership.appliers(exported.objects)
-    both = {key: _both(there[key], each, managers) for key, each in covered.items() if key in there}
-    owners = {identity.key(each, home(now.config)) for each in now.inputs if is_expanded(each)}
-    pruned = [server_fields.native(each) for key, each in there.items() if key not in wanted and _is_of(each, key, owners)]
+    pairs = {key: _comparable_pair(live[key], resource, managers) for key, resource in covered.items() if key in live}
+    owners = {identity.key(resource, namespace) for resource in rendered.inputs if is_expanded(resource)}
+    pruned = [server_fields.native(resource) for key, resource in live.items() if key not in wanted and _is_of(resource, key, owners)]
     notes = (
         *_not_covered(wanted, covered),
-        *_missing_kinds(covered, there),
-        *_unknown_owners([key for key in both if field_ownership.of(there[key], managers) is None]),
-        *_others(there, owners),
+        *_missing_kinds(covered, live),
+        *_unknown_owners([key for key in pairs if field_ownership.of(live[key], managers) is None]),
+        *_other_owners(live, owners),
     )
-    old = (*(before for before, _ in both.values()), *pruned)
-    new = tuple(both[key][1] if key in both else each for key, each in covered.items())
-    before = Side(old, (), now.config, built=frozenset(owners))
-    return Sides(before, now._replace(objects=new), wrong or [*notes])
+    old_objects = (*(old for old, _ in pairs.values()), *pruned)
+    new_objects = tuple(pairs[key][1] if key in pairs else resource for key, resource in covered.items())
+    old = RenderedState(old_objects, (), rendered.config, built=frozenset(owners))
+    return LiveStates(old, rendered._replace(objects=new_objects), errors or [*notes])
 
 
 def _is_covered(key: ObjectKey, namespaces: Collection[str]) -> bool:
@@ -64,7 +64,7 @@ def _is_covered(key: ObjectKey, namespaces: Collection[str]) -> bool:
     return not namespaces or not key.namespace or key.namespace in namespaces
 
 
-def _both(live: Resource, rendered: Resource, managers: frozenset[str]) -> tuple[Resource, Resource]:
+def _comparable_pair(live: Resource, rendered: Resource, managers: frozenset[str]) -> tuple[Resource, Resource]:
     """The live object as its file would be, and the rendered one. Replicas are those of the cluster if applying leaves them alone.
 
     Between two API versions, only metadata is compared.
@@ -73,13 +73,13 @@ def _both(live: Resource, rendered: Resource, managers: frozenset[str]) -> tuple
     return _with_replicas(live, comparable.comparable(same, rendered, managers), rendered)
 
 
-def _with_replicas(live: Resource, before: Resource, rendered: Resource) -> tuple[Resource, Resource]:
-    """Both states with the live number of replicas, if the render has none or an adapter has it: something else sets it then."""
+def _with_replicas(live: Resource, old: Resource, rendered: Resource) -> tuple[Resource, Resource]:
+    """Both states with the live number of replicas, if the render has no number or an adapter has it: something else sets it then."""
     number = mapping(live.get("spec")).get("replicas")
-    stays = "replicas" not in mapping(rendered.get("spec")) and "replicas" not in mapping(before.get("spec"))
+    stays = "replicas" not in mapping(rendered.get("spec")) and "replicas" not in mapping(old.get("spec"))
     if not isinstance(number, int) or not (stays or rendered["kind"] == identity.ADAPTER):
-        return before, rendered
-    return _scaled(before, number), _scaled(rendered, number)
+        return old, rendered
+    return _scaled(old, number), _scaled(rendered, number)
 
 
 def _scaled(resource: Resource, number: int) -> Resource:
@@ -99,9 +99,9 @@ def _not_covered(wanted: Mapping[ObjectKey, Resource], covered: Collection[Objec
         yield results.warning("DYN520", f"{message}; export these namespaces too, and join the exports in one file")
 
 
-def _missing_kinds(covered: Mapping[ObjectKey, Resource], there: Iterable[ObjectKey]) -> Iterator[Result]:
+def _missing_kinds(covered: Mapping[ObjectKey, Resource], live: Iterable[ObjectKey]) -> Iterator[Result]:
     """Notes kinds without an object in the export: their objects count as new, but perhaps they were not exported."""
-    known = {key[:2] for key in there}
+    known = {key[:2] for key in live}
     missing = sorted({f"{key.kind}.{key.group}".rstrip(".").lower() for key in covered if key[:2] not in known})
     if missing:
         message = f"the export has no object of {', '.join(missing)}, so all of them count as new"
@@ -109,17 +109,18 @@ def _missing_kinds(covered: Mapping[ObjectKey, Resource], there: Iterable[Object
 
 
 def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
-    """Notes that what left a render cannot be told from what others added."""
+    """Notes that fields that left a render look like fields that others added."""
     if unowned:
         message = f"nothing in the export says which fields of {len(unowned)} objects were applied"
-        mend = "what others added to pods, labels and annotations shows as removed; export with `--show-managed-fields`"
-        yield results.info("DYN522", f"{message}, such as {unowned[0].kind} {unowned[0].name}; {mend}")
+        fix = "what others added to pods, labels and annotations shows as removed; export with `--show-managed-fields`"
+        yield results.info("DYN522", f"{message}, such as {unowned[0].kind} {unowned[0].name}; {fix}")
 
 
-def _others(there: Mapping[ObjectKey, Resource], owners: Collection[ObjectKey]) -> Iterator[Result]:
+def _other_owners(live: Mapping[ObjectKey, Resource], owners: Collection[ObjectKey]) -> Iterator[Result]:
     """Notes generated objects of Dynamo resources that are not compared."""
-    found = {owner for key, each in there.items() if ownership.is_generated(each) for owner in owner_keys(each, key.namespace)}
-    names = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in found - {*owners})
+    generated = ((key, resource) for key, resource in live.items() if ownership.is_generated(resource))
+    others = {owner for key, resource in generated for owner in owner_keys(resource, key.namespace)} - {*owners}
+    names = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in others)
     if names:
         message = f"the export has objects of {', '.join(names)}, which the paths do not have, so they are not compared"
         yield results.info("DYN523", f"{message}; if they left Git, their objects are pruned")

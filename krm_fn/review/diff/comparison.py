@@ -1,0 +1,152 @@
+"""Compares two rendered states: pairs their objects, finds the fields that differ, and adds the origins and the forecast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kube import identity
+from krm_fn.records import NamedTuple
+from krm_fn.review import forecast
+from krm_fn.review.diff import change_origins, rendered_state
+from krm_fn.schema import object_changes
+from krm_fn.schema.object_changes import ObjectChange
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+    from krm_fn.review.diff.change_origins import ChangeOrigin
+    from krm_fn.review.diff.rendered_state import RenderedState
+    from krm_fn.review.forecast import Forecast
+    from krm_fn.schema.object_changes import FieldChange
+
+HIDDEN = "(hidden)"
+"""The text in place of a value of a Secret."""
+
+_SECRET_FIELDS = ("data", "stringData")
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""kubectl writes whole objects, and so the values of Secrets, into this annotation."""
+
+
+class Diff(NamedTuple):
+    """The changes of all objects, also of those that are the same, with the forecast. Its outcomes are in the order of the changes.
+
+    `origins` has the fields that make a change, by the number of the change and of its field; the number of the field is None for the
+    object as a whole. `failed` are the Dynamo resources whose objects are not compared, because one of the states does not render.
+    """
+
+    changes: tuple[ObjectChange, ...]
+    forecast: Forecast
+    origins: Mapping[tuple[int, int | None], tuple[ChangeOrigin, ...]]
+    failed: tuple[ObjectKey, ...] = ()
+    findings: tuple[Result, ...] = ()
+
+    @property
+    def differing(self) -> list[tuple[int, ObjectChange]]:
+        """The changes of objects that differ, with their numbers."""
+        return [(number, change) for number, change in enumerate(self.changes) if change.fields or change.old is None or change.new is None]
+
+    @property
+    def forecast_findings(self) -> list[Result]:
+        """The findings of the forecast, with those about single objects."""
+        return [*(result for outcome in self.forecast.outcomes for result in outcome.findings), *self.forecast.findings]
+
+
+_CONDITIONS: dict[str, Callable[[Diff], bool]] = {
+    "changes": lambda diff: bool(diff.differing),
+    "deleted": lambda diff: any(outcome.effect == "deleted" for outcome in diff.forecast.outcomes),
+    "restarts": lambda diff: bool(diff.forecast.restarting),
+    "interrupted": lambda diff: diff.forecast.gpus.interrupted > 0,
+    "refused": lambda diff: any(outcome.effect == "refused" for outcome in diff.forecast.outcomes),
+    "unknown": lambda diff: bool(diff.failed),
+    "stuck": lambda diff: any(outcome.stuck for outcome in diff.forecast.outcomes),
+}
+CONDITIONS = tuple(_CONDITIONS)
+"""The conditions of `--fail-on`."""
+
+
+def conditions(diff: Diff, names: Iterable[str]) -> list[str]:
+    """The names of the conditions that hold for a comparison. Raises KeyError for an unknown name."""
+    return [name for name in names if _CONDITIONS[name](diff)]
+
+
+def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Diff:
+    """Compares two states. `nodes` and `pods` are those of the cluster; None means that nothing is known about the nodes.
+
+    The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. The values
+    of Secrets are hidden.
+    """
+    changes = compare_objects(old, new)
+    origins = change_origins.find(old, new, changes)
+    outcomes = forecast.forecast(changes, nodes, pods)
+    shown = tuple(without_secrets(change) for change in changes)
+    return Diff(shown, outcomes, origins, tuple(sorted(_unknown(old, new))), tuple(not_compared(old, new)))
+
+
+def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
+    """The changes of all objects, without those of Dynamo resources that fail in one of the states.
+
+    An object that is in one state only is left out, if the other state lacks a part that cannot be read: the object may be there.
+    """
+    failed = _unknown(old, new)
+    changes = object_changes.between_states(_objects(old, failed), _objects(new, failed))
+    return tuple(change for change in changes if not (_is_single(change) and (old if change.old is None else new).is_partial))
+
+
+def _is_single(change: ObjectChange) -> bool:
+    """True for an object that is in one state only, and that no Dynamo resource made."""
+    is_single = change.old is None or change.new is None
+    return is_single and not rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace)
+
+
+def _unknown(old: RenderedState, new: RenderedState) -> frozenset[ObjectKey]:
+    """The Dynamo resources that cannot be compared: they fail in a state, or the part of a state in which they may be cannot be read."""
+    old_keys, new_keys = _expanded_keys(old), _expanded_keys(new)
+    added = new_keys - old_keys if old.is_partial else frozenset[identity.ObjectKey]()
+    removed = old_keys - new_keys if new.is_partial else frozenset[identity.ObjectKey]()
+    return old.failed | new.failed | added | removed
+
+
+def _expanded_keys(state: RenderedState) -> frozenset[ObjectKey]:
+    namespace = rendered_state.default_namespace(state.config)
+    return frozenset(identity.key(resource, namespace) for resource in state.inputs if rendered_state.is_expanded(resource))
+
+
+def _objects(state: RenderedState, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resource]:
+    """The objects by their keys, without those of failed Dynamo resources."""
+    namespace = rendered_state.default_namespace(state.config)
+    keyed = ((identity.key(resource, namespace), resource) for resource in state.objects)
+    return {key: resource for key, resource in keyed if failed.isdisjoint(rendered_state.owner_keys(resource, key.namespace))}
+
+
+def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
+    """Warns of Dynamo resources without a forecast, because one of the states does not render or cannot be read."""
+    for key in sorted(_unknown(old, new)):
+        in_new = key in new.failed or (new.is_partial and key not in _expanded_keys(new))
+        name, state = ("new", new) if in_new else ("old", old)
+        problem = "does not render" if key in state.failed else "cannot be read"
+        namespace = rendered_state.default_namespace(state.config)
+        resources = (resource for resource in (*new.inputs, *old.inputs) if identity.key(resource, namespace) == key)
+        message = f"the {name} state of {key.kind} {key.name} {problem}, so its objects are not compared and have no forecast"
+        yield results.warning("DYN510", f"{message}; fix the errors about it", results.ref(next(resources, {})))
+
+
+def without_secrets(change: ObjectChange) -> ObjectChange:
+    """The change with hidden values, if the object is a Secret."""
+    if (change.key.group, change.key.kind) != ("", "Secret"):
+        return change
+    return change._replace(fields=tuple(_hidden(field) if _is_secret(field) else field for field in change.fields))
+
+
+def _is_secret(field: FieldChange) -> bool:
+    """True for the data, for the annotation of kubectl, and for fields that hold it."""
+    return field.path[:1] in ((), *((name,) for name in _SECRET_FIELDS)) or (
+        field.path[:1] == ("metadata",) and (_LAST_APPLIED in field.path or _LAST_APPLIED in f"{field.old} {field.new}")
+    )
+
+
+def _hidden(field: FieldChange) -> FieldChange:
+    return field._replace(old=None if field.old is None else HIDDEN, new=None if field.new is None else HIDDEN)

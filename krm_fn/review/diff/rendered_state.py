@@ -1,0 +1,116 @@
+"""One state of a comparison: the objects that a render makes, the resources and the configuration of the render, and the findings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from krm_fn import expand, results
+from krm_fn.function_config import is_config
+from krm_fn.kube import identity, labels
+from krm_fn.manifests import ownership
+from krm_fn.provenance.ablation import EXPANDED
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
+    from krm_fn.results import Result
+
+StateName = Literal["old", "new"]
+_OLD = "DYN511"
+
+
+class RenderedState(NamedTuple):
+    """One of the two states that are compared.
+
+    `objects` are the objects that reach the cluster, without the Dynamo resources that a render expands. `inputs` are the resources from
+    which the objects were made, and `config` the configuration of that render; `settings` is the resource that holds the configuration.
+    `built` are the keys of the Dynamo resources whose objects no render of `inputs` made: those of finished builds and of clusters.
+    `failed` are the keys of the Dynamo resources whose objects are not known. `is_partial` is true if a part of the state cannot be read,
+    so that resources may be missing. `findings` are about `inputs`.
+    """
+
+    objects: tuple[Resource, ...]
+    inputs: tuple[Resource, ...]
+    config: Config
+    settings: Resource | None = None
+    built: frozenset[ObjectKey] = frozenset()
+    failed: frozenset[ObjectKey] = frozenset()
+    is_partial: bool = False
+    findings: tuple[Result, ...] = ()
+
+
+def render(
+    inputs: Sequence[Resource], config: Config, settings: Resource | None = None, file_findings: Iterable[Result] = ()
+) -> RenderedState:
+    """Renders the state of some resources. `settings` is the resource that holds the configuration.
+
+    A Dynamo resource whose objects are among the inputs, as in a finished build, is not rendered again: later layers may have changed
+    the objects, and the configuration of the build is not known. `file_findings` are about the files of the state: an error about a Dynamo
+    resource makes its objects unknown, and an error about the configuration makes all objects unknown. After any other error, the state may
+    lack resources.
+    """
+    keyed = [(identity.key(resource, default_namespace(config)), resource) for resource in inputs]
+    expanded = {key for key, resource in keyed if is_expanded(resource)}
+    built = expanded.intersection(
+        owner for key, resource in keyed if ownership.is_generated(resource) for owner in owner_keys(resource, key.namespace)
+    )
+    finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
+    remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
+    expansion = expand.expand(remaining, config)
+    objects = (resource for resource in (*expansion.resources, *finished) if not is_expanded(resource) and not labels.is_local(resource))
+    failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
+    applied = tuple(labels.without_tool_annotations(resource) for resource in objects)
+    state = RenderedState(applied, tuple(inputs), config, settings, frozenset(built), failed, findings=tuple(expansion.results))
+    return _with_errors(state, file_findings)
+
+
+def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedState:
+    """The state with the unknown objects and missing resources that errors about its files cause."""
+    wrong = {finding.ref for finding in findings if finding.severity == "error"}
+    refs = {results.ref(resource) for resource in state.inputs}
+    namespace = default_namespace(state.config)
+    keyed = {results.ref(resource): identity.key(resource, namespace) for resource in state.inputs if is_expanded(resource)}
+    settings = {ref for ref in wrong if ref and (is_config(ref) or (state.settings and ref == results.ref(state.settings)))}
+    failed = keyed.values() if settings else (key for ref, key in keyed.items() if ref in wrong)
+    return state._replace(failed=state.failed.union(failed), is_partial=not wrong <= refs | settings)
+
+
+def _failed(inputs: Iterable[Resource], findings: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:
+    """The keys of Dynamo resources with an error."""
+    wrong = {result.ref for result in findings if result.severity == "error"}
+    return (identity.key(resource, namespace) for resource in inputs if is_expanded(resource) and results.ref(resource) in wrong)
+
+
+def default_namespace(config: Config) -> str:
+    """The namespace of resources without one."""
+    return config.namespace or cluster.NAMESPACE
+
+
+def is_expanded(resource: Resource) -> bool:
+    """True for a Dynamo resource from which a render makes objects. A comparison leaves it out: the change itself shows its text."""
+    kind = results.ref(resource).kind
+    return identity.is_dynamo(resource) and kind in EXPANDED and not ownership.is_generated(resource)
+
+
+def owner_keys(resource: Resource, namespace: str) -> list[ObjectKey]:
+    """The keys of the Dynamo resources that generated an object. `namespace` is the namespace of the object."""
+    owners = (name.partition("/") for name in ownership.owners(resource))
+    return [identity.ObjectKey(identity.DYNAMO_GROUP, kind, namespace, name) for kind, _, name in owners]
+
+
+def old_findings(findings: Iterable[Result]) -> Iterator[Result]:
+    """The errors about the old state as warnings, because a change may repair them. Its warnings and notes are left out."""
+    for result in findings:
+        if result.severity == "error":
+            yield result._replace(severity="warning", code=_OLD, message=f"the old state has the error {result.code}: {result.message}")
+
+
+def new_findings(findings: Iterable[Result], old: RenderedState) -> list[Result]:
+    """The findings about the new state, without warnings and notes that the old state has too."""
+    known = {result[1:5] for result in old.findings}
+    return [result for result in findings if result.severity == "error" or result[1:5] not in known]
