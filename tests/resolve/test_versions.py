@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import krm_fn
-from krm_fn.api.v1alpha1 import picker
+from krm_fn.api import endpoint_picker
 from krm_fn.generate import structural
 from krm_fn.schema import table
 
@@ -41,7 +41,7 @@ def words() -> set[str]:
         if name not in seen and name in models:
             seen.add(name)
             todo += structural.references(definitions[name])
-    ours = {field for name in seen - {*vars(picker)} for field in models[name].get("properties", ())}
+    ours = {field for name in seen - {*vars(endpoint_picker)} for field in models[name].get("properties", ())}
     return {word for word in ours - native if word != word.lower() or word in _PLAIN}
 
 

@@ -3,13 +3,13 @@
 Follows the operator's DynamoComponentDeploymentSharedSpec.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from krm_fn.api import base, common, native, rules
-from krm_fn.api.v1alpha1 import capacity, gpu_memory, picker
+from krm_fn.api import base, common, endpoint_picker, native, rules
 
+Mode = Literal["intraPod", "interPod"]
 _IS_ZERO = 'type(self.size) == string ? quantity(self.size).compareTo(quantity("0")) == 0 : self.size == 0'
 
 
@@ -140,6 +140,93 @@ class FrontendSidecar(base.Model):
     """Environment variables of the container."""
 
 
+class ResourceItem(base.Model):
+    """Resource requests or limits. Every amount is a string with a Kubernetes quantity."""
+
+    cpu: str | None = None
+    """CPU, for example `"4"` or `500m`."""
+    memory: str | None = None
+    """Memory, for example `32Gi`."""
+    gpu: str | None = None
+    """The number of GPUs of each pod, for example `"1"`."""
+    gpu_type: str | None = None
+    """The resource name of the GPUs; default `nvidia.com/gpu`."""
+    custom: base.Texts | None = None
+    """Other resources by their full names, for example `rdma/ib: "1"` or `ephemeral-storage: 100Gi`."""
+
+
+class Resources(base.Model):
+    """The resources of each pod."""
+
+    requests: ResourceItem | None = None
+    """The amounts that the scheduler reserves."""
+    limits: ResourceItem | None = None
+    """The amounts that the pod may not exceed. Set GPUs here."""
+    claims: list[native.ResourceClaim] | None = None
+    """Devices of dynamic resource allocation, by the names in `extraPodSpec.resourceClaims`."""
+
+
+class Autoscaling(base.Model):
+    """Deprecated and ignored; use `scalingAdapter` with an autoscaler."""
+
+    enabled: bool | None = None
+    """Deprecated and ignored."""
+    min_replicas: int | None = None
+    """Deprecated and ignored."""
+    max_replicas: int | None = None
+    """Deprecated and ignored."""
+    behavior: native.HorizontalPodAutoscalerBehavior | None = None
+    """Deprecated and ignored."""
+    metrics: list[native.MetricSpec] | None = None
+    """Deprecated and ignored."""
+
+
+class ScalingAdapter(base.Model):
+    """The scaling adapter of a service. An autoscaler sets the service's replicas through it."""
+
+    enabled: bool = False
+    """If true, a DynamoGraphDeploymentScalingAdapter is generated for the service. The adapter then owns the replicas."""
+
+
+class Multinode(base.Model):
+    """A service whose replicas span several nodes."""
+
+    node_count: base.Int32 = Field(default=2, ge=2)
+    """The number of nodes of each replica. Resources, for example GPUs, are per node."""
+    leader: common.RoleOverride | None = None
+    """The pod of the first node. krm-fn refuses it."""
+    worker: common.RoleOverride | None = None
+    """The pods of the other nodes. krm-fn refuses it."""
+
+
+class GPUMemoryService(base.Model):
+    """The service that keeps weights in the memory of GPUs, so that several processes share them."""
+
+    model_config = base.rules(*rules.gpu_memory("intraPod"))
+
+    enabled: bool
+    """If true, the service runs."""
+    mode: Mode = "intraPod"
+    """`intraPod` runs the service beside the engine. `interPod` runs it in pods of its own."""
+    device_class_name: str = "gpu.nvidia.com"
+    """The DeviceClass from which the GPUs are claimed."""
+    extra_client_containers: Annotated[list[common.ContainerName], base.Unique()] | None = None
+    """Other containers of the pod that use the service. Only for `intraPod`."""
+    extra_client_pods: Annotated[list[common.GMSClientPod], base.ByKey()] | None = None
+    """Reserved: no release supports it."""
+
+
+class Failover(base.Model):
+    """A second engine that takes over when the first one fails."""
+
+    enabled: bool
+    """If true, the second engine runs."""
+    mode: Mode = "intraPod"
+    """The mode of `gpuMemoryService`, which failover needs."""
+    num_shadows: base.Int32 = Field(default=1, ge=1, le=1)
+    """The number of waiting engines."""
+
+
 class Component(base.Model):
     """One component of a graph: its containers, replicas, resources and network access."""
 
@@ -158,13 +245,13 @@ class Component(base.Model):
     """If true, the component uses the Dynamo namespace `dynamo`, which all graphs of the cluster share, instead of the graph's."""
     replicas: base.Int32 | None = Field(default=None, ge=0)
     """The number of replicas: pods, or groups of pods for multinode services."""
-    multinode: capacity.Multinode | None = None
+    multinode: Multinode | None = None
     """Multinode settings. If set, each replica spans several nodes."""
-    resources: capacity.Resources | None = None
+    resources: Resources | None = None
     """CPU, memory and GPUs of each pod."""
-    autoscaling: capacity.Autoscaling | None = None
+    autoscaling: Autoscaling | None = None
     """Deprecated and ignored; use `scalingAdapter`."""
-    scaling_adapter: capacity.ScalingAdapter | None = None
+    scaling_adapter: ScalingAdapter | None = None
     """The scaling adapter, through which an autoscaler sets the replicas."""
     envs: base.EnvVars | None = None
     """Environment variables of the main container."""
@@ -182,7 +269,7 @@ class Component(base.Model):
     """Access to the component from outside the cluster."""
     model_ref: ModelReference | None = None
     """The model that the component serves. DynamoModels find its endpoints by it."""
-    epp_config: picker.EPPConfig | None = None
+    epp_config: endpoint_picker.EPPConfig | None = None
     """The endpoint picker's configuration; only for components of type `epp`."""
     annotations: base.Texts | None = None
     """Annotations of the generated workload. Some switch features on or off."""
@@ -200,9 +287,9 @@ class Component(base.Model):
     """A container that runs a frontend beside the component. Only under `behaviour: v1.5`."""
     topology_constraint: common.TopologyConstraint | None = None
     """The level of the topology inside which the pods stay. Only under `behaviour: v1.5`."""
-    gpu_memory_service: gpu_memory.GPUMemoryService | None = None
+    gpu_memory_service: GPUMemoryService | None = None
     """The service that keeps weights in the memory of GPUs. Only under `behaviour: v1.5`."""
-    failover: gpu_memory.Failover | None = None
+    failover: Failover | None = None
     """A second engine that takes over when the first one fails. Only under `behaviour: v1.5`."""
     checkpoint: common.Checkpoint | None = None
     """A saved state from which new pods start. Only under `behaviour: v1.5`."""

@@ -1,18 +1,20 @@
-"""The specification of a component, which graphs and standalone components share.
+"""The specification and the status of a component, which graphs and standalone components share.
 
-Follows the operator's api/v1beta1/dynamocomponentdeployment_types.go, DynamoComponentDeploymentSharedSpec.
+Follows the operator's api/v1beta1/dynamocomponentdeployment_types.go, DynamoComponentDeploymentSharedSpec, and
+api/v1beta1/common.go.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from krm_fn.api import base, common, native, rules
-from krm_fn.api.v1alpha1 import picker
-from krm_fn.api.v1beta1 import experiments, pod
+from krm_fn.api import base, common, endpoint_picker, native, rules
+from krm_fn.kube import labels
 
 Name = Annotated[str, Field(min_length=1, max_length=63, pattern="^[A-Za-z0-9]([-A-Za-z0-9]*[A-Za-z0-9])?$")]
 """The name of a component."""
+Mode = Literal["IntraPod", "InterPod"]
+_BACKEND = f'"{labels.EXECUTOR_BACKEND}"'
 
 
 class MultinodeV1beta1(base.Model):
@@ -48,6 +50,84 @@ class CompilationCacheV1beta1(base.Model):
     """The mount path. Required unless the engine has a default folder."""
 
 
+class PodTemplateMetadataV1beta1(base.Model):
+    """Metadata of the pods."""
+
+    model_config = base.rules(
+        base.Rule(
+            "DYN457",
+            f'!({_BACKEND} in self.?annotations.orValue({{}})) || self.annotations[{_BACKEND}].lowerAscii() in ["mp", "ray"]',
+            "annotations",
+        )
+    )
+
+    name: str | None = None
+    """Ignored: workloads name their pods."""
+    namespace: str | None = None
+    """Ignored: pods are in the namespace of the graph."""
+    labels: base.Texts | None = None
+    """Additional labels of each pod."""
+    annotations: base.Texts | None = None
+    """Annotations of each pod."""
+    finalizers: list[str] | None = None
+    """Finalizers of each pod."""
+
+
+class PodTemplateV1beta1(base.Model):
+    """The pod of a component. The container `main` runs the component; its fields are merged over the defaults of the type."""
+
+    model_config = base.rules(*rules.POD_TEMPLATE)
+
+    metadata: PodTemplateMetadataV1beta1 | None = None
+    """Labels and annotations of each pod."""
+    spec: native.PodSpec | None = None
+    """The container `main` with its image and command, sidecars, and every other field of a pod."""
+
+
+class GPUMemoryServiceV1beta1(base.Model):
+    """The service that keeps weights in the memory of GPUs, so that several processes share them."""
+
+    model_config = base.rules(*rules.gpu_memory("IntraPod"))
+
+    mode: Mode = "IntraPod"
+    """`IntraPod` runs the service beside the engine. `InterPod` runs it in pods of its own."""
+    device_class_name: str = "gpu.nvidia.com"
+    """The DeviceClass from which the GPUs are claimed."""
+    extra_client_containers: Annotated[list[common.ContainerName], base.Unique()] | None = None
+    """Other containers of the pod that use the service. Only for `IntraPod`."""
+    extra_client_pods: Annotated[list[common.GMSClientPod], base.ByKey()] | None = None
+    """Reserved: no release supports it."""
+
+
+class FailoverV1beta1(base.Model):
+    """A second engine that takes over when the first one fails."""
+
+    mode: Mode = "IntraPod"
+    """The mode of `gpuMemoryService`, which failover needs."""
+    num_shadows: base.Int32 = Field(default=1, ge=1, le=1)
+    """The number of waiting engines."""
+
+
+class ComponentGroveV1beta1(base.Model):
+    """How Grove runs a component."""
+
+    force_scaling_group: bool | None = None
+    """If true, a scaling group contains the component, also if it has only one pod."""
+
+
+class ComponentExperimentalV1beta1(base.Model):
+    """Features of a component that may change in any release."""
+
+    gpu_memory_service: GPUMemoryServiceV1beta1 | None = None
+    """The service that keeps weights in the memory of GPUs."""
+    failover: FailoverV1beta1 | None = None
+    """A second engine that takes over when the first one fails."""
+    grove: ComponentGroveV1beta1 | None = None
+    """How Grove runs the component."""
+    checkpoint: common.Checkpoint | None = None
+    """A saved state from which new pods start."""
+
+
 class ComponentV1beta1(base.Model):
     """One component of a graph: its pod, replicas and nodes."""
 
@@ -63,7 +143,7 @@ class ComponentV1beta1(base.Model):
     """The version of Dynamo in the image. Required if the tag of the image is not a version."""
     global_dynamo_namespace: bool | None = None
     """If true, the component uses the Dynamo namespace `dynamo`, which all graphs of the cluster share, instead of the graph's."""
-    pod_template: pod.PodTemplateV1beta1 | None = None
+    pod_template: PodTemplateV1beta1 | None = None
     """The pod. It must have a container `main` with an image."""
     replicas: base.Int32 | None = Field(default=None, ge=0)
     """The number of replicas: pods, or groups of pods for components on several nodes. 1 if absent."""
@@ -77,7 +157,7 @@ class ComponentV1beta1(base.Model):
     """The model that the component serves. DynamoModels find its endpoints by it."""
     scaling_adapter: ScalingAdapterV1beta1 | None = None
     """The scaling adapter, through which an autoscaler sets the replicas. Write `{}`; without the field there is no adapter."""
-    epp_config: picker.EPPConfig | None = None
+    epp_config: endpoint_picker.EPPConfig | None = None
     """The endpoint picker's configuration; only for components of type `epp`."""
     frontend_sidecar: str | None = None
     """The name of a container in `podTemplate` that runs a frontend. It gets the defaults of frontends."""
@@ -85,5 +165,26 @@ class ComponentV1beta1(base.Model):
     """The claim in which the engine keeps its compiled kernels."""
     topology_constraint: common.TopologyConstraint | None = None
     """The level of the topology inside which the pods stay. The graph must have a `topologyConstraint` too."""
-    experimental: experiments.ComponentExperimentalV1beta1 | None = None
+    experimental: ComponentExperimentalV1beta1 | None = None
     """Features that may change in any release."""
+
+
+class ComponentReplicaStatusV1beta1(base.Model):
+    """The number of pods of one component, and how many of them are ready."""
+
+    component_kind: base.ComponentKind
+    """The kind of the component's workload."""
+    component_names: list[str] | None = None
+    """The names of its workloads."""
+    replicas: base.Int32 = Field(ge=0)
+    """Pods that exist and are not terminating. For components on several nodes: groups of pods."""
+    updated_replicas: base.Int32 = Field(ge=0)
+    """Pods of the latest template."""
+    ready_replicas: base.Int32 | None = Field(default=None, ge=0)
+    """Pods whose readiness probe succeeds. Absent if the workload does not report them."""
+    available_replicas: base.Int32 | None = Field(default=None, ge=0)
+    """Pods that have been ready for at least `minReadySeconds`. Absent if the workload does not report them."""
+    scheduled_replicas: base.Int32 | None = Field(default=None, ge=0)
+    """Pods that have a node. Only Grove reports them."""
+    runtime_namespace: str | None = None
+    """The Dynamo namespace in which the pods register themselves."""

@@ -6,15 +6,15 @@ Follows the operator's api/v1beta1/dynamocomponentdeployment_types.go.
 from typing import ClassVar, Literal
 
 from krm_fn.api import base, common
-from krm_fn.api.v1beta1 import component, status
+from krm_fn.api.v1beta1.component import ComponentReplicaStatusV1beta1, ComponentV1beta1, Name
 
 
-class ComponentDeploymentSpecV1beta1(component.ComponentV1beta1):
+class ComponentDeploymentSpecV1beta1(ComponentV1beta1):
     """The desired state of a component."""
 
     backend_framework: common.Framework | None = None
     """The engine. If absent, the command decides."""
-    name: component.Name | None = None  # type: ignore[assignment]  # a graph needs the name, a component has that of the resource
+    name: Name | None = None  # type: ignore[assignment]  # a graph needs the name, a component has that of the resource
     """The name of the component; default the name of the resource."""
 
 
@@ -25,7 +25,7 @@ class ComponentDeploymentStatusV1beta1(base.Model):
     """The `metadata.generation` that this status describes."""
     conditions: base.Conditions | None = None
     """Conditions of the component. `Available` is true when enough pods are available."""
-    component: status.ComponentReplicaStatusV1beta1 | None = None
+    component: ComponentReplicaStatusV1beta1 | None = None
     """The replicas of the component."""
 
 

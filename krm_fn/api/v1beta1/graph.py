@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from krm_fn.api import base, common, native, rules
-from krm_fn.api.v1beta1 import component, status
+from krm_fn.api.v1beta1 import component
 
 
 class RestartStrategyV1beta1(base.Model):
@@ -102,7 +102,7 @@ class GraphStatusV1beta1(base.Model):
     """The state of the graph in one word."""
     conditions: base.Conditions | None = None
     """Conditions of the graph. `Ready` is true when all components are ready."""
-    components: dict[str, status.ComponentReplicaStatusV1beta1] | None = None
+    components: dict[str, component.ComponentReplicaStatusV1beta1] | None = None
     """Replicas by component."""
     restart: RestartStatusV1beta1 | None = None
     """The progress of the latest restart."""

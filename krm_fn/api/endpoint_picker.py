@@ -1,7 +1,6 @@
 """The configuration of an endpoint picker, which chooses the frontend for each request that comes through a gateway.
 
-Follows the Gateway API inference
-extension's EndpointPickerConfig, as far as the operator's schema has it.
+Both API versions have it. Follows the EndpointPickerConfig of the Gateway API inference extension, as far as the operator's schema has it.
 """
 
 from pydantic import ConfigDict
