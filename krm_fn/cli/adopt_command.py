@@ -50,7 +50,7 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
     The command writes four kinds of files into DIR: the graphs without fields that the cluster added, a DynamoRender with the settings of
     the operator, a Kustomization, and MIGRATION.md with the other steps of the migration.
 
-    Then the command renders the files and compares the result with the export. The last line says how many pod templates are the same.
+    Then the command renders the files and compares the result with the export. The last line shows how many pod templates are equal.
     Each difference that would restart a pod is an error with a fix, and the files are still written. If the export cannot be used, no file
     is written.
 

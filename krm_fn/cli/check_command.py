@@ -62,7 +62,7 @@ def check(  # noqa: PLR0913 - one for each option
     """Find mistakes in resources.
 
     PATH is a file, a folder or stdin (-). In a folder, krm-fn reads *.yaml, *.yml and *.json, and does not build a Kustomization. In the
-    output of a build, it also finds namespaces, name prefixes and labels of generated objects that a later layer changed.
+    output of a build, krm-fn also finds namespaces, name prefixes and labels of generated objects that a later layer changed.
 
     The configuration is the file of --config or a DynamoRender in a PATH. Without a configuration, mistakes that depend on the
     configuration are warnings.

@@ -32,8 +32,8 @@ def _named(_ctx: click.Context, _param: click.Parameter, name: str) -> str:
 def comment(*, path: str, name: str, existing: bool) -> None:
     """Write FILE as the comment on a pull request.
 
-    FILE is a Markdown file or stdin (-). The command replaces an earlier comment of the same name, so that a pull request has one comment
-    of each name.
+    FILE is a Markdown file or stdin (-). The command replaces an earlier comment with the same name, so that a pull request has one comment
+    for each name.
 
     In GitHub Actions, set the environment variable GITHUB_TOKEN, and give the job the permission pull-requests: write. In GitLab CI, set
     GITLAB_TOKEN. The CI system sets all other variables.

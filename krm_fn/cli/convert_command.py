@@ -69,11 +69,11 @@ def convert(  # noqa: PLR0913 - one for each option
     """Convert Dynamo resources to another API version.
 
     PATH is a file, a folder or stdin (-). In a folder, krm-fn reads *.yaml, *.yml and *.json. It converts the graphs, components, adapters
-    and requests of the other version. It does not change other documents, or comments outside of converted documents.
+    and requests that have the other version. It does not change other documents, or comments outside of converted documents.
 
     Some fields have no equivalent in the new version. krm-fn preserves them in the same annotation as the Dynamo operator, so that a
     conversion back restores them. With --native, it writes PersistentVolumeClaims and Ingresses as separate resources, moves labels and
-    annotations of services into pod templates, and reports every other such field in a warning.
+    annotations of services into pod templates, and reports every other field without an equivalent in a warning.
 
     Findings are printed to stderr. With an error, krm-fn prints and writes no resource.
 

@@ -52,7 +52,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
     "--nodes",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="The nodes and pods of the cluster, exported with kubectl get -o json. Reports rollouts that would wait for GPUs for ever.",
+    help="The nodes and pods of the cluster, exported with kubectl get -o json. Reports rollouts that cannot finish, because GPUs are missing.",
 )
 @click.option(
     "--fail-on",
@@ -80,16 +80,16 @@ def diff(  # noqa: PLR0913 - one for each option
     conditions: tuple[str, ...],
     style: str,
 ) -> None:
-    """Show what a change does to objects, pods and GPUs.
+    """Show the effects of a change on objects, pods and GPUs.
 
     PATH is a file, a folder or stdin (-). OLD is the state of PATH before the change. krm-fn renders both states, each with its own
-    configuration, and compares the objects. For each change, it prints the line that makes the change.
+    configuration, and compares the objects. For each changed field, it prints the line that causes the change.
 
     With --build, PATH is a folder. krm-fn runs the command without a shell in a temporary copy of the folder: once with the files of OLD,
     and once with the files of the working tree. With --live instead of --old, krm-fn compares with the objects of a cluster.
 
     The forecast lists the services that restart, the GPUs that they use and interrupt, and the changes that the cluster rejects. With
-    --nodes, it also says if the rollouts can finish.
+    --nodes, it also shows if the rollouts can finish.
 
     Exit codes: 0 no errors; 1 errors, or a change that the cluster rejects; 2 wrong usage; 3 a condition of --fail-on holds. If there are
     errors, the code is 1. Otherwise, a condition of --fail-on gives 3, also if the cluster rejects a change.
