@@ -52,7 +52,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
     "--nodes",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="The nodes and pods of the cluster, exported with kubectl get -o json. Reports rollouts that cannot finish, because GPUs are missing.",
+    help="The nodes and pods of the cluster, exported with kubectl get -o json. Reports rollouts that cannot finish for lack of GPUs.",
 )
 @click.option(
     "--fail-on",
