@@ -1,4 +1,4 @@
-"""`krm-fn adopt`: the files of a namespace that an operator runs, from an export, and a proof that they restart no pod."""
+"""`krm-fn adopt`: writes the files of a namespace that an operator manages, and verifies that they restart no pod."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from krm_fn.cli import command_options, command_output, compared_states
 from krm_fn.cli.finding_formats import text_findings
 from krm_fn.files import writing
 from krm_fn.review import adopt as adoption
-from krm_fn.review.adopt import migration_documents
+from krm_fn.review.adopt import migration_files
 from krm_fn.yamlio import emitter
 
 if TYPE_CHECKING:
@@ -65,20 +65,19 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
         if not writing.is_empty(folder):
             raise click.ClickException(f"{folder} has files; name an empty folder, because adopt overwrites no files")
     values, broken = compared_states.read_export(live)
-    adoption_result = adoption.adopt(values) if not broken else None
-    findings = [*broken, *(adoption_result.results if adoption_result else [])]
+    adopted = adoption.adopt(values) if not broken else None
+    findings = [*broken, *(adopted.results if adopted else [])]
     _print([finding for finding in findings if not quiet or finding.severity == "error"])
-    if adoption_result is None or adoption_result.proof is None:
+    if adopted is None or adopted.verification is None:
         click.echo("nothing is adopted", err=True)
         ctx.exit(1)
     with _writing(folder):
         writing.write_texts(
             folder,
-            {name: emitter.text(content) for name, content in adoption_result.files.items()}
-            | {migration_documents.STEPS: adoption_result.steps},
+            {name: emitter.text(content) for name, content in adopted.files.items()} | {migration_files.STEPS: adopted.steps},
         )
-    click.echo(f"{len(adoption_result.files) + 1} files in {folder}")
-    click.echo(adoption.summary(adoption_result.proof))
+    click.echo(f"{len(adopted.files) + 1} files in {folder}")
+    click.echo(adoption.summary(adopted.verification))
     ctx.exit(1 if results.failed(findings) else 0)
 
 

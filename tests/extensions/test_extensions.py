@@ -132,16 +132,16 @@ def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, co
 
 
 def test_objects_of_a_new_workload_kind_are_ours_and_compared_at_an_adoption(add):
-    """A later run may remove them, and the proof of an adoption compares their pod templates and replicas with those that run."""
+    """A later run may remove them, and an adoption compares their pod templates and replicas with those that run."""
     add(workloads, "statefulset", toys.WORKLOAD)
     found = given.rendered(given.graph({"Worker": given.service("worker", replicas=3)}), orchestrator="statefulset")
     carrier = found["StatefulSet/chat-worker"]
     assert ownership.is_prunable(carrier)
     fewer = {**carrier, "spec": {**carrier["spec"], "replicas": 2}}
     exported = exported_objects.read([found["DynamoGraphDeployment/chat"], fewer])
-    proof = verification.compare([carrier], exported)
-    assert (proof.total, proof.same) == (1, 1)
-    assert [(each.workload.kind, each.live, each.rendered) for each in proof.counts] == [("StatefulSet", 2, 3)]
+    verified = verification.compare([carrier], exported)
+    assert (verified.total, verified.same) == (1, 1)
+    assert [(each.workload.kind, each.live, each.rendered) for each in verified.replicas] == [("StatefulSet", 2, 3)]
 
 
 def test_the_status_of_a_new_workload_kind_is_one_file(add):

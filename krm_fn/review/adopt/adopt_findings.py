@@ -1,4 +1,4 @@
-"""The findings of the proof: each difference, and what would close it."""
+"""Reports each difference between rendered and live pods with its fix, and objects that another tool applies."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import re
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
+from krm_fn.kube.values import text
 from krm_fn.results import Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from krm_fn.kube.identity import ObjectKey
+    from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
-    from krm_fn.review.adopt.verification import ComparedField, Count, Difference, Proof
+    from krm_fn.review.adopt.exported_objects import ExportedObjects
+    from krm_fn.review.adopt.verification import ComparedField, ReplicaDifference, TemplateDifference, Verification
     from krm_fn.review.forecast import ObjectForecast
 
 _ADDRESSES = {
@@ -25,46 +28,77 @@ _ADDRESSES = {
     "DYN_DISCOVERY_BACKEND": "discoveryBackend",
 }
 _MOST, _SHOWN, _CONTEXT = 5, 60, 20
-"""The most fields that one finding shows, the most characters of a value, and how many of them stand before the first difference."""
+"""The most fields that one finding shows, the most characters of a value, and the number of them before the first difference."""
 
 _QUOTING = re.compile(r"[\"'\\$(){}]")
 
 
-def of(proof: Proof, *, complete: bool) -> Iterator[Result]:
-    """An error for each pod template and each number of pods that differs, and for each object that the cluster refuses.
+_TOOLS = {
+    "meta.helm.sh/release-name": "the Helm release",
+    "argocd.argoproj.io/tracking-id": "the Argo CD application of",
+    "argocd.argoproj.io/instance": "the Argo CD application",
+    "kustomize.toolkit.fluxcd.io/name": "the Flux Kustomization",
+    "helm.toolkit.fluxcd.io/name": "the Flux HelmRelease",
+}
+"""The labels and annotations by which tools know their objects, and the tools."""
 
-    A render that is not `complete` has errors of its own, which say why pod templates are missing.
+
+def of(verification: Verification, *, complete: bool) -> Iterator[Result]:
+    """Reports each pod template and each number of pods that differs, and each object that the cluster rejects.
+
+    A render that is not `complete` has errors of its own, which explain why pod templates are missing.
     """
-    for each in proof.differences:
-        if each.live is not None and each.rendered is not None:
-            yield _different(each)
+    for difference in verification.differences:
+        if difference.live is not None and difference.rendered is not None:
+            yield _different(difference)
         elif complete:
-            yield _missing(each)
-    for count in proof.counts:
-        yield _count(count)
-    templates = {each.place.workload for each in proof.differences}
-    for outcome in proof.outcomes:
-        if outcome.effect == "restarts" and outcome.key not in templates:
+            yield _missing(difference)
+    for replicas in verification.replicas:
+        yield _replicas(replicas)
+    workloads = {difference.key.workload for difference in verification.differences}
+    for outcome in verification.outcomes:
+        if outcome.effect == "restarts" and outcome.key not in workloads:
             yield _restarts(outcome)
-        yield from (each for each in outcome.findings if each.severity == "error")
+        yield from (finding for finding in outcome.findings if finding.severity == "error")
 
 
-def summary(proof: Proof) -> str:
-    """The outcome in one line: `9 of 9 pod templates the same, no restart`."""
-    texts = f"{proof.same} of {proof.total} pod templates the same"
-    return f"{texts}, no restart" if proof.keeps_all else texts
+def foreign(rendered: Iterable[Resource], exported: ExportedObjects) -> Iterator[Result]:
+    """Warns of graphs, and of live objects that a render makes, that another tool applies: it would undo the adoption."""
+    keys = {identity.key(resource, exported.namespace) for resource in rendered}
+    for resource in exported.exported:
+        of_user = resource["kind"] in (identity.GRAPH, identity.COMPONENT, identity.MODEL)
+        tool = _tool(resource) if of_user or identity.key(resource, exported.namespace) in keys else ""
+        if tool:
+            fix = (
+                "suspend it until the steps of MIGRATION.md are done, then give it the new files"
+                if of_user
+                else "take the object out of its files first, or it changes the object back"
+            )
+            yield results.warning("DYN572", f"{tool} applies this object; {fix}", results.ref(resource))
 
 
-def _different(difference: Difference) -> Result:
+def _tool(resource: Resource) -> str:
+    """The tool with the name that its label or annotation has; empty without one."""
+    marks = {**labels.of(resource), **labels.annotations(resource)}
+    return next((f"{tool} {text(marks[key])[:80]}" for key, tool in _TOOLS.items() if marks.get(key)), "")
+
+
+def summary(verification: Verification) -> str:
+    """Describes the outcome in one line: `9 of 9 pod templates the same, no restart`."""
+    templates = f"{verification.same} of {verification.total} pod templates the same"
+    return f"{templates}, no restart" if verification.keeps_all else templates
+
+
+def _different(difference: TemplateDifference) -> Result:
     """One finding for a template, because one restart is the price of all its fields."""
     fields = difference.fields
-    text = "; ".join(_said(field) for field in fields[:_MOST])
+    differences = "; ".join(_described(field) for field in fields[:_MOST])
     more = f"; and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
-    closings = " ".join(dict.fromkeys(f"{_closing(field)}." for field in fields[:_MOST])).removesuffix(".")
-    return results.error("DYN568", f"these pods would restart, because {text}{more}; {closings}", _ref(difference))
+    fixes = " ".join(dict.fromkeys(f"{_fix(field)}." for field in fields[:_MOST])).removesuffix(".")
+    return results.error("DYN568", f"these pods would restart, because {differences}{more}; {fixes}", _ref(difference))
 
 
-def _missing(difference: Difference) -> Result:
+def _missing(difference: TemplateDifference) -> Result:
     if difference.rendered is None:
         message = "these pods run, but no pod template is rendered for them; write their service into the graph, with the same replicas"
     else:
@@ -74,9 +108,9 @@ def _missing(difference: Difference) -> Result:
     return results.error("DYN569", message, _ref(difference))
 
 
-def _count(count: Count) -> Result:
-    message = f"{count.live} replicas run, and {count.rendered} are rendered; write replicas: {count.live} into the graph"
-    return results.error("DYN570", message, _address(count.workload), ("spec", "replicas"))
+def _replicas(difference: ReplicaDifference) -> Result:
+    message = f"{difference.live} replicas run, and {difference.rendered} are rendered; write replicas: {difference.live} into the graph"
+    return results.error("DYN570", message, _address(difference.workload), ("spec", "replicas"))
 
 
 def _restarts(outcome: ObjectForecast) -> Result:
@@ -89,19 +123,19 @@ def _paths(paths: tuple[Path, ...]) -> str:
     return ", ".join(".".join(str(step) for step in path) for path in paths[:_MOST])
 
 
-def _said(field: ComparedField) -> str:
+def _described(field: ComparedField) -> str:
     if field.is_order:
         return f"{field.path} have another order"
     if not field.live:
         return f"{field.path} is {_short(field.rendered)} and does not run"
     if not field.rendered:
         return f"{field.path} is missing, and {_short(field.live)} runs"
-    ours, theirs = _apart(field.rendered, field.live)
-    return f"{field.path} is {ours}, and {theirs} runs"
+    rendered, live = _around_difference(field.rendered, field.live)
+    return f"{field.path} is {rendered}, and {live} runs"
 
 
-def _closing(field: ComparedField) -> str:
-    """The way to make the field the same: a setting, a field of the graph, or the end of an update."""
+def _fix(field: ComparedField) -> str:
+    """The fix that makes the field the same: a setting, a field of the graph, or the end of an update."""
     setting = "imagePullSecrets" if "imagePullSecrets" in field.path else ""
     setting = next((key for name, key in _ADDRESSES.items() if f"env[{name}]" in field.path), setting)
     if setting and not field.live:
@@ -123,19 +157,19 @@ def _closing(field: ComparedField) -> str:
 
 
 def _words(command: str) -> list[str]:
-    """The words of a command without what quotes and replaces them: equal for a command and its correction."""
+    """The words of a command without quotes and signs of variables: equal for a command and its correction."""
     return sorted(_QUOTING.sub("", command).split())
 
 
-def _apart(ours: str, theirs: str) -> tuple[str, str]:
+def _around_difference(rendered: str, live: str) -> tuple[str, str]:
     """Two values that differ, each from shortly before the first difference on."""
-    first = next((index for index, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other), 0)
+    first = next((index for index, (one, other) in enumerate(zip(rendered, live, strict=False)) if one != other), 0)
     start = max(first - _CONTEXT, 0)
-    return _short(ours, start), _short(theirs, start)
+    return _short(rendered, start), _short(live, start)
 
 
-def _ref(difference: Difference) -> Ref:
-    key, template = difference.place
+def _ref(difference: TemplateDifference) -> Ref:
+    key, template = difference.key
     return Ref("", key.kind, f"{key.name} {template}".strip(), key.namespace)
 
 
@@ -144,6 +178,6 @@ def _address(key: ObjectKey) -> Ref:
 
 
 def _short(value: str, start: int = 0) -> str:
-    """At most `_SHOWN` characters of a value, with marks for what is left out."""
+    """At most `_SHOWN` characters of a value. An ellipsis replaces those that are left out."""
     end = start + _SHOWN
     return f"{'…' * (start > 0)}{value[start:end]}{'…' * (len(value) > end)}"

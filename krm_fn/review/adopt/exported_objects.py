@@ -1,32 +1,43 @@
-"""Sorts an export of a namespace: the Dynamo resources that users wrote, and the objects that a cluster has beside them."""
+"""Sorts an export of a namespace: Dynamo resources that users wrote, and the objects and pod templates that a cluster has beside them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, paths
 from krm_fn.kube.admission import name_formats
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.values import name_of, objects, text
+from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
-from krm_fn.review.adopt import edits, exported_pods
+from krm_fn.review import pods
+from krm_fn.review.adopt import written_resources
 from krm_fn.review.live import cluster_export, server_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+    from krm_fn.results import Path, Result
+    from krm_fn.review.pods import Template
 
 _WRITTEN = (identity.GRAPH, identity.COMPONENT, identity.MODEL)
 _ADD = "to the kinds of `kubectl get`"
 
 
-class Inventory(NamedTuple):
+class TemplateKey(NamedTuple):
+    """A pod template: its workload, and the name of the template in it. A Deployment has one template, without a name."""
+
+    workload: ObjectKey
+    template: str
+
+
+class ExportedObjects(NamedTuple):
     """The objects of one namespace, without its Secrets.
 
-    `namespace` is the namespace of all its resources. `written` are the cleaned resources that users wrote: graphs, components without a
-    graph, and models. `accounts` are the cleaned ServiceAccounts that pods without an account get. `live` are all objects that are not
+    `namespace` is the namespace of all its resources. `written` are the cleaned resources that users wrote: graphs, standalone components,
+    and models. `accounts` are the cleaned ServiceAccounts that pods without an account get. `live` are all objects that are not
     Dynamo's. `exported` are all objects as the cluster has them.
     """
 
@@ -40,33 +51,55 @@ class Inventory(NamedTuple):
     def runs(self, workload: Resource) -> bool:
         """True if a live workload belongs to one of the graphs or components."""
         names = {(resource["kind"], resource["metadata"]["name"]) for resource in self.written}
-        known = [(kind, owner(workload, kind)) for kind in (identity.GRAPH, identity.COMPONENT)]
-        return bool(names.intersection([*known, (identity.GRAPH, text(labels.of(workload).get(labels.GRAPH)))]))
+        owners = [(kind, owner(workload, kind)) for kind in (identity.GRAPH, identity.COMPONENT)]
+        return bool(names.intersection([*owners, (identity.GRAPH, text(labels.of(workload).get(labels.GRAPH)))]))
 
 
-def read(values: Sequence[Any]) -> Inventory:
-    """Sorts the values of an export. Never raises; a finding says what makes an export unusable."""
-    exported = cluster_export.read(values)
-    found_objects = exported.objects
+def read(values: Sequence[Any]) -> ExportedObjects:
+    """Sorts the values of an export. Never raises; a finding reports what makes an export unusable."""
+    export = cluster_export.read(values)
     written = [
-        edits.in_order_of_cliques(server_fields.written(resource), found_objects) for resource in found_objects if _is_written(resource)
+        written_resources.in_live_order(server_fields.written(resource), export.objects)
+        for resource in export.objects
+        if _is_written(resource)
     ]
-    accounts = [server_fields.written(resource) for resource in found_objects if _is_default_account(resource)]
-    live = [resource for resource in found_objects if not identity.is_dynamo(resource)]
-    wrong = exported.results
-    if not wrong:
-        wrong = [*_check_kinds(found_objects, written, live), *_check_namespaces(exported, written), *_check_names([*written, *accounts])]
-    return Inventory(next(iter(exported.namespaces), ""), found_objects, written, accounts, live, wrong)
+    accounts = [server_fields.written(resource) for resource in export.objects if _is_default_account(resource)]
+    live = [resource for resource in export.objects if not identity.is_dynamo(resource)]
+    findings = export.results
+    if not findings:
+        findings = [
+            *_check_kinds(export.objects, written, live),
+            *_check_namespaces(export, written),
+            *_check_names([*written, *accounts]),
+        ]
+    return ExportedObjects(next(iter(export.namespaces), ""), export.objects, written, accounts, live, findings)
+
+
+def templates_of(resources: Iterable[Resource], default_namespace: str) -> dict[TemplateKey, Template]:
+    """Returns the pod templates of all workloads among the resources. `default_namespace` is the namespace of resources without one."""
+    return {
+        TemplateKey(identity.key(resource, default_namespace), _template_name(resource, template.path)): template
+        for resource in filter(workloads.is_workload, resources)
+        for template in pods.of(resource)
+    }
+
+
+def _template_name(workload: Resource, path: Path) -> str:
+    """The name of the list entry that holds a template, as of a clique, or the role of a template in a LeaderWorkerSet."""
+    entries = [path[: index + 1] for index, step in enumerate(path) if isinstance(step, int)]
+    if entries:
+        return f"{paths.at(workload, (*entries[-1], 'name'))}"
+    return "" if path[-2] == "template" else f"{path[-2]}"
 
 
 def owner(resource: Resource, kind: str) -> str:
-    """The name of the owner of a kind; empty if the resource has none."""
+    """Returns the name of the owner of a kind; empty if the resource has none."""
     owners = objects(resource["metadata"].get("ownerReferences"))
     return next((name_of(reference) for reference in owners if reference.get("kind") == kind), "")
 
 
 def _is_written(resource: Resource) -> bool:
-    """True for a Dynamo resource of a user: an operator's are owned by their graph."""
+    """True for a Dynamo resource of a user: those of an operator are owned by their graph."""
     return identity.is_dynamo(resource) and resource["kind"] in _WRITTEN and not owner(resource, identity.GRAPH)
 
 
@@ -74,18 +107,17 @@ def _is_default_account(resource: Resource) -> bool:
     return resource.get("kind") == "ServiceAccount" and labels.of(resource).get(labels.COMPONENT_POD) == "true"
 
 
-def _check_kinds(kinds: list[Resource], written: list[Resource], live: list[Resource]) -> Iterator[Result]:
+def _check_kinds(exported: list[Resource], written: list[Resource], live: list[Resource]) -> Iterator[Result]:
     """Reports an export without graphs or without workloads, or with the components of a graph and without the graph."""
     graphs = {resource["metadata"]["name"] for resource in written if resource["kind"] == identity.GRAPH}
-    lost = sorted(
-        {name for resource in kinds if identity.is_dynamo(resource) and (name := owner(resource, identity.GRAPH)) and name not in graphs}
-    )
+    owners = {owner(resource, identity.GRAPH) for resource in exported if identity.is_dynamo(resource)} - {""}
+    missing = sorted(owners - graphs)
     fix = ""
-    if lost:
-        fix = f"the export has objects of the graph {lost[0]}, but not the graph; add dynamographdeployments.nvidia.com {_ADD}"
+    if missing:
+        fix = f"the export has objects of the graph {missing[0]}, but not the graph; add dynamographdeployments.nvidia.com {_ADD}"
     elif not any(resource["kind"] != identity.MODEL for resource in written):
         fix = f"the export has no graph; add dynamographdeployments.nvidia.com {_ADD}"
-    elif not exported_pods.templates_of(live, ""):
+    elif not templates_of(live, ""):
         fix = f"the export has no workload of a graph; add deployments, leaderworkersets and podcliquesets {_ADD}"
     if fix:
         yield results.error("DYN565", fix)
@@ -100,9 +132,9 @@ def _check_names(written: Sequence[Resource]) -> Iterator[Result]:
             yield results.error("DYN565", message, address, ("metadata",))
 
 
-def _check_namespaces(exported: cluster_export.Export, written: list[Resource]) -> Iterator[Result]:
+def _check_namespaces(export: cluster_export.Export, written: list[Resource]) -> Iterator[Result]:
     if any(not results.ref(resource).namespace for resource in written):
         yield results.error("DYN566", "a graph has no namespace, so it is not from a cluster; export it with `kubectl get --output yaml`")
-    elif len(exported.namespaces) > 1:
-        message = f"the export has objects of the namespaces {', '.join(exported.namespaces)}"
+    elif len(export.namespaces) > 1:
+        message = f"the export has objects of the namespaces {', '.join(export.namespaces)}"
         yield results.error("DYN566", f"{message}; export each of them with `--namespace`, and adopt each into a folder of its own")

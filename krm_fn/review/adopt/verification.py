@@ -1,4 +1,4 @@
-"""Compares the pod templates of a render with those that run, and asks the forecast what the cluster would do with the workloads."""
+"""Compares the pod templates of a render with those that run, and forecasts the changes of the workloads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from krm_fn.kube.values import mapping
 from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
 from krm_fn.review import forecast
-from krm_fn.review.adopt import exported_pods
+from krm_fn.review.adopt.exported_objects import templates_of
 from krm_fn.review.live import server_fields
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import ObjectChange
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path
-    from krm_fn.review.adopt.exported_objects import Inventory
-    from krm_fn.review.adopt.exported_pods import TemplateKey
+    from krm_fn.review.adopt.exported_objects import ExportedObjects, TemplateKey
     from krm_fn.review.forecast import ObjectForecast
     from krm_fn.review.pods import Template
     from krm_fn.schema.object_changes import FieldChange
@@ -40,16 +39,16 @@ class ComparedField(NamedTuple):
     is_order: bool = False
 
 
-class Difference(NamedTuple):
+class TemplateDifference(NamedTuple):
     """A pod template that differs. `live` or `rendered` is None if only the other side has the template."""
 
-    place: TemplateKey
+    key: TemplateKey
     live: Template | None
     rendered: Template | None
     fields: tuple[ComparedField, ...]
 
 
-class Count(NamedTuple):
+class ReplicaDifference(NamedTuple):
     """A workload whose number of replicas would change."""
 
     workload: ObjectKey
@@ -57,62 +56,64 @@ class Count(NamedTuple):
     rendered: int
 
 
-class Proof(NamedTuple):
-    """The number of pod templates, the number of those that are the same, and the others. `counts` are the replicas that differ.
+class Verification(NamedTuple):
+    """The number of pod templates, the number of those that are the same, and the others. `replicas` are the replicas that differ.
 
-    `outcomes` are what the cluster does with the objects that are on both sides. It is empty where only templates were compared.
+    `outcomes` are the forecasts for the objects that are on both sides. It is empty if only templates were compared.
     """
 
     total: int
     same: int
-    differences: tuple[Difference, ...]
-    counts: tuple[Count, ...] = ()
+    differences: tuple[TemplateDifference, ...]
+    replicas: tuple[ReplicaDifference, ...] = ()
     outcomes: tuple[ObjectForecast, ...] = ()
 
     @property
     def keeps_all(self) -> bool:
-        """True if no pod restarts, ends or starts, and the cluster refuses nothing."""
+        """True if no pod restarts, ends or starts, and the cluster rejects nothing."""
         return (
-            self.same == self.total and not self.counts and not any(outcome.effect in ("restarts", "refused") for outcome in self.outcomes)
+            self.same == self.total
+            and not self.replicas
+            and not any(outcome.effect in ("restarts", "refused") for outcome in self.outcomes)
         )
 
 
-def prove(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
+def verify(rendered: Sequence[Resource], exported: ExportedObjects) -> Verification:
     """Compares the pod templates, and forecasts the change of each live object to the rendered one."""
-    live = {identity.key(resource, inventory.namespace): resource for resource in inventory.live}
-    keyed = [(identity.key(resource, inventory.namespace), resource) for resource in rendered]
+    live = {identity.key(resource, exported.namespace): resource for resource in exported.live}
+    keyed = [(identity.key(resource, exported.namespace), resource) for resource in rendered]
     changes = [
         ObjectChange(key, live[key], resource, object_changes.between(server_fields.native(live[key]), resource))
         for key, resource in keyed
         if key in live
     ]
-    return compare(rendered, inventory)._replace(outcomes=forecast.forecast(changes).outcomes)
+    return compare(rendered, exported)._replace(outcomes=forecast.forecast(changes).outcomes)
 
 
-def compare(rendered: Sequence[Resource], inventory: Inventory) -> Proof:
+def compare(rendered: Sequence[Resource], exported: ExportedObjects) -> Verification:
     """Compares all pod templates of the rendered workloads, and of the live workloads of their graphs."""
-    wanted = exported_pods.templates_of(rendered, inventory.namespace)
-    named = {template.workload for template in wanted}
+    desired = templates_of(rendered, exported.namespace)
+    workload_keys = {key.workload for key in desired}
     candidates = [
-        resource for resource in inventory.live if identity.key(resource, inventory.namespace) in named or inventory.runs(resource)
+        resource for resource in exported.live if identity.key(resource, exported.namespace) in workload_keys or exported.runs(resource)
     ]
-    ours = exported_pods.templates_of(candidates, inventory.namespace)
-    templates = sorted(wanted.keys() | ours.keys())
-    differences = [Difference(name, ours.get(name), wanted.get(name), _fields(ours.get(name), wanted.get(name))) for name in templates]
+    live = templates_of(candidates, exported.namespace)
+    keys = sorted(desired.keys() | live.keys())
+    differences = [TemplateDifference(key, live.get(key), desired.get(key), _fields(live.get(key), desired.get(key))) for key in keys]
     different = tuple(
         difference for difference in differences if difference.fields or difference.live is None or difference.rendered is None
     )
-    return Proof(len(templates), len(templates) - len(different), different, tuple(_counts(rendered, inventory)))
+    return Verification(len(keys), len(keys) - len(different), different, tuple(_replicas(rendered, exported)))
 
 
-def _counts(rendered: Sequence[Resource], inventory: Inventory) -> Iterator[Count]:
+def _replicas(rendered: Sequence[Resource], exported: ExportedObjects) -> Iterator[ReplicaDifference]:
     """The replicas that differ. A Deployment without a number keeps the one that it has."""
-    live = {identity.key(resource, inventory.namespace): resource for resource in inventory.live if workloads.is_workload(resource)}
+    live = {identity.key(resource, exported.namespace): resource for resource in exported.live if workloads.is_workload(resource)}
     for resource in rendered:
-        key = identity.key(resource, inventory.namespace)
-        wanted, actual = (resource.get("spec") or {}).get("replicas"), (live.get(key, {}).get("spec") or {}).get("replicas")
-        if wanted is not None and actual is not None and wanted != actual:
-            yield Count(key, actual, wanted)
+        key = identity.key(resource, exported.namespace)
+        desired, actual = ((item.get("spec") or {}).get("replicas") for item in (resource, live.get(key, {})))
+        if desired is not None and actual is not None and desired != actual:
+            yield ReplicaDifference(key, actual, desired)
 
 
 def _fields(live: Template | None, rendered: Template | None) -> tuple[ComparedField, ...]:
@@ -120,11 +121,11 @@ def _fields(live: Template | None, rendered: Template | None) -> tuple[ComparedF
     form = stored_templates.form(rendered.path) if rendered else None
     if live is None or rendered is None or form is None:
         return ()
-    was, now = _template(live), _template(rendered)
-    fields = object_changes.in_parts(*({**template, "spec": mapping(form(template)).get("spec")} for template in (was, now)))
+    current, desired = _template(live), _template(rendered)
+    changes = object_changes.in_parts(*({**template, "spec": mapping(form(template)).get("spec")} for template in (current, desired)))
     return tuple(
-        ComparedField(_path(change), _value(was, change.old_path, change.old), _value(now, change.path, change.new), change.order)
-        for change in fields
+        ComparedField(_path(change), _value(current, change.old_path, change.old), _value(desired, change.path, change.new), change.order)
+        for change in changes
     )
 
 

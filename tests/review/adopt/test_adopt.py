@@ -1,4 +1,4 @@
-"""An adopted namespace: what is written, what is inferred, and what the proof says."""
+"""An adopted namespace: the files, the inferred settings, and the verification."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from krm_fn import expand, function_config, results
 from krm_fn.kube import identity
 from krm_fn.review import adopt
-from krm_fn.review.adopt import exported_pods, migration_documents
+from krm_fn.review.adopt import exported_objects, migration_files
 from tests.support import given
 
 FRONTEND = given.service("frontend")
@@ -31,7 +31,7 @@ PLATFORM = {
 
 def exported(*graphs, **settings):
     """What a cluster has of graphs after an operator with these settings: the graphs with the fields of a cluster, and the objects."""
-    read, wrong = function_config.read(migration_documents.configuration(settings))
+    read, wrong = function_config.read(migration_files.configuration(settings))
     assert not results.failed(wrong)
     expansion = expand.expand(graphs, read)
     assert not results.failed(expansion.results)
@@ -54,7 +54,7 @@ def codes(adopted):
 
 
 def workload(export, name):
-    return next(each for each in export if exported_pods.templates_of([each], "") and each["metadata"]["name"] == name)
+    return next(each for each in export if exported_objects.templates_of([each], "") and each["metadata"]["name"] == name)
 
 
 SETTINGS = [
@@ -77,8 +77,8 @@ SETTINGS = [
 def test_settings_of_the_operator_are_inferred(reason, settings):
     adopted = adopt.adopt(exported(given.graph(SERVICES), **settings))
     assert not codes(adopted)
-    assert adopted.proof is not None
-    assert adopt.summary(adopted.proof) == "2 of 2 pod templates the same, no restart"
+    assert adopted.verification is not None
+    assert adopt.summary(adopted.verification) == "2 of 2 pod templates the same, no restart"
     wanted = {key: value for key, value in settings.items() if key != "workerHash"}
     assert json.loads(json.dumps(settings_of(adopted))) == {**settings_of(adopted), **canonical(wanted)}
 
@@ -160,7 +160,7 @@ def test_the_account_of_pods_without_one_is_written():
     account["metadata"]["labels"] = {"nvidia.com/dynamo-component-pod": "true"}
     graph = given.graph({"Frontend": FRONTEND})
     settings = {**V0_9, "discoveryBackend": "etcd"}
-    read, _ = function_config.read(migration_documents.configuration(settings))
+    read, _ = function_config.read(migration_files.configuration(settings))
     objects = [each for each in expand.expand([graph, account], read).resources if not identity.is_dynamo(each)]
     adopted = adopt.adopt([live(graph), *objects])
     assert not codes(adopted)
@@ -282,8 +282,8 @@ def test_each_difference_is_an_error_that_says_what_closes_it(reason, code, chan
     assert codes(adopted) == [code]
     (finding,) = [each for each in adopted.results if each.code == code]
     assert said in finding.message
-    assert adopted.proof is not None
-    assert "no restart" not in adopt.summary(adopted.proof)
+    assert adopted.verification is not None
+    assert "no restart" not in adopt.summary(adopted.verification)
     assert adopted.files
 
 
@@ -336,7 +336,7 @@ def test_unusable_exports(reason, code, values):
     adopted = adopt.adopt(values)
     assert [each.code for each in adopted.results] == [code]
     assert not adopted.files
-    assert adopted.proof is None
+    assert adopted.verification is None
 
 
 def test_a_graph_that_does_not_render_has_only_the_errors_of_the_render():
@@ -345,8 +345,8 @@ def test_a_graph_that_does_not_render_has_only_the_errors_of_the_render():
     adopted = adopt.adopt([live(graph), *exported(given.graph(SERVICES), **V0_9)[1:]])
     assert codes(adopted) == ["DYN023"]
     assert settings_of(adopted)["behaviour"] == "v0.9"
-    assert adopted.proof is not None
-    assert adopt.summary(adopted.proof) == "0 of 2 pod templates the same"
+    assert adopted.verification is not None
+    assert adopt.summary(adopted.verification) == "0 of 2 pod templates the same"
 
 
 def test_two_releases_in_one_namespace():
@@ -375,16 +375,16 @@ def test_services_have_the_order_of_the_live_cliques():
 def test_a_change_that_the_cluster_refuses_is_an_error():
     adopted = changed(exported(given.graph(SERVICES), **V0_9), "chat-worker", lambda spec: spec["selector"]["matchLabels"].update(a="b"))
     assert codes(adopted) == ["DYN530"]
-    assert adopted.proof is not None
-    assert adopt.summary(adopted.proof) == "2 of 2 pod templates the same"
+    assert adopted.verification is not None
+    assert adopt.summary(adopted.verification) == "2 of 2 pod templates the same"
 
 
 def test_groups_of_another_size_restart():
     group = {"Group": {**LARGE, "resources": {"limits": {"gpu": "8"}}}}
     adopted = changed(exported(given.graph(group), **V0_9), "chat-group-0", lambda spec: spec["leaderWorkerTemplate"].update(size=3))
     assert "DYN568" in codes(adopted)
-    assert adopted.proof is not None
-    assert "no restart" not in adopt.summary(adopted.proof)
+    assert adopted.verification is not None
+    assert "no restart" not in adopt.summary(adopted.verification)
 
 
 FOREIGN = [
@@ -415,8 +415,8 @@ def test_objects_of_users_in_the_namespace_are_left_alone():
     mine["metadata"]["annotations"] = {"meta.helm.sh/release-name": "mine"}
     adopted = adopt.adopt([*exported(given.graph(SERVICES), **V0_9), mine])
     assert not adopted.results
-    assert adopted.proof is not None
-    assert adopt.summary(adopted.proof) == "2 of 2 pod templates the same, no restart"
+    assert adopted.verification is not None
+    assert adopt.summary(adopted.verification) == "2 of 2 pod templates the same, no restart"
 
 
 BROKEN: list[object] = [None, "x", [{"name": []}]]
@@ -446,4 +446,4 @@ def test_fields_of_wrong_types_are_no_exception(place):
             holder = holder[step]
         holder[place[-1]] = value
         adopted = adopt.adopt(export)
-        assert adopted.proof or codes(adopted)
+        assert adopted.verification or codes(adopted)

@@ -1,21 +1,28 @@
-"""The other steps of a migration as Markdown, with the names of the namespace and its graphs. docs/migration.md explains them."""
+"""Writes the files of an adopted namespace: resources, configuration, a Kustomization, and the other steps of the migration as Markdown.
+
+The page docs/migration.md explains the steps.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import report
+from krm_fn import function_config, report
 from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
 from krm_fn.resolve import release_choice
-from krm_fn.review.adopt import migration_documents
+from krm_fn.review.adopt import written_resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from krm_fn.config import Config
     from krm_fn.kube.types import Resource
-    from krm_fn.review.adopt.exported_objects import Inventory
+    from krm_fn.review.adopt.exported_objects import ExportedObjects
 
+CONFIGURATION, KUSTOMIZATION, STEPS = "render.yaml", "kustomization.yaml", "MIGRATION.md"
+
+_PROGRAM = "exec: {path: krm-fn}\n"
 _STEPS = """\
 # From the operator to Git: the namespace {namespace}
 
@@ -112,33 +119,63 @@ kubectl apply --server-side --kustomize $KRM_FN/platform/roles
 """
 
 
-def write(inventory: Inventory, spec: Mapping[str, Any]) -> str:
-    """The other steps of the migration as Markdown, with the names of the namespace and its graphs."""
-    graphs = [resource for resource in inventory.written if resource["kind"] == identity.GRAPH]
-    components = [resource for resource in inventory.written if resource["kind"] == identity.COMPONENT]
-    compare = "\n".join(_compare(resource, inventory) for resource in graphs) or _NO_GRAPH
+def resources(written: Sequence[Resource], spec: Mapping[str, Any]) -> dict[str, Resource]:
+    """Returns the resources by file name: those of users, the configuration as a KRM function, and a Kustomization."""
+    files = {file_name(resource): resource for resource in written}
+    return {
+        **files,
+        CONFIGURATION: written_resources.annotated(configuration(spec), {labels.FUNCTION: _PROGRAM}),
+        KUSTOMIZATION: {
+            "apiVersion": "kustomize.config.k8s.io/v1beta1",
+            "kind": "Kustomization",
+            "resources": sorted(files),
+            "transformers": [CONFIGURATION],
+        },
+    }
+
+
+def configuration(spec: Mapping[str, Any]) -> Resource:
+    """Returns the settings as a DynamoRender."""
+    return {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": dict(spec)}
+
+
+def settings(spec: Mapping[str, Any]) -> Config:
+    """Reads settings as a render does."""
+    return function_config.read(configuration(spec))[0]
+
+
+def file_name(resource: Resource) -> str:
+    """Returns the name of the file of a resource."""
+    return f"{resource['kind']}_{resource['metadata']['name']}.yaml".lower()
+
+
+def steps(exported: ExportedObjects, spec: Mapping[str, Any]) -> str:
+    """Returns the other steps of the migration as Markdown, with the names of the namespace and its graphs."""
+    graphs = [resource for resource in exported.written if resource["kind"] == identity.GRAPH]
+    components = [resource for resource in exported.written if resource["kind"] == identity.COMPONENT]
+    compare = "\n".join(_compare(resource, exported) for resource in graphs) or _NO_GRAPH
     roles = [value for key, value in (spec.get("rbac") or {}).items() if key.endswith("Role")]
     return _STEPS.format(
-        namespace=inventory.namespace,
-        pods=_PODS.format(namespace=inventory.namespace, label=labels.GRAPH),
-        roles=_ROLES.format(roles=report.printable(", ".join(roles)), configuration=migration_documents.CONFIGURATION) if roles else "",
-        definitions=_DEFINITIONS.replace("{compare}", compare) if _are_converted(inventory.written, spec) else "",
+        namespace=exported.namespace,
+        pods=_PODS.format(namespace=exported.namespace, label=labels.GRAPH),
+        roles=_ROLES.format(roles=report.printable(", ".join(roles)), configuration=CONFIGURATION) if roles else "",
+        definitions=_DEFINITIONS.replace("{compare}", compare) if _are_converted(exported.written, spec) else "",
         compare=compare,
         take_over="\n".join(_migration("take-over", resource) for resource in graphs) or _NO_GRAPH,
-        components=_COMPONENTS.format(commands="\n".join(_component(resource, inventory) for resource in components)) if components else "",
-        kustomization=migration_documents.KUSTOMIZATION,
-        configuration=migration_documents.CONFIGURATION,
+        components=_COMPONENTS.format(commands="\n".join(_component(resource, exported) for resource in components)) if components else "",
+        kustomization=KUSTOMIZATION,
+        configuration=CONFIGURATION,
     )
 
 
-def _inputs(resource: Resource, inventory: Inventory) -> str:
-    """The files of a render of one resource. The accounts decide about pods without an account of their own."""
-    return " ".join(migration_documents.file_name(each) for each in (resource, *inventory.accounts))
+def _inputs(resource: Resource, exported: ExportedObjects) -> str:
+    """The files that a render of one resource reads. The accounts decide about pods without an account of their own."""
+    return " ".join(file_name(item) for item in (resource, *exported.accounts))
 
 
-def _compare(graph: Resource, inventory: Inventory) -> str:
+def _compare(graph: Resource, exported: ExportedObjects) -> str:
     objects = f"{graph['metadata']['name']}.objects.yaml"
-    render = f"krm-fn render {_inputs(graph, inventory)} --config {migration_documents.CONFIGURATION} > {objects}"
+    render = f"krm-fn render {_inputs(graph, exported)} --config {CONFIGURATION} > {objects}"
     return f"{render}\n{_migration('compare', graph)}"
 
 
@@ -147,12 +184,12 @@ def _migration(command: str, graph: Resource) -> str:
     return f"python3 $KRM_FN/platform/migration {command} {metadata['namespace']} {metadata['name']} {metadata['name']}.objects.yaml"
 
 
-def _component(component: Resource, inventory: Inventory) -> str:
+def _component(component: Resource, exported: ExportedObjects) -> str:
     name, kind = component["metadata"]["name"], identity.COMPONENT.lower()
-    files, configuration = _inputs(component, inventory), migration_documents.CONFIGURATION
-    return _COMPONENT.format(namespace=inventory.namespace, kind=kind, name=name, files=files, configuration=configuration)
+    files, configuration = _inputs(component, exported), CONFIGURATION
+    return _COMPONENT.format(namespace=exported.namespace, kind=kind, name=name, files=files, configuration=configuration)
 
 
 def _are_converted(written: Sequence[Resource], spec: Mapping[str, Any]) -> bool:
     """True if the operator of the graphs has two API versions, between which the cluster converts."""
-    return any(release_choice.release(resource, migration_documents.settings(spec)).reads != versions.V1ALPHA1 for resource in written)
+    return any(release_choice.release(resource, settings(spec)).reads != versions.V1ALPHA1 for resource in written)
