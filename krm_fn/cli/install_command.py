@@ -34,7 +34,7 @@ LAUNCHER, FILES = "krm-fn", "krm-fn.d"
 DISTRIBUTION = "dynamo-krm-fn"
 
 # Parts of the standard library for building, testing and drawing, and duplicates. The rest is small.
-_LEFT_OUT = (
+_EXCLUDED = (
     *("__phello__", "config-*", "distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "sitecustomize.py"),
     *("site-packages", "dist-packages", "test", "tests", "idle_test", "turtle.py", "turtledemo", "unittest", "venv"),
     *("curses", "_curses*", "dbm", "_dbm*", "_gdbm*", "readline*", "sqlite3", "_sqlite3*", "tkinter", "_tkinter*", "nis.*"),
@@ -77,7 +77,7 @@ def install(folder: Path, *, sync: bool) -> None:
 
 
 def _reason(problem: OSError, folder: Path) -> str:
-    """The file and the reason of an error; for a folder, those of its first error."""
+    """Returns the file and the reason of an error; for a folder, those of its first error."""
     if isinstance(problem, shutil.Error):
         _, target, reason = problem.args[0][0]
         return f"{target}: {reason}"
@@ -117,7 +117,7 @@ def _fill(root: Path, extras: Sequence[str]) -> str:
     """Copies all files; returns the name of the program loader among them."""
     standard = Path(os.__file__).parent
     library = root / "lib" / standard.name
-    shutil.copytree(standard, library, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    shutil.copytree(standard, library, ignore=shutil.ignore_patterns(*_EXCLUDED))
     for distribution in distributions(extras=extras):
         _copy_packages(distribution, library)
     shutil.copytree(Path(krm_fn.__file__).parent, library / "krm_fn", dirs_exist_ok=True)
@@ -129,24 +129,24 @@ def _fill(root: Path, extras: Sequence[str]) -> str:
 
 
 def distributions(name: str = DISTRIBUTION, extras: Sequence[str] = ()) -> list[metadata.Distribution]:
-    """A distribution and its installed requirements, without those of other extras and of other platforms.
+    """Lists a distribution and its installed requirements, without those of other extras and of other platforms.
 
     Raises LookupError if the packages of an extra are not installed.
     """
     installed: dict[str, metadata.Distribution] = {}
-    todo = [name, *(package for extra in extras for package in _packages(name, extra))]
-    while todo:
-        package = re.sub(r"[-_.]+", "-", todo.pop()).lower()
+    pending = [name, *(package for extra in extras for package in _packages(name, extra))]
+    while pending:
+        package = re.sub(r"[-_.]+", "-", pending.pop()).lower()
         with contextlib.suppress(metadata.PackageNotFoundError):
             if package not in installed:
                 installed[package] = metadata.distribution(package)
                 requirements = [line for line in installed[package].requires or () if "extra ==" not in line]
-                todo.extend(map(_package, requirements))
+                pending.extend(map(_package, requirements))
     return list(installed.values())
 
 
 def _packages(name: str, extra: str) -> list[str]:
-    """The names of the packages of an extra. Raises LookupError if one of them is not installed."""
+    """Lists the packages of an extra. Raises LookupError if one of them is not installed."""
     condition = re.compile(f"extra == ['\"]{extra}['\"]")
     names = [_package(line) for line in metadata.distribution(name).requires or () if condition.search(line)]
     if not names or not all(any(metadata.Distribution.discover(name=package)) for package in names):
@@ -155,7 +155,7 @@ def _packages(name: str, extra: str) -> list[str]:
 
 
 def _package(requirement: str) -> str:
-    """The name of the package in a requirement."""
+    """Returns the name of the package in a requirement."""
     return re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
 
 
@@ -176,16 +176,18 @@ def _copy_packages(distribution: metadata.Distribution, library: Path) -> None:
 def _copy_libraries(target: Path, library: Path) -> str:
     """Copies the shared libraries of the interpreter and of all extension modules; returns the name of the program loader."""
     for extension in sorted(library.rglob("*.so")):
-        with contextlib.suppress(OSError):  # this module cannot be loaded here either
+        with contextlib.suppress(OSError):  # this module cannot be libraries here either
             ctypes.CDLL(str(extension))
-    loaded = [path for path in _loaded() if ".so." in path.name and not path.is_relative_to(library)]  # extension modules end in .so
-    for path in loaded:
+    libraries = [
+        path for path in _shared_libraries() if ".so." in path.name and not path.is_relative_to(library)
+    ]  # extension modules end in .so
+    for path in libraries:
         shutil.copy2(path, target / path.name)
-    return next(path.name for path in loaded if path.name.startswith("ld-"))
+    return next(path.name for path in libraries if path.name.startswith("ld-"))
 
 
-def _loaded() -> Iterator[Path]:
-    """The paths of the shared libraries of this process (dl_iterate_phdr(3))."""
+def _shared_libraries() -> Iterator[Path]:
+    """Yields the paths of the shared libraries of this process (dl_iterate_phdr(3))."""
     names: list[str] = []
 
     def add(information: Any, _size: int, _data: None) -> int:

@@ -1,4 +1,4 @@
-"""`krm-fn request`: the results of requests (DGDR)."""
+"""`krm-fn request`: prints the results of requests (DGDR)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from krm_fn.cli import command_options, command_output, computed_status, finding
 from krm_fn.files import sources
 from krm_fn.kube import identity, names
 from krm_fn.kube.admission import name_formats
-from krm_fn.profiling.profiler_output import ProfilerOutput
+from krm_fn.profiler_output import ProfilerOutput
 from krm_fn.status import cached_request, request_generation, request_profiling
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _JOB = "/apis/batch/v1/namespaces/{namespace}/jobs/{name}"
 _CONFIG_MAP = "/api/v1/namespaces/{namespace}/configmaps/{name}"
 
 
-class _Given(NamedTuple):
+class _Objects(NamedTuple):
     """The objects of the input or of the cluster. `default_namespace` is that of objects without one; `source` names the input."""
 
     resources: list[Resource]
@@ -76,74 +76,71 @@ def get(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     if paths and (kubeconfig or context):
         raise click.UsageError("--kubeconfig and --context do not go together with PATH")
-    given = _read(paths, namespace) if paths else _fetched(name, namespace, kubeconfig, context)
-    asked = _find(given, name, namespace)
-    seen = computed_status.RequestObjects(given.resources, given.default_namespace).seen(asked, {})
-    output = _usable(asked, seen)
-    if not asked.graph_key(asked.usable_graph(output) or {}).name:
-        raise click.ClickException(f"the generated graph has no name; set {asked.field_names.graph_metadata}.name in the request")
+    objects = _read(paths, namespace) if paths else _fetch(name, namespace, kubeconfig, context)
+    cached = _find(objects, name, namespace)
+    inputs = computed_status.RequestObjects(objects.resources, objects.default_namespace).inputs(cached, {})
+    output = _usable_output(cached, inputs)
+    if not cached.graph_key(cached.usable_graph(output) or {}).name:
+        raise click.ClickException(f"the generated graph has no name; set {cached.field_names.graph_metadata}.name in the request")
     for note in output.notes:
         click.echo(f"note: {report.printable(note)}", err=True)
-    command_output.write(
-        command_output.resources([request_generation.graph_to_deploy(output, asked), *request_generation.config_maps(output, asked)], style)
-    )
+    resources = [request_generation.graph_to_deploy(output, cached), *request_generation.config_maps(output, cached)]
+    command_output.write(command_output.resources(resources, style))
 
 
-def _read(paths: tuple[str, ...], namespace: str | None) -> _Given:
-    """The objects of files and stdin. Ends the program with the findings if a file cannot be read."""
+def _read(paths: tuple[str, ...], namespace: str | None) -> _Objects:
+    """Reads the objects of files and stdin. Ends the program with the findings if a file cannot be read."""
     loaded = sources.load(paths, namespace=namespace or "")
     if results.failed(loaded.results):
         checked = finding_formats.Checked(loaded.resources, loaded.results, loaded.stdin, colour=command_output.colours(err=True))
         command_output.write(finding_formats.write("text", checked), err=True)
         raise click.ClickException(f"no request is read: {report.count(loaded.results)}")
-    return _Given(loaded.values, loaded.default_namespace, f"among {len(loaded.values)} objects")
+    return _Objects(loaded.values, loaded.default_namespace, f"among {len(loaded.values)} objects")
 
 
-def _fetched(name: str, namespace: str | None, kubeconfig: str | None, context: str | None) -> _Given:
-    """The request, its Job and its output in a cluster."""
+def _fetch(name: str, namespace: str | None, kubeconfig: str | None, context: str | None) -> _Objects:
+    """Reads the request, its Job and its output from a cluster."""
     with command_options.sync_extra("request get without PATH"):
-        from krm_fn.sync import client  # noqa: PLC0415
+        from krm_fn.sync import client  # noqa: PLC0415 - the extra may be missing
         from krm_fn.sync.access import ClusterError  # noqa: PLC0415
-        from krm_fn.sync.access import kubeconfig as clusters  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.sync.access import kubeconfig as clusters  # noqa: PLC0415
         from krm_fn.sync.client import ApiError, TransportError  # noqa: PLC0415
     try:
         cluster = clusters.find(Path(kubeconfig) if kubeconfig else None, context)
-        home = namespace or cluster.namespace
-        wanted = ((_API, name), (_JOB, names.profiling_job(name)), (_CONFIG_MAP, names.profiling_output(name)))
-        objects = client.read_objects(cluster, [path.format(namespace=home, name=name_) for path, name_ in wanted])
+        default_namespace = namespace or cluster.namespace
+        objects = ((_API, name), (_JOB, names.profiling_job(name)), (_CONFIG_MAP, names.profiling_output(name)))
+        paths = [path.format(namespace=default_namespace, name=object_name) for path, object_name in objects]
+        resources = client.read_objects(cluster, paths)
     except (ApiError, TransportError, ClusterError) as problem:
         raise click.ClickException(str(problem)) from problem
-    return _Given(objects, home, f"in namespace {home} of {cluster.server}")
+    return _Objects(resources, default_namespace, f"in namespace {default_namespace} of {cluster.server}")
 
 
-def _find(given: _Given, name: str, namespace: str | None) -> CachedRequest:
-    """The request of a name. Ends the program if there is none, or more than one."""
-    keys = [(identity.key(resource, given.default_namespace), resource) for resource in given.resources]
+def _find(objects: _Objects, name: str, namespace: str | None) -> CachedRequest:
+    """Finds the request of a name. Ends the program if there is none, or more than one."""
+    keys = [(identity.key(resource, objects.default_namespace), resource) for resource in objects.resources]
     matches = [resource for key, resource in keys if (key.group, key.kind, key.name) == (identity.DYNAMO_GROUP, identity.REQUEST, name)]
-    asked = [
-        read
-        for read in (cached_request.read(resource, given.default_namespace) for resource in matches)
-        if namespace in (None, read.key.namespace)
-    ]
-    if len(asked) > 1:
-        choices = " or -n ".join(sorted(request.key.namespace for request in asked))
-        raise click.ClickException(f"{len(asked)} requests are named {name}; choose one with -n {choices}")
-    if not asked:
-        raise click.ClickException(f"no {identity.REQUEST} {name} {given.source}")
-    return asked[0]
+    named = [cached_request.read(resource, objects.default_namespace) for resource in matches]
+    requests = [cached for cached in named if namespace in (None, cached.key.namespace)]
+    if len(requests) > 1:
+        choices = " or -n ".join(sorted(cached.key.namespace for cached in requests))
+        raise click.ClickException(f"{len(requests)} requests are named {name}; choose one with -n {choices}")
+    if not requests:
+        raise click.ClickException(f"no {identity.REQUEST} {name} {objects.source}")
+    return requests[0]
 
 
-def _usable(asked: CachedRequest, seen: RequestInputs) -> ProfilerOutput:
-    """The output, or an empty one if only the graph in the status can be used. Ends the program if there is no graph."""
-    problem = request_generation.output_problem(asked, seen)
-    if not problem and seen.output:
-        return seen.output
-    if asked.generated:
+def _usable_output(cached: CachedRequest, inputs: RequestInputs) -> ProfilerOutput:
+    """Returns the output, or an empty one if only the graph in the status can be used. Ends the program if there is no graph."""
+    problem = request_generation.output_problem(cached, inputs)
+    if not problem and inputs.output:
+        return inputs.output
+    if cached.generated:
         return ProfilerOutput(
             notes=(f"this is the graph in the status of the request, without the ConfigMaps that may belong to it: {problem}",)
         )
-    step = request_profiling.step(asked, seen)
-    raise click.ClickException(step.condition.message if seen.output is None and not step.done and step.condition else problem)
+    step = request_profiling.step(cached, inputs)
+    raise click.ClickException(step.condition.message if inputs.output is None and not step.done and step.condition else problem)
 
 
 COMMAND = request

@@ -48,16 +48,16 @@ def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> 
       krm-fn status --config render.yaml -o yaml objects.json
     """  # noqa: D301 - click reads the backspace
     loaded = given.load()
-    judged = computed_status.ComputedStatus(loaded)
-    findings = policy.without_ignored(reading.locate([*loaded.results, *judged.results], loaded.resources), loaded.values)
+    statuses = computed_status.ComputedStatus(loaded)
+    findings = policy.without_ignored(reading.locate([*loaded.results, *statuses.results], loaded.resources), loaded.values)
     shown = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours(err=True))
     command_output.write(finding_formats.write("text", shown), err=True)
     if failing := policy.failing(findings):
         click.echo(f"no status is computed: {report.count(failing)}", err=True)
         ctx.exit(1)
-    if not judged.subjects:
+    if not statuses.objects:
         click.echo(f"no Dynamo resource among {len(loaded.resources)} objects", err=True)
-    command_output.write(judged.table() if style == _TABLE else command_output.resources(judged.resources(), style))
+    command_output.write(statuses.table() if style == _TABLE else command_output.resources(statuses.resources(), style))
 
 
 COMMAND = status

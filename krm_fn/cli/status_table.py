@@ -1,4 +1,4 @@
-"""The status as tables: one row for each workload of graphs, for each request, and for each model."""
+"""Prints statuses as tables: one row for each workload of graphs, for each request, and for each model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WorkloadRow(NamedTuple):
     workload: str
     ready: str
     since: str
-    why: str
+    problem: str
 
 
 class RequestRow(NamedTuple):
@@ -35,7 +35,7 @@ class RequestRow(NamedTuple):
     state: str
     job: str
     graph: str
-    why: str
+    problem: str
 
 
 class ModelRow(NamedTuple):
@@ -45,7 +45,7 @@ class ModelRow(NamedTuple):
     type: str
     base: str
     ready: str
-    why: str
+    problem: str
 
 
 HEAD = WorkloadRow("GRAPH", "SERVICE", "WORKLOAD", "READY", "SINCE", "WHY")
@@ -56,13 +56,13 @@ _DEFAULT_TYPE = "base"
 _UNKNOWN = f"no annotation {labels.WORKLOADS}, and the workloads of this version of the resource are not known"
 
 
-def rows(subject: CachedObject, workloads: Iterable[WorkloadReadiness]) -> list[WorkloadRow]:
-    """The rows of a graph or of a component alone. A resource that cannot be judged has one row with the reason."""
-    if subject.entries == ():
+def rows(resource: CachedObject, workloads: Iterable[WorkloadReadiness]) -> list[WorkloadRow]:
+    """Returns the rows of a graph or of a standalone component. A resource whose status cannot be computed has one row with the reason."""
+    if resource.entries == ():
         return []
-    name = _full_name(subject.key.namespace, subject.key.name)
-    if subject.problem or subject.entries is None:
-        return [WorkloadRow(name, "", "", "", "", subject.problem or _UNKNOWN)]
+    name = _full_name(resource.key.namespace, resource.key.name)
+    if resource.problem or resource.entries is None:
+        return [WorkloadRow(name, "", "", "", "", resource.problem or _UNKNOWN)]
     return [
         WorkloadRow(
             name,
@@ -76,47 +76,47 @@ def rows(subject: CachedObject, workloads: Iterable[WorkloadReadiness]) -> list[
     ]
 
 
-def request(asked: CachedRequest, status: dict[str, Any]) -> RequestRow:
-    """The row of a request. It says why the request is not ready."""
-    after = asked._replace(status=status)
-    graph = values.mapping(after.generated, "metadata")
+def request(cached: CachedRequest, status: dict[str, Any]) -> RequestRow:
+    """Returns the row of a request, with the reason why it is not ready."""
+    updated = cached._replace(status=status)
+    graph = values.mapping(updated.generated, "metadata")
     generated = values.text(graph.get("namespace")), values.text(graph.get("name"))
     return RequestRow(
-        _full_name(asked.key.namespace, asked.key.name),
-        after.state,
-        asked.job.name,
-        _full_name(*((after.deployed.namespace, after.deployed.name) if after.deployed else generated)),
-        _why(status),
+        _full_name(cached.key.namespace, cached.key.name),
+        updated.state,
+        cached.job.name,
+        _full_name(*((updated.deployed.namespace, updated.deployed.name) if updated.deployed else generated)),
+        _problem(status),
     )
 
 
-def model(asked: CachedModel, status: dict[str, Any]) -> ModelRow:
-    """The row of a model. It says why the model is not ready."""
-    counted = live_fields.whole_number(status.get("readyEndpoints")), live_fields.whole_number(status.get("totalEndpoints"))
+def model(cached: CachedModel, status: dict[str, Any]) -> ModelRow:
+    """Returns the row of a model, with the reason why it is not ready."""
+    counts = live_fields.whole_number(status.get("readyEndpoints")), live_fields.whole_number(status.get("totalEndpoints"))
     return ModelRow(
-        _full_name(asked.key.namespace, asked.key.name),
-        asked.type or _DEFAULT_TYPE,
-        asked.base,
-        "" if None in counted else f"{counted[0]}/{counted[1]}",
-        _why(status),
+        _full_name(cached.key.namespace, cached.key.name),
+        cached.type or _DEFAULT_TYPE,
+        cached.base,
+        "" if None in counts else f"{counts[0]}/{counts[1]}",
+        _problem(status),
     )
 
 
-def text(rows: Sequence[WorkloadRow], requests: Sequence[RequestRow] = (), served: Sequence[ModelRow] = ()) -> str:
-    """All tables with rows, with a blank line between them. Without any row, the head of the first table."""
-    tables: list[tuple[Sequence[str], Sequence[Sequence[str]]]] = [(HEAD, rows), (REQUEST_HEAD, requests), (MODEL_HEAD, served)]
+def text(rows: Sequence[WorkloadRow], requests: Sequence[RequestRow] = (), models: Sequence[ModelRow] = ()) -> str:
+    """Prints all tables with rows, with a blank line between them. Without any row, prints the head of the first table."""
+    tables: list[tuple[Sequence[str], Sequence[Sequence[str]]]] = [(HEAD, rows), (REQUEST_HEAD, requests), (MODEL_HEAD, models)]
     return "\n".join(_table(head, cells) for head, cells in [table for table in tables if table[1]] or tables[:1])
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in columns, each as wide as its widest cell."""
+    """Prints a table in columns, each as wide as its widest cell."""
     cells = [tuple(report.printable(cell) or "-" for cell in row) for row in (head, *rows)]
     widths = [max(len(cell) for cell in column) for column in zip(*cells, strict=True)]
     return "".join("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() + "\n" for row in cells)
 
 
-def _why(status: dict[str, Any]) -> str:
-    """The message of a condition Ready that does not hold."""
+def _problem(status: dict[str, Any]) -> str:
+    """Returns the message of the condition Ready if it is not True."""
     ready = live_fields.condition(status, conditions.READY)
     return "" if ready.get("status") == "True" else values.text(ready.get("message"))
 
@@ -130,8 +130,8 @@ def _workload(workload: WorkloadReadiness) -> str:
 
 
 def _ready(workload: WorkloadReadiness) -> str:
-    own, wanted = workload.status, workload.entry.replicas
-    if own is None or own.counts is None:
-        return f"0/{wanted}" if wanted is not None else ""
-    counted = own.counts.ready if own.counts.ready is not None else own.counts.available
-    return f"{counted or 0}/{own.desired if wanted is None else wanted}"
+    status, replicas = workload.status, workload.entry.replicas
+    if status is None or status.counts is None:
+        return f"0/{replicas}" if replicas is not None else ""
+    ready = status.counts.ready if status.counts.ready is not None else status.counts.available
+    return f"{ready or 0}/{status.desired if replicas is None else replicas}"

@@ -1,4 +1,4 @@
-"""`krm-fn sync`: keeps the status of Dynamo resources true. The syncer itself is in `krm_fn.sync`."""
+"""`krm-fn sync`: keeps the status of Dynamo resources up to date. The syncer itself is in `krm_fn.sync`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from krm_fn.config import Config
 from krm_fn.files import sources
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from krm_fn.sync.options import Options, Shard
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
-_NEEDS = {
+_REQUIRED_OPTIONS = {
     "hold_namespaces": "namespace",
     "pod_messages": "pods",
     "auto_apply": "requests",
@@ -25,13 +27,13 @@ _NEEDS = {
     "config": "auto_apply",
     "loras": "models",
 }
-"""Options that mean nothing without another one."""
+"""Options that need another option."""
 
 
-def _namespaces(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """The names; a value of the environment variable may separate them with commas."""
-    names = [name for text in given for name in text.replace(",", " ").split()]
-    return tuple(dict.fromkeys(checked for name in names if (checked := command_options.namespace(ctx, param, name))))
+def _namespaces(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Checks the names. A value of the environment variable separates them with commas."""
+    names = [name for text in texts for name in text.replace(",", " ").split()]
+    return tuple(dict.fromkeys(namespace for name in names if (namespace := command_options.namespace(ctx, param, name))))
 
 
 def _shard(_ctx: click.Context, _param: click.Parameter, text: str) -> Shard:
@@ -50,46 +52,32 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
     return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - as the default
 
 
+def _switch(name: str, description: str, *, default: bool | None = False) -> Callable[[Any], Any]:
+    """Adds the options --NAME and --no-NAME. With the default None, the description names the default."""
+    return click.option(f"--{name}/--no-{name}", default=default, show_default=default is not None, help=description)
+
+
 @click.command(context_settings={"auto_envvar_prefix": "KRM_FN_SYNC"})
 @click.option("--kubeconfig", metavar="FILE", type=click.Path(), help="The kubeconfig. The default in a pod is its service account.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig.")
 @click.option("-n", "--namespace", metavar="NS", multiple=True, callback=_namespaces, help="Serve this namespace. Can be repeated.")
-@click.option("--pods/--no-pods", default=False, show_default=True, help="Read pods, so that messages include their reasons.")
-@click.option(
-    "--pod-messages/--no-pod-messages",
-    default=False,
-    show_default=True,
-    help="Add the last line of a failed container's termination message.",
-)
-@click.option("--restarts/--no-restarts", default=False, show_default=True, help="Restart services in the order of spec.restart.")
-@click.option("--scaling/--no-scaling", default=True, show_default=True, help="Scale the workloads of scaling adapters.")
-@click.option("--grove-counts/--no-grove-counts", default=True, show_default=True, help="Scale Grove's objects to the rendered replicas.")
-@click.option(
-    "--graph-replicas/--no-graph-replicas",
-    default=False,
-    show_default=True,
-    help="Write the replicas of adapters into graphs with a planner.",
-)
-@click.option(
-    "--requests/--no-requests", default=False, show_default=True, help="Reconcile requests with their profiling jobs and outputs."
-)
-@click.option("--auto-apply/--no-auto-apply", default=False, show_default=True, help="Apply the graphs of requests with autoApply.")
-@click.option(
-    "--other-namespaces/--no-other-namespaces",
-    default=False,
-    show_default=True,
-    help="Allow graphs of requests in other namespaces than the request.",
-)
+@_switch("pods", "Read pods, so that messages include their reasons.")
+@_switch("pod-messages", "Add the last line of a failed container's termination message.")
+@_switch("restarts", "Restart services in the order of spec.restart.")
+@_switch("scaling", "Scale the workloads of scaling adapters.", default=True)
+@_switch("grove-counts", "Scale Grove's objects to the rendered replicas.", default=True)
+@_switch("graph-replicas", "Write the replicas of adapters into graphs with a planner.")
+@_switch("requests", "Reconcile requests with their profiling jobs and outputs.")
+@_switch("auto-apply", "Apply the graphs of requests with autoApply.")
+@_switch("other-namespaces", "Allow graphs of requests in other namespaces than the request.")
 @click.option(
     "--config", metavar="FILE", type=_FILE, help="The configuration of the graphs of --auto-apply: a DynamoRender or a ConfigMap."
 )
-@click.option("--models/--no-models", default=False, show_default=True, help="Find the endpoints of models.")
-@click.option("--loras/--no-loras", default=False, show_default=True, help="Load LoRA adapters into the endpoints of models.")
-@click.option("--events/--no-events", default=True, show_default=True, help="Write events when a resource changes its state.")
+@_switch("models", "Find the endpoints of models.")
+@_switch("loras", "Load LoRA adapters into the endpoints of models.")
+@_switch("events", "Write events when a resource changes its state.", default=True)
 @click.option("--hold-namespaces", is_flag=True, help="Keep a cluster-wide Dynamo operator out of each --namespace.")
-@click.option(
-    "--leader-election/--no-leader-election", default=None, help="Let only one of several replicas write. The default in a pod is yes."
-)
+@_switch("leader-election", "Let only one of several replicas write. The default in a pod is yes.", default=None)
 @click.option(
     "--lease-namespace", metavar="NS", default="", help="The namespace of the leader's Lease. The default is the namespace of the pod."
 )
@@ -112,7 +100,7 @@ def _address(_ctx: click.Context, _param: click.Parameter, text: str) -> tuple[s
 @click.option("--log-format", type=click.Choice(("text", "json")), default="text", show_default=True, help="The format of the log.")
 @click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True, help="The lowest level of messages in the log.")
 @click.pass_context
-def sync(ctx: click.Context, /, **given: Any) -> None:
+def sync(ctx: click.Context, /, **values: Any) -> None:
     """Keep the status of Dynamo resources up to date.
 
     The command watches the graphs and their workloads in a cluster and writes the status of the graphs, until SIGTERM or Ctrl-C. Only
@@ -127,15 +115,15 @@ def sync(ctx: click.Context, /, **given: Any) -> None:
       krm-fn sync --context kind-kind -n team-a --pods
       krm-fn sync --shard 2/5
     """  # noqa: D301 - click reads the backspace
-    for option, needed in _NEEDS.items():
-        if given[option] and not given[needed]:
-            raise click.UsageError(f"{_flag(option)} needs {_flag(needed)}")
+    for option, required in _REQUIRED_OPTIONS.items():
+        if values[option] and not values[required]:
+            raise click.UsageError(f"{_flag(option)} needs {_flag(required)}")
     with command_options.sync_extra("sync"):
         from krm_fn.sync import logs, main, options  # noqa: PLC0415 - the extra may be missing
-    logs.configure(given["log_format"], given["log_level"])
-    given["config"] = _config(given["config"])
-    known = [(parameter.name or "").upper() for parameter in ctx.command.params]
-    sys.exit(main.start(_read(given), options.unknown_variables(known)))
+    logs.configure(values["log_format"], values["log_level"])
+    values["config"] = _config(values["config"])
+    names = [(parameter.name or "").upper() for parameter in ctx.command.params]
+    sys.exit(main.start(_options(values), options.unknown_variables(names)))
 
 
 def _flag(name: str) -> str:
@@ -143,7 +131,7 @@ def _flag(name: str) -> str:
 
 
 def _config(file: str | None) -> Config:
-    """The configuration in a file; the default without a file. Exits with the findings if it has an error."""
+    """Reads the configuration in a file; without a file, returns the default. Exits with the findings if it has an error."""
     if file is None:
         return Config()
     settings, findings = sources.configuration(file)
@@ -154,13 +142,14 @@ def _config(file: str | None) -> Config:
     return settings
 
 
-def _read(given: dict[str, Any]) -> Options:
+def _options(values: dict[str, Any]) -> Options:
+    """Converts the values of the command line to options of the syncer."""
     from krm_fn.status.sync_features import SyncFeatures  # noqa: PLC0415 - the verb alone imports the syncer
     from krm_fn.sync.options import Options  # noqa: PLC0415 - the verb alone imports the syncer
 
-    features = SyncFeatures(*(given.pop(name) for name in SyncFeatures._fields))
-    host, port = given.pop("listen")
-    return Options(features=features, namespaces=given.pop("namespace"), address=host, port=port, **given)
+    features = SyncFeatures(*(values.pop(name) for name in SyncFeatures._fields))
+    host, port = values.pop("listen")
+    return Options(features=features, namespaces=values.pop("namespace"), address=host, port=port, **values)
 
 
 COMMAND = sync

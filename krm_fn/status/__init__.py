@@ -11,19 +11,18 @@ from krm_fn.status import cached_object, graph_status, replica_scaling
 from krm_fn.status.sync_features import DEFAULT, SyncFeatures
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
     from krm_fn.status.cached_object import CachedObject
     from krm_fn.status.workload_index import WorkloadIndex
 
 
-def status(
-    resource: Resource, index: WorkloadIndex, now: str, features: SyncFeatures = DEFAULT, graph: CachedObject | None = None
+def of(
+    cached: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures = DEFAULT, graph: CachedObject | None = None
 ) -> dict[str, Any]:
-    """Computes the status of a graph, a component or an adapter. `graph` is that of the last two. `now` is an RFC 3339 time.
+    """Computes the status of a graph, a component or a scaling adapter. `now` is an RFC 3339 time.
 
-    Any other resource keeps its status. Never raises for what a user or another program wrote.
+    `graph` is the graph of a component or an adapter. Any other resource keeps its status. Never raises for what a user or another program
+    wrote.
     """
-    cached = cached_object.read(resource)
     if cached.key.kind == cached_object.GRAPH:
         return graph_status.of_graph(cached, index, now, features)
     if cached.key.kind == cached_object.COMPONENT:

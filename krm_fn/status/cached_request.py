@@ -12,7 +12,7 @@ from krm_fn.status import live_fields, version_adapter
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
-    from krm_fn.profiling.profiler_output import ProfilerOutput
+    from krm_fn.profiler_output import ProfilerOutput
     from krm_fn.status.cached_object import CachedObject
     from krm_fn.status.conditions import StatusCondition
     from krm_fn.status.request_profiling import ProfilingJob

@@ -1,4 +1,4 @@
-"""Conditions in the form of Kubernetes' `metav1.Condition`, and the patch from the stored to the desired status."""
+"""Merges conditions (`metav1.Condition`), and computes the patch from the stored to the desired status."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
         return graph.status
     workloads = graph_readiness(graph, index, now, features)
     restart = rolling_restart.progress(graph, index)
-    notes = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, features)]
+    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, features)]
     fields = {"components": _components(graph, workloads, index), "restart": restart}
-    return _written(graph, _graph_conditions(workloads, notes), GRAPH_CONDITIONS, now, {"state": _state(workloads)}, fields)
+    return _written(graph, _graph_conditions(workloads, warnings), GRAPH_CONDITIONS, now, {"state": _state(workloads)}, fields)
 
 
 def of_component(
@@ -62,9 +62,8 @@ def of_component(
     if owner.entries is None:
         return component.status
     workloads = component_readiness(component, index, now, graph, features)
-    valid = StatusCondition(
-        VALID, True, "ValidationPassed", "DynamoComponentDeployment spec is valid"
-    )  # a render annotates valid specs only
+    # A render annotates valid specs only.
+    valid = StatusCondition(VALID, True, "ValidationPassed", "DynamoComponentDeployment spec is valid")
     desired = [valid, _available(workloads), *_progress_conditions(workloads)]
     counts = replica_counts(workloads, index, values.mapping(component.status, "component"))
     return _written(component, desired, COMPONENT_CONDITIONS, now, {}, {"component": counts})
@@ -103,23 +102,23 @@ def replica_counts(workloads: Sequence[WorkloadReadiness], index: WorkloadIndex,
     The counts of several workloads are added, and the first gives the kind (operator: one LeaderWorkerSet for each replica).
     """
     existing = [workload for workload in workloads if workload.status and workload.status.counts]
-    alike = [workload for workload in existing if workload.entry.kind == existing[0].entry.kind]
-    counts = [workload.status.counts for workload in alike if workload.status and workload.status.counts]
+    same_kind = [workload for workload in existing if workload.entry.kind == existing[0].entry.kind]
+    counts = [workload.status.counts for workload in same_kind if workload.status and workload.status.counts]
     if not counts:
         return None
     fields = {
         "componentKind": existing[0].entry.kind,
-        "componentNames": [workload.entry.name for workload in alike],
-        "replicas": _sum(count.replicas for count in counts),
-        "updatedReplicas": _sum(count.updated for count in counts),
+        "componentNames": [workload.entry.name for workload in same_kind],
+        "replicas": _total(count.replicas for count in counts),
+        "updatedReplicas": _total(count.updated for count in counts),
     }
     if counts[0].ready is not None:
-        fields["readyReplicas"] = _sum(count.ready for count in counts)
+        fields["readyReplicas"] = _total(count.ready for count in counts)
     if counts[0].available is not None:
-        fields["availableReplicas"] = _sum(count.available for count in counts)
+        fields["availableReplicas"] = _total(count.available for count in counts)
     if counts[0].scheduled is not None:
-        fields["scheduledReplicas"] = _sum(count.scheduled for count in counts)
-    statuses = [workload.status for workload in alike if workload.status]
+        fields["scheduledReplicas"] = _total(count.scheduled for count in counts)
+    statuses = [workload.status for workload in same_kind if workload.status]
     if runtime := _runtime_namespace(statuses, existing[0].entry.service, index, values.text(stored.get(_RUNTIME))):
         fields[_RUNTIME] = runtime
     return fields
@@ -166,11 +165,11 @@ def _state(workloads: list[WorkloadReadiness]) -> str:
     return PENDING if any(workload.problem for workload in workloads) else SUCCESSFUL
 
 
-def _graph_conditions(workloads: list[WorkloadReadiness], notes: list[str]) -> list[StatusCondition]:
+def _graph_conditions(workloads: list[WorkloadReadiness], warnings: list[str]) -> list[StatusCondition]:
     problems = readiness.problems(workloads)
     message = f"Resources not ready: {problems}" if problems else "All resources are ready"
     reason = _reason(workloads) if problems else ALL_READY
-    ready = StatusCondition(conditions.READY, not problems, reason, "; ".join([message, *notes]))
+    ready = StatusCondition(conditions.READY, not problems, reason, "; ".join([message, *warnings]))
     return [ready, *_progress_conditions(workloads)]
 
 
@@ -197,13 +196,13 @@ def _components(graph: CachedObject, workloads: list[WorkloadReadiness], index: 
 
 
 def _listed_twice(graph: CachedObject, index: WorkloadIndex) -> list[str]:
-    """Reports the workloads that another graph lists, too. Nobody can know which of the two is right."""
-    notes = []
+    """Reports the workloads that another graph lists, too. The cluster does not show which of the two graphs owns them."""
+    warnings = []
     for key in graph.workloads:
         others = sorted(f"{other.kind} {other.name}" for other in index.listed_by(key) if other != graph.key)
         if others:
-            notes.append(f"{key.kind} {key.name} is also a workload of {', '.join(others)}; remove or rename one of them")
-    return notes
+            warnings.append(f"{key.kind} {key.name} is also a workload of {', '.join(others)}; remove or rename one of them")
+    return warnings
 
 
 def _waiting_restart(restart: dict[str, Any] | None, graph: CachedObject, features: SyncFeatures) -> list[str]:
@@ -240,5 +239,5 @@ def _runtime_namespace(statuses: Sequence[ReplicaStatus], service: str, index: W
     return namespaces.pop() if len(namespaces) == 1 else ""
 
 
-def _sum(counts: Iterable[int | None]) -> int:
+def _total(counts: Iterable[int | None]) -> int:
     return min(sum(count or 0 for count in counts), live_fields.MAX_REPLICAS)

@@ -1,7 +1,7 @@
 """Computes the status of a DynamoModel, and the events about its changes.
 
 Follows the operator's `internal/controller/dynamo_model_controller.go`. ServicesFound and EndpointsReady have the reasons and messages of
-the operator. Ready, Reconciling and Stalled are for kstatus, and say what to do.
+the operator. Ready, Reconciling and Stalled are for kstatus, and their messages contain the fix.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ModelReadiness(NamedTuple):
 
 
 class ModelEvent(NamedTuple):
-    """An event about a model. `warning` is false for good news."""
+    """An event about a model. `warning` is false for an event of the type Normal."""
 
     reason: str
     note: str
@@ -188,20 +188,20 @@ def _load(endpoint: ModelEndpoint, model: CachedModel, loads: AdapterLoads | Non
 
 
 def _base_model(model: CachedModel, endpoints: Sequence[ModelEndpoint]) -> ModelReadiness:
-    """A base model: nothing is loaded, so an endpoint is ready if its pod is (the operator calls none of them ready)."""
+    """Computes the readiness of a base model. Nothing is loaded, so an endpoint is ready if its pod is (operator: no endpoint is ready)."""
     rows = [(endpoint, endpoint.ready) for endpoint in endpoints]
     ready, total = sum(endpoint.ready for endpoint in endpoints), len(rows)
     is_adapter = model.type == cached_model.ADAPTER
-    note = f"; nothing is loaded for modelType {cached_model.ADAPTER}, write lora to load it" if is_adapter else ""
-    discovered = StatusCondition(ENDPOINTS_READY, True, DISCOVERED, f"Found {total} endpoint(s) for base model{note}")
+    hint = f"; nothing is loaded for modelType {cached_model.ADAPTER}, write lora to load it" if is_adapter else ""
+    discovered = StatusCondition(ENDPOINTS_READY, True, DISCOVERED, f"Found {total} endpoint(s) for base model{hint}")
     if ready < total:
-        message = f"{ready} of {total} endpoints are ready; see the pods{note}"
+        message = f"{ready} of {total} endpoints are ready; see the pods{hint}"
         return ModelReadiness([discovered, *_unready(NOT_READY, message)], rows)
     return ModelReadiness([discovered, StatusCondition(READY, True, DISCOVERED, discovered.message)], rows)
 
 
 def _adapter(endpoints: Sequence[ModelEndpoint], loads: Sequence[AdapterLoad]) -> ModelReadiness:
-    """An adapter: an endpoint is ready if its worker has loaded it."""
+    """Computes the readiness of an adapter. An endpoint is ready if its worker has loaded the adapter."""
     rows = [(endpoint, load.loaded) for endpoint, load in zip(endpoints, loads, strict=True)]
     ready, total = sum(load.loaded for load in loads), len(rows)
     waits = any(not load.tried for load in loads)

@@ -1,4 +1,4 @@
-"""Readiness of the workloads in the annotation `workloads`, in words that a person can act on."""
+"""Assesses the readiness of the workloads in the annotation `workloads`, with messages that name the fix."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def assess(entries: Iterable[WorkloadEntry], context: ReadinessContext) -> list[
 
 
 def problems(workloads: Iterable[WorkloadReadiness]) -> str:
-    """Lists the workloads that are not ready, sorted: `demo-decode: why; demo-frontend: why` (operator: the message of Ready)."""
+    """Lists the workloads that are not ready, sorted: `demo-decode: REASON; demo-frontend: REASON` (operator: the message of Ready)."""
     parts: dict[str, list[str]] = {}
     for workload in workloads:
         if workload.problem:
@@ -71,8 +71,8 @@ def first_failed(workloads: Iterable[WorkloadReadiness]) -> WorkloadReadiness | 
 def recheck(workloads: Iterable[WorkloadReadiness], context: ReadinessContext) -> float | None:
     """Returns the seconds until readiness changes although no object changes; None if it does not."""
     waiting = (workload for workload in workloads if workload.problem and not workload.failure)
-    moments = (_remaining(pod, context.now) for workload in waiting for pod in _failing_pods(workload, context))
-    return min((moment for moment in moments if moment < inf), default=None)
+    times = (_remaining(pod, context.now) for workload in waiting for pod in _failing_pods(workload, context))
+    return min((time for time in times if time < inf), default=None)
 
 
 def _assess(entry: WorkloadEntry, context: ReadinessContext) -> WorkloadReadiness:

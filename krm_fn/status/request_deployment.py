@@ -12,7 +12,7 @@ from krm_fn.status.version_adapter import DELETED, DEPLOYING, FAILED, READY
 
 if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.profiling.profiler_output import ProfilerOutput
+    from krm_fn.profiler_output import ProfilerOutput
     from krm_fn.status.cached_object import CachedObject
     from krm_fn.status.cached_request import CachedRequest, RequestInputs
     from krm_fn.status.sync_features import SyncFeatures
@@ -73,12 +73,12 @@ def _deployed(request: CachedRequest, key: ObjectKey, graph: CachedObject | None
         return RequestStep(DELETED, StatusCondition(TYPE, False, GONE, message), stalled=True, value=value)
     state = values.text(graph.status.get("state")) or graph_status.PENDING
     value = {**target_fields, "state": state, "created": True}
-    note = "" if graph.request == request.key else "; the graph was not made by this request, which only reports its state"
+    suffix = "" if graph.request == request.key else "; the graph was not made by this request, which only reports its state"
     if state == graph_status.SUCCESSFUL:
-        ready = StatusCondition(TYPE, True, IS_READY, f"DynamoGraphDeployment {key.name} is ready{note}")
+        ready = StatusCondition(TYPE, True, IS_READY, f"DynamoGraphDeployment {key.name} is ready{suffix}")
         return RequestStep(READY, ready, done=True, value=value)
     before = live_fields.condition(request.status, TYPE)
     degraded = before.get("status") == "True" or before.get("reason") == DEGRADED
     message = f"Deployment degraded to {state}" if degraded else f"DGD {key.name} created, waiting for Ready"
-    condition = StatusCondition(TYPE, False, DEGRADED if degraded else CREATED, f"{message}{note}")
+    condition = StatusCondition(TYPE, False, DEGRADED if degraded else CREATED, f"{message}{suffix}")
     return RequestStep(DEPLOYING, condition, stalled=state == graph_status.FAILED, value=value)

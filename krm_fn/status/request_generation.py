@@ -15,7 +15,7 @@ from krm_fn.status.version_adapter import FAILED, PENDING, READY
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
-    from krm_fn.profiling.profiler_output import ProfilerOutput
+    from krm_fn.profiler_output import ProfilerOutput
     from krm_fn.status.cached_request import CachedRequest, RequestInputs
 
 TYPE = "SpecGenerated"
@@ -62,9 +62,9 @@ def graph_to_deploy(output: ProfilerOutput, request: CachedRequest) -> Resource:
     if generated is None:
         raise ValueError(output.problem)
     key = request.graph_key(generated)
-    marks = {**_request_labels(request), **_texts(request.overrides.get("labels"))}
+    request_labels = {**_request_labels(request), **_texts(request.overrides.get("labels"))}
     annotations = {**_texts(labels.annotations(generated)), **_texts(request.overrides.get("annotations"))}
-    metadata: dict[str, Any] = {"name": key.name, "namespace": key.namespace, "labels": {**_texts(labels.of(generated)), **marks}}
+    metadata: dict[str, Any] = {"name": key.name, "namespace": key.namespace, "labels": {**_texts(labels.of(generated)), **request_labels}}
     if annotations:
         metadata["annotations"] = annotations
     return {"apiVersion": generated.get("apiVersion"), "kind": key.kind, "metadata": metadata, "spec": generated.get("spec") or {}}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krm_fn.kube.types import Resource
-    from krm_fn.profiling.profiler_output import ProfilerOutput
+    from krm_fn.profiler_output import ProfilerOutput
     from krm_fn.status.cached_request import CachedRequest, RequestInputs
 
 TYPE = "Profiling"

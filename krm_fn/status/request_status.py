@@ -27,14 +27,14 @@ REQUEST_CONDITIONS = (*STEPS, SUCCEEDED, READY, RECONCILING, STALLED)
 INITIALIZED = "Initialized"
 _SUCCEEDED = {version_adapter.READY: "SpecGenerated", version_adapter.DEPLOYED: version_adapter.DEPLOYED}
 """The phases in which a request has succeeded, and their reasons. The reason of another phase is its name."""
-_GOOD_NEWS = {
+_NORMAL_EVENTS = {
     request_profiling.RUNNING: ("ProfilingJobCreated", "Profiling job created"),
     request_generation.GENERATED: ("SpecGenerated", ""),
     request_deployment.CREATED: ("DeploymentCreated", ""),
     request_deployment.IS_READY: ("DeploymentReady", ""),
 }
-"""Reasons of conditions with good news; the reasons of their events, and their messages. Without one, it is that of the condition."""
-_BAD_NEWS = {
+"""Reasons of conditions that become Normal events; the reasons and messages of these. An empty message is that of the condition."""
+_WARNING_EVENTS = {
     request_profiling.INVALID: "ValidationFailed",
     request_profiling.CHANGE_REJECTED: "SpecChangeRejected",
     request_profiling.CONFLICT: "ProfilingJobFailed",
@@ -46,7 +46,7 @@ _BAD_NEWS = {
     request_deployment.DEGRADED: "DeploymentDegraded",
     request_deployment.GONE: "DeploymentDeleted",
 }
-"""Reasons of conditions with bad news, and the reasons of their events. A changed message is another event."""
+"""Reasons of conditions that become Warning events, and the reasons of these. A changed message is another event."""
 
 
 class RequestEvent(NamedTuple):
@@ -102,11 +102,11 @@ def events(before: dict[str, Any], after: dict[str, Any]) -> Iterator[RequestEve
     for type_ in STEPS:
         old, new = (live_fields.condition(status, type_) for status in (before, after))
         reason, message = values.text(new.get("reason")), values.text(new.get("message"))
-        if reason in _GOOD_NEWS and old.get("reason") != reason:
-            name, fixed = _GOOD_NEWS[reason]
+        if reason in _NORMAL_EVENTS and old.get("reason") != reason:
+            name, fixed = _NORMAL_EVENTS[reason]
             yield RequestEvent(name, fixed or message)
-        elif reason in _BAD_NEWS and (old.get("reason"), old.get("message")) != (reason, message):
-            yield RequestEvent(_BAD_NEWS[reason], message, warning=True)
+        elif reason in _WARNING_EVENTS and (old.get("reason"), old.get("message")) != (reason, message):
+            yield RequestEvent(_WARNING_EVENTS[reason], message, warning=True)
 
 
 def _lifecycle(request: CachedRequest, inputs: RequestInputs, features: SyncFeatures) -> _Lifecycle:

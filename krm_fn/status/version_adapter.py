@@ -1,4 +1,4 @@
-"""Converts between v1alpha1 and v1beta1 what a status depends on. No other module of the status logic knows v1alpha1.
+"""Converts the fields that a status depends on between v1alpha1 and v1beta1. No other module of the status logic knows v1alpha1.
 
 All others read specs and write statuses in v1beta1, the hub version. `hub_spec` and `hub_request_spec` convert a spec when its resource
 enters the cache; `desired_status` and `request_status` convert a status when it leaves. `krm_fn.convert` converts whole resources; here the
@@ -178,8 +178,8 @@ def _v1alpha1_counts(counts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _v1alpha1_condition(condition: dict[str, Any]) -> dict[str, Any]:
-    is_new = condition["type"] == "Ready" and condition.get("reason") in (NO_CAPACITY, UPDATING, PODS_NOT_READY, MIXED)
-    return {**condition, "reason": NOT_READY} if is_new else condition
+    is_v1beta1_reason = condition["type"] == "Ready" and condition.get("reason") in (NO_CAPACITY, UPDATING, PODS_NOT_READY, MIXED)
+    return {**condition, "reason": NOT_READY} if is_v1beta1_reason else condition
 
 
 def _request_v1alpha1(progress: RequestProgress) -> dict[str, Any]:

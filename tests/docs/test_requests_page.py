@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from krm_fn import profiler_output
 from krm_fn.kube import identity, labels
 from krm_fn.manifests.profiling import profiler_scripts
-from krm_fn.profiling import profiler_output
 from krm_fn.status import request_deployment, request_generation, request_profiling, version_adapter
 from tests.platform import pages
 from tests.testbed import programs, server, syncer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from krm_fn import profiler_output
 from krm_fn.kube import labels
-from krm_fn.profiling import profiler_output
-from krm_fn.profiling.profiler_output import ProfilerOutput
+from krm_fn.profiler_output import ProfilerOutput
 from krm_fn.status import cached_object, cached_request, request_profiling, request_status
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.cached_request import CachedRequest, RequestInputs

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from krm_fn import status as statuses
 from krm_fn import workload_list
 from krm_fn.kube import labels
 from krm_fn.status import cached_object
 from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.sync_features import DEFAULT, SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.workload_list import WorkloadEntry
 
@@ -88,3 +89,9 @@ def ready(status: dict[str, Any]) -> dict[str, Any]:
 def found(status: dict[str, Any], name: str) -> dict[str, Any] | None:
     """The condition of a type; None if there is none."""
     return next((each for each in status["conditions"] if each["type"] == name), None)
+
+
+def status(
+    resource: Any, index: WorkloadIndex, now: str, features: SyncFeatures = DEFAULT, graph: CachedObject | None = None
+) -> dict[str, Any]:
+    return statuses.of(cached_object.read(resource), index, now, features, graph)

@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.generate import crds
 from krm_fn.kube import labels
-from krm_fn.status import cached_object, status
+from krm_fn.status import cached_object
 from tests.status import given
 
 SCHEMAS = {
@@ -41,7 +41,7 @@ ADAPTER = {"kind": cached_object.ADAPTER, "spec": {"replicas": 2, "dgdRef": {"na
 
 
 def accepted(resource, owner=None):
-    found = status(resource, given.children(*LIVING), given.NOW, graph=owner)
+    found = given.status(resource, given.children(*LIVING), given.NOW, graph=owner)
     schema = SCHEMAS[resource["kind"]]
     jsonschema.validate(found, schema)
     assert set(found) <= set(schema["properties"]), "an API server would drop the others"

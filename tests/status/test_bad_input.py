@@ -9,7 +9,7 @@ from hypothesis import given as random
 from hypothesis import strategies as st
 
 from krm_fn.kube import labels
-from krm_fn.status import cached_object, conditions, graph_status, replica_status, status
+from krm_fn.status import cached_object, conditions, graph_status, replica_status
 from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
@@ -22,7 +22,7 @@ BEFORE = {"services": {"Decode": {"componentKind": "Deployment", "replicas": 4}}
 def listed(text, *resources, before=None):
     """The status of a graph whose annotation is this text."""
     annotated = given.graph(annotations={labels.WORKLOADS: text}, status=before or {}, services={"Decode": {}})
-    return status(annotated, given.children(*resources), given.NOW)
+    return given.status(annotated, given.children(*resources), given.NOW)
 
 
 BROKEN = [
@@ -190,7 +190,7 @@ def test_any_json_gives_a_status_and_then_the_same_again(resource, around, on):
 def settled(resource, children, looks, count, features):
     """The status after some looks; the first is at another time than all others."""
     for number in range(count):
-        resource = {**resource, "status": status(resource, children, looks[min(number, 1)], features)}
+        resource = {**resource, "status": given.status(resource, children, looks[min(number, 1)], features)}
     return resource["status"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.status import cached_object, status
+from krm_fn.status import cached_object
 from tests.status import given
 
 MARKS = {labels.GRAPH: "demo", labels.COMPONENT: "Decode"}
@@ -25,7 +25,7 @@ def component(marks=None, annotations=None, **more):
 
 def judged(*resources, entries=(), **more):
     owner = given.read(given.entry("Frontend"), *entries)
-    return status(component(**more), given.children(*resources), given.NOW, graph=owner)
+    return given.status(component(**more), given.children(*resources), given.NOW, graph=owner)
 
 
 def conditions(found):
@@ -70,17 +70,17 @@ def test_the_message_says_why():
 
 def test_a_component_alone_has_the_annotation_itself():
     listed = {labels.WORKLOADS: workload_list.write([given.entry("Decode", name="lone")])}
-    found = status(component({}, listed), given.children(given.deployment("lone")), given.NOW)
+    found = given.status(component({}, listed), given.children(given.deployment("lone")), given.NOW)
     assert conditions(found)["Available"] == ("True", "DeploymentReady")
 
 
 @pytest.mark.parametrize("owner", [None, given.read()._replace(entries=None)], ids=["no graph", "a graph that an operator manages"])
 def test_a_component_without_a_list_keeps_its_status(owner):
-    assert status(component(status={"a": 1}), given.children(), given.NOW, graph=owner) == {"a": 1}
+    assert given.status(component(status={"a": 1}), given.children(), given.NOW, graph=owner) == {"a": 1}
 
 
 def test_a_list_that_cannot_be_read():
     owner = given.read(annotations={labels.WORKLOADS: "{"})
-    found = status(component(status={"service": {"replicas": 1}}), given.children(), given.NOW, graph=owner)
+    found = given.status(component(status={"service": {"replicas": 1}}), given.children(), given.NOW, graph=owner)
     assert conditions(found) == {"Available": ("False", "InvalidWorkloads"), "Stalled": ("True", "InvalidWorkloads")}
     assert found["service"] == {"replicas": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import graph_status, status
+from krm_fn.status import graph_status
 from krm_fn.status.sync_features import DEFAULT
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
@@ -15,7 +15,7 @@ UP = given.deployment("demo-frontend")
 
 
 def judged(*resources, entries=(FRONT, DECODE), now=given.NOW, **more):
-    return status(given.graph(*entries, **more), given.children(*resources), now)
+    return given.status(given.graph(*entries, **more), given.children(*resources), now)
 
 
 def test_all_ready():
@@ -132,7 +132,7 @@ def test_a_graph_without_the_annotation_keeps_its_status():
     """An operator may manage it."""
     managed = given.graph(status={"state": "whatever"})
     del managed["metadata"]["annotations"][labels.WORKLOADS]
-    assert status(managed, WorkloadIndex(), given.NOW) == {"state": "whatever"}
+    assert given.status(managed, WorkloadIndex(), given.NOW) == {"state": "whatever"}
 
 
 def test_a_restart_that_waits_for_a_feature_says_so():
@@ -149,4 +149,4 @@ def test_a_restart_that_waits_for_a_feature_says_so():
 
 @pytest.mark.parametrize("kind", ["DynamoModel", "Deployment"])
 def test_another_kind_keeps_its_status(kind):
-    assert status({**given.graph(DECODE, status={"a": 1}), "kind": kind}, WorkloadIndex(), given.NOW) == {"a": 1}
+    assert given.status({**given.graph(DECODE, status={"a": 1}), "kind": kind}, WorkloadIndex(), given.NOW) == {"a": 1}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.profiling.profiler_output import ProfilerOutput
+from krm_fn.profiler_output import ProfilerOutput
 from krm_fn.status import request_generation
 from tests.status import asked
 

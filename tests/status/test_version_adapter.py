@@ -9,7 +9,7 @@ import pytest
 
 from krm_fn.generate import crds
 from krm_fn.kube import labels
-from krm_fn.status import cached_object, status
+from krm_fn.status import cached_object
 from tests.status import given
 
 SCHEMAS = {
@@ -34,7 +34,7 @@ def graph(*entries, **more):
 
 
 def judged(resource, *living, owner=None):
-    found = status(resource, given.children(*living), given.NOW, graph=owner)
+    found = given.status(resource, given.children(*living), given.NOW, graph=owner)
     schema = SCHEMAS[resource["kind"]]
     jsonschema.validate(found, schema)
     assert set(found) <= set(schema["properties"]), "an API server would drop the others"
@@ -107,7 +107,7 @@ def test_grove_tells_why_a_graph_is_not_ready(reason, group, clique):
     found = judged(graph(GROUP, CLIQUE), *living)
     assert given.ready(found)["reason"] == reason
     assert found["components"]["Prefill"]["scheduledReplicas"] == clique["scheduledReplicas"]
-    older = status(given.graph(GROUP, CLIQUE), given.children(*living), given.NOW)
+    older = given.status(given.graph(GROUP, CLIQUE), given.children(*living), given.NOW)
     assert given.ready(older)["reason"] in ("all_resources_are_ready", "some_resources_are_not_ready")
     assert "scheduledReplicas" not in json.dumps(older)
 

@@ -55,8 +55,8 @@ def differences(client: Client, features: SyncFeatures = DEFAULT, namespaces: fr
         live, bare = each.get("status", {}), {key: value for key, value in each.items() if key != "status"}
         read = cached_object.read(each)
         owner = graphs.get(read.key._replace(kind=cached_object.GRAPH, name=read.graph))
-        missing = conditions.patch(live, status.status(each, children, now, features, owner))
-        fresh = status.status(bare, children, now, features, owner)
+        missing = conditions.patch(live, status.of(cached_object.read(each), children, now, features, owner))
+        fresh = status.of(cached_object.read(bare), children, now, features, owner)
         if missing is not None or conditions.patch(_timeless(live), _timeless(fresh)) is not None:
             name = f"{read.key.kind} {read.key.namespace}/{read.key.name}"
             found.append(f"{name}: stored {json.dumps(live)}, missing {json.dumps(missing)}, fresh {json.dumps(fresh)}")

@@ -191,8 +191,8 @@ def unprocessed(status: ReplicaStatus) -> str:
 
 def template(metadata: dict[str, Any], path: Path) -> TemplateStatus:
     """Reads the pod template whose metadata is at a path of an object. Most objects share one value, because few carry a restart."""
-    annotations, marks = values.mapping(metadata, "annotations"), values.mapping(metadata, "labels")
-    parts = (values.text(marks.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
+    annotations, pod_labels = values.mapping(metadata, "annotations"), values.mapping(metadata, "labels")
+    parts = (values.text(pod_labels.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
     restart = live_fields.interned(annotations.get(labels.RESTART_AT))
     return _template(path, restart, bool(annotations), "-".join(filter(None, parts)))
 

@@ -1,4 +1,4 @@
-"""Deployments.
+"""Reads the status of Deployments.
 
 Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go` IsDeploymentReady.
 """
@@ -20,7 +20,7 @@ DEADLINE = "ProgressDeadlineExceeded"
 
 
 class DeploymentReader(StatusReader):
-    """Its controller gives up an update after `spec.progressDeadlineSeconds`."""
+    """A Deployment. Its controller gives up an update after `spec.progressDeadlineSeconds`."""
 
     group = "apps"
     kind = "Deployment"
@@ -30,7 +30,7 @@ class DeploymentReader(StatusReader):
     min_replicas = 0
 
     def read(self, resource: Resource) -> ReplicaStatus:
-        """Ready if all replicas are of the newest template and available, and no older replica remains."""
+        """Reads one Deployment. It is ready if all replicas are of the newest template and available, and no older replica remains."""
         spec, status = values.mapping(resource, "spec"), values.mapping(resource, "status")
         result = self.common(resource)
         counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in _COUNTS))

@@ -1,4 +1,4 @@
-"""LeaderWorkerSets. All counts in their status are counts of groups.
+"""Reads the status of LeaderWorkerSets. All counts in their status are counts of groups.
 
 Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go` IsLeaderWorkerSetReady. From version 0.9 on, their
 status has an `observedGeneration`, and shows an update that is under way. Their conditions keep the reason of the last success while they
@@ -20,7 +20,7 @@ _TEMPLATES = tuple(("spec", "leaderWorkerTemplate", role, "metadata") for role i
 
 
 class LeaderWorkerSetReader(StatusReader):
-    """A set holds all replicas of a multinode service, or one of them."""
+    """A LeaderWorkerSet. It holds all replicas of a multinode service, or one of them."""
 
     group = "leaderworkerset.x-k8s.io"
     kind = "LeaderWorkerSet"
@@ -30,7 +30,7 @@ class LeaderWorkerSetReader(StatusReader):
     scaled_by_adapters_only = True
 
     def read(self, resource: Resource) -> ReplicaStatus:
-        """Ready if all groups are ready, and if all are of the newest template where the status shows it."""
+        """Reads one set. It is ready if all groups are ready, and of the newest template if the status shows the template."""
         status = values.mapping(resource, "status")
         result = self.common(resource)
         counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in ("replicas", "updatedReplicas", "readyReplicas")))
@@ -55,7 +55,7 @@ class LeaderWorkerSetReader(StatusReader):
         return names.component_of(self.kind, name) or name, name
 
     def available(self, *, ready: bool) -> tuple[str, str]:
-        """Returns the operator's words."""
+        """Returns the reason and the message of the operator."""
         if ready:
             return "AllLeaderWorkerSetsReady", "All LeaderWorkerSets are ready"
         return "SomeLeaderWorkerSetsNotReady", "Some LeaderWorkerSets are not ready"

@@ -1,4 +1,4 @@
-"""Pods, for the reason in a message and for the adapters that are loaded into them. The syncer reads them only for these features."""
+"""Reads pods, for the reasons in messages and for the adapters that are loaded into them. The syncer reads pods only for these features."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PodReader(StatusReader):
         return tuple(",".join([*(f"!{other}" for other in keys[:index]), label]) for index, label in enumerate(keys))
 
     def read(self, resource: Resource) -> ReplicaStatus:
-        """Ready by its condition. A pod that is being deleted has no problem."""
+        """Reads one pod. Its condition Ready shows readiness. A pod that is being deleted has no problem."""
         status = values.mapping(resource, "status")
         ready = live_fields.condition(status, "Ready")
         metadata = values.mapping(resource, "metadata")
@@ -107,7 +107,7 @@ def _end(ended: dict[str, Any]) -> str:
 
 
 def _last_line(status: dict[str, Any]) -> str:
-    """Returns the last line that a container left behind when it failed: that of /dev/termination-log, or of its log."""
+    """Returns the last line of the termination message of a failed container: from /dev/termination-log, or from its log."""
     for container in _containers(status):
         ended = _ended(container)
         lines = [line for line in values.text(ended.get("message")).splitlines() if line.strip()]
@@ -121,17 +121,19 @@ def _delay(status: dict[str, Any]) -> str:
     """Describes what the pod waits for while waiting may help: a node, or a container that is started again."""
     scheduled = live_fields.condition(status, "PodScheduled")
     if scheduled.get("status") == "False":
-        return _joined(values.text(scheduled.get("reason")) or "Unschedulable", values.text(scheduled.get("message")))
+        return _with_reason(values.text(scheduled.get("reason")) or "Unschedulable", values.text(scheduled.get("message")))
     if status.get("phase") == "Failed":
-        return _joined(values.text(status.get("reason")) or "Failed", values.text(status.get("message")))
+        return _with_reason(values.text(status.get("reason")) or "Failed", values.text(status.get("message")))
     for container in _containers(status):
         ended = _ended(container)
         if ended and ended.get("exitCode") != 0 and container.get("ready") is not True:
-            return _joined(values.text(ended.get("reason")) or "Error", f"container {values.text(container.get('name'))} {_end(ended)}")
+            return _with_reason(
+                values.text(ended.get("reason")) or "Error", f"container {values.text(container.get('name'))} {_end(ended)}"
+            )
     return ""
 
 
-def _joined(reason: str, message: str) -> str:
+def _with_reason(reason: str, message: str) -> str:
     return f"{reason}: {message}" if message else reason
 
 

@@ -76,7 +76,7 @@ class RequestController(Controller):
     @classmethod
     def watches(cls, features: SyncFeatures) -> Iterable[Watch]:
         """Returns requests, and the objects that their status depends on."""
-        from krm_fn.profiling import profiler_output  # noqa: PLC0415 - only this feature reads outputs
+        from krm_fn import profiler_output  # noqa: PLC0415 - only this feature reads outputs
 
         watches = [
             Watch(REQUESTS, cached_request.read),

@@ -11,10 +11,10 @@ import yaml
 from hypothesis import given as random
 from hypothesis import strategies as st
 
+from krm_fn import profiler_output
 from krm_fn.kube import labels
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.profiling import profiler_output
-from krm_fn.profiling.profiler_output import CONFIG, MOCKER, OutputConfigMap, ProfilerOutput
+from krm_fn.profiler_output import CONFIG, MOCKER, OutputConfigMap, ProfilerOutput
 from tests.status import asked
 from tests.support.strategies import JSON
 

@@ -1,20 +1,21 @@
-"""Reads the ConfigMap that the copier of a profiling Job writes: its documents, the generated graph and the objects beside it.
+"""Reads the ConfigMap that the copier of a profiling Job writes: its documents, the generated graph and the objects beside it. Pure.
 
 Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go` generateDGDSpec and extractResourcesFromYAML, and
 apimachinery's NewYAMLOrJSONDecoder. Two differences: nothing is left out without a note, and a graph with a key that is set twice is
-rejected.
+rejected. `docs/requests.md` names all differences.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import digest, identity, labels, names, values
+from krm_fn import results
+from krm_fn.kube import canonical, digest, identity, labels, names, quantity, values
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.profiling import canonical_graph
 from krm_fn.records import NamedTuple
+from krm_fn.schema import invalid_fields, schema_check
 from krm_fn.yamlio import reader
 
 if TYPE_CHECKING:
@@ -32,7 +33,12 @@ JSON_OBJECTS = 1000
 _TEXT_WORDS = ("y", "Y", "n", "N")
 """Words that YAML 1.1 reads as booleans. The profiler's YAML library writes them without quotes where it means text."""
 _NONBLANK = re.compile(r"\S")
-_SHOWN = 5
+_NOTES_SHOWN = 5
+_FIELDS_SHOWN = 5
+API_VERSION = "nvidia.com/v1alpha1"
+_TYPE, _FORM = "DYN021", "DYN027"
+"""Codes of values that the types cannot hold. A render reports any other finding about the graph."""
+_UNKNOWN = ("DYN023", "DYN029")
 _OTHERS = "beside the graph, only ConfigMaps with a name and of at most 1 MiB are"
 _TOO_LARGE = f"larger than {LIMIT // 2**20} MiB"
 
@@ -127,8 +133,8 @@ def _read(text: str, key: str) -> ProfilerOutput:
     if len(graphs) > 1:
         notes.append(f"the output has {len(graphs)} graphs, and only the last is used")
     if graph and not problem:
-        graph, more, mismatch = canonical_graph.convert(graph)
-        notes += more
+        graph, conversion_notes, mismatch = _convert(graph)
+        notes += conversion_notes
         problem = f"failed to convert to {identity.GRAPH}: {mismatch}" if mismatch else ""
     if problem:
         message = "; ".join([problem, *([] if graphs else _first(notes))])
@@ -155,7 +161,7 @@ def _is_usable(resource: Resource) -> bool:
 
 def _first(notes: list[str]) -> list[str]:
     """Returns the first notes, and the number of the others."""
-    return notes if len(notes) <= _SHOWN else [*notes[:_SHOWN], f"and {len(notes) - _SHOWN} more notes"]
+    return notes if len(notes) <= _NOTES_SHOWN else [*notes[:_NOTES_SHOWN], f"and {len(notes) - _NOTES_SHOWN} more notes"]
 
 
 def _kind(document: Document) -> str:
@@ -182,3 +188,56 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
         yield match.start(), end
         start = end
     yield start, len(text)
+
+
+def _convert(generated: Resource) -> tuple[Resource | None, list[str], str]:
+    """Converts a generated graph to the form of the API: without fields that Dynamo's types do not have, and with canonical quantities.
+
+    Returns the graph, notes about its fields that are not used, and the problem if the types cannot hold it. The graph is then None.
+
+    Any apiVersion stays, as in the operator, and a graph without one gets `API_VERSION`. A status is left out, because only a controller
+    knows it.
+    """
+    resource = invalid_fields.without_nulls({key: value for key, value in generated.items() if key != "status"})
+    findings = list(schema_check.resource({**resource, "apiVersion": API_VERSION}, unknown="error"))
+    if mismatch := next((finding for finding in findings if finding.code in (_TYPE, _FORM)), None):
+        return None, [], results.line(mismatch).removeprefix(f"{mismatch.code} ")
+    unknown = [finding.path for finding in findings if finding.code in _UNKNOWN]
+    metadata = resource.get("metadata")
+    complete = {"apiVersion": API_VERSION, **resource, "metadata": metadata if isinstance(metadata, dict) else {}}
+    graph = invalid_fields.without(complete, unknown)
+    return _canonical(graph), _left_out([results.field(path) for path in unknown]), ""
+
+
+def _canonical(graph: Resource) -> Resource:
+    """Writes a valid graph as the Go types do: with a spec, without empty maps in it, and with canonical quantities."""
+    spec = {key: value for key, value in (graph.get("spec") or {}).items() if value != {}}
+    updates: dict[str, Any] = {}
+    if claims := spec.get("pvcs"):
+        updates["pvcs"] = [_with_quantity(claim, "size") for claim in claims]
+    if services := spec.get("services"):
+        updates["services"] = {name: _canonical_service(service) for name, service in services.items()}
+    return {**graph, "spec": {**spec, **updates}}
+
+
+def _canonical_service(service: dict[str, Any]) -> dict[str, Any]:
+    updates: dict[str, Any] = {}
+    if memory := service.get("sharedMemory"):
+        updates["sharedMemory"] = _with_quantity(memory, "size")
+    if pod := service.get("extraPodSpec"):
+        main = pod.get("mainContainer")
+        updates["extraPodSpec"] = {**canonical.spec(pod), **({"mainContainer": canonical.container(main)} if main else {})}
+    return {**service, **updates} if updates else service
+
+
+def _with_quantity(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    """Writes one quantity in its canonical form."""
+    return fields if fields.get(name) is None else {**fields, name: quantity.canonical(fields[name])}
+
+
+def _left_out(fields: list[str]) -> list[str]:
+    """Notes the fields that Dynamo does not have."""
+    if not fields:
+        return []
+    more = f" and {len(fields) - _FIELDS_SHOWN} more" if len(fields) > _FIELDS_SHOWN else ""
+    return [f"Dynamo has no such fields, so they are left out: {', '.join(fields[:_FIELDS_SHOWN])}{more}"]
