@@ -122,7 +122,7 @@ class RequestScheduler:
                 self._changed(key)
 
     def _next(self, now: float) -> _ScheduledRequest | None:
-        """The next request: requests that are no retries first, and of these the request of the model that has waited longest."""
+        """Returns the next request: first requests, then retries, and of each the request of the model that has waited longest."""
         for is_retry in (False, True) if self._retrying < self.limits.retries else (False,):
             for key, model in self.models.items():
                 if model.pending and model.accepts_request(now, self.limits) and self._precondition.serves(key.namespace):

@@ -102,8 +102,8 @@ def services(slices: Iterable[ModelSlice]) -> set[str]:
 def endpoints(slices: Iterable[ModelSlice], index: WorkloadIndex) -> list[ModelEndpoint]:
     """Lists the endpoints in slices, slice by slice in the order of their names, each pod and address once.
 
-    A slice is no proof: who may write one can name any address. So an endpoint is only called if the pod itself has the address and the
-    label, and still runs: a pod that has ended keeps an address that may belong to another pod by now.
+    A slice proves nothing, because every writer of slices can name any address. So the syncer calls an endpoint only if the pod itself has
+    the address and the label, and runs. A pod that has ended keeps its address, which another pod may have by now.
     """
     listed: dict[tuple[str, str], ModelEndpoint] = {}
     for slice_ in sorted(slices, key=lambda slice_: slice_.key):

@@ -116,7 +116,7 @@ class Manager:
         for controller in self._controllers.values():
             if controller.counted:
                 store = self._cache.store(controller.kind)
-                for key in store.keys():  # noqa: SIM118 - a store is no dict
+                for key in store.keys():  # noqa: SIM118 - a store is not a dict
                     counts[key.kind, key.namespace, controller.state(store.get(key))] += 1
         return dict(counts)
 

@@ -124,7 +124,7 @@ class StatusReader:
     resource = ""
     """The plural name in API paths."""
     label_selectors: tuple[str, ...] = ("",)
-    """Limit what the syncer watches: see `selectors`."""
+    """The label selectors of the watches: see `selectors`."""
     has_deadline = False
     """True if its controller reports an update that does not end. For other kinds, the pods show it."""
     scaled_by_syncer = False
@@ -143,7 +143,7 @@ class StatusReader:
         raise NotImplementedError
 
     def with_family(self, status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> ReplicaStatus:
-        """Adds what the other objects of the same PodCliqueSet show about this one. By default: nothing."""
+        """Adds the observations on the other objects of the same PodCliqueSet. By default: nothing."""
         return status
 
     def reported_as(self, graph: str, name: str) -> tuple[str, str]:

@@ -118,7 +118,7 @@ def _last_line(status: dict[str, Any]) -> str:
 
 
 def _delay(status: dict[str, Any]) -> str:
-    """Describes what the pod waits for while waiting may help: a node, or a container that is started again."""
+    """Describes the cause of a delay that may end by itself: no node, or a container that is started again."""
     scheduled = live_fields.condition(status, "PodScheduled")
     if scheduled.get("status") == "False":
         return _with_reason(values.text(scheduled.get("reason")) or "Unschedulable", values.text(scheduled.get("message")))

@@ -132,7 +132,7 @@ class RequestController(Controller):
         return observed.pause if pause is None else pause
 
     async def _observe(self, request: CachedRequest) -> _ObservedState:
-        """Collects what the status depends on now."""
+        """Collects the inputs of the status."""
         cache, pause = self.context.cache, None
         output = await self._outputs.get(cache.store(OUTPUTS).entry(request.output), mocker=request.mocker)
         job: ProfilingJob | None = cache.store(JOBS).get(request.job)
@@ -179,7 +179,7 @@ class RequestController(Controller):
         return None
 
     async def _deploy(self, entry: StoredObject[CachedRequest], inputs: RequestInputs) -> _ObservedState:
-        """Tries to deploy the graph. Returns what the status depends on afterwards."""
+        """Makes one attempt to deploy the graph. Returns the inputs of the status afterwards."""
         attempt = await self._deployer.deploy(entry.value, inputs.output)
         graph = attempt.graph
         if graph is not None and self.context.cache.cached_object(graph.key) is None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from krm_fn.sync.controllers import ControllerContext, ObjectEvent
     from krm_fn.sync.informer import StoredObject
 
-AGAIN = 30.0
-"""Seconds until replicas of a graph that another program takes back are written again. A GitOps tool with other settings may do that at
-once."""
+REWRITE_DELAY = 30.0
+"""Seconds until replicas of a graph are written again after another program overwrote them. A GitOps tool with other settings may do that
+at once."""
 
 
 class AdapterController(Controller):
@@ -172,7 +172,7 @@ class PlannerController(Controller):
         if not replicas:
             return None
         last, written_at = self._written.get(key, ({}, 0.0))
-        if last == replicas and (early := written_at + AGAIN - monotonic()) > 0:
+        if last == replicas and (early := written_at + REWRITE_DELAY - monotonic()) > 0:
             return early
         body, content_type = _planner_patch(entry, replicas)
         result = await self.context.writer.patch(self.kind, key, body, content_type=content_type)
