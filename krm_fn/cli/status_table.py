@@ -117,8 +117,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _problem(status: dict[str, Any]) -> str:
     """Returns the message of the condition Ready if it is not True."""
-    ready = live_fields.condition(status, conditions.READY)
-    return "" if ready.get("status") == "True" else values.text(ready.get("message"))
+    ready = conditions.find(status, conditions.READY)
+    return "" if ready.is_true else ready.message
 
 
 def _full_name(namespace: str, name: str) -> str:

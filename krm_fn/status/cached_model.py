@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import identity, names, values
 from krm_fn.records import NamedTuple
 from krm_fn.schema import rule_messages
-from krm_fn.status import live_fields
+from krm_fn.status import conditions, live_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,7 +108,7 @@ def stored_loads(model: CachedModel) -> dict[tuple[str, str], bool]:
     written before the endpoints answered. Endpoints without a loaded adapter are left out.
     """
     current = observed_generation(model) == model.generation
-    outdated = not current or live_fields.condition(model.status, ENDPOINTS_READY).get("reason") == LOADING
+    outdated = not current or conditions.find(model.status, ENDPOINTS_READY).reason == LOADING
     rows = values.objects(model.status.get("endpoints"))
     loads = {(values.text(row.get("address")), values.text(row.get("podName"))): row.get("ready") is True for row in rows}
     return {endpoint: ready and current for endpoint, ready in loads.items() if outdated or ready}
@@ -116,10 +116,8 @@ def stored_loads(model: CachedModel) -> dict[tuple[str, str], bool]:
 
 def observed_generation(model: CachedModel) -> int | None:
     """Reads the generation that the stored status is about. The operator writes it into conditions only."""
-    for holder in (model.status, live_fields.condition(model.status, ENDPOINTS_READY)):
-        if (generation := live_fields.whole_number(holder.get("observedGeneration"))) is not None:
-            return generation
-    return None
+    generation = live_fields.whole_number(model.status.get("observedGeneration"))
+    return conditions.find(model.status, ENDPOINTS_READY).observed_generation if generation is None else generation
 
 
 def _adapter_problem(model: CachedModel) -> str:

@@ -15,12 +15,39 @@ MESSAGE_LIMIT = 32768
 
 
 class StatusCondition(NamedTuple):
-    """A condition with the status True or False."""
+    """A condition to write, with the status True or False."""
 
     type: str
     status: bool
     reason: str
     message: str
+
+
+class ObservedCondition(NamedTuple):
+    """A condition in a live or stored status. Fields that are missing or invalid are empty. `since` is its `lastTransitionTime`."""
+
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    since: str = ""
+    observed_generation: int | None = None
+
+    @property
+    def is_true(self) -> bool:
+        """True if the status is True, not False or Unknown."""
+        return self.status == "True"
+
+
+_MISSING = ObservedCondition()
+
+
+def find(status: dict[str, Any], type_: str) -> ObservedCondition:
+    """Finds the condition of a type (apimachinery: FindStatusCondition). All fields are empty if the status does not have it."""
+    fields = next((entry for entry in values.objects(status.get("conditions")) if entry.get("type") == type_), None)
+    if fields is None:
+        return _MISSING
+    status_, reason, message, since = (values.text(fields.get(field)) for field in ("status", "reason", "message", "lastTransitionTime"))
+    return ObservedCondition(status_, reason, message, since, live_fields.whole_number(fields.get("observedGeneration")))
 
 
 def merge(stored: Any, desired: list[StatusCondition], owned: tuple[str, ...], generation: int, now: str) -> list[dict[str, Any]]:
@@ -42,16 +69,15 @@ def patch(stored: dict[str, Any], desired: dict[str, Any]) -> dict[str, Any] | N
     the same generation, the two count as equal, so that the field is not written again and again.
     """
     changes = _difference(stored, desired)
-    if changes.keys() == {"observedGeneration"} and "observedGeneration" not in stored:
-        observed = live_fields.condition(stored, READY).get("observedGeneration")
-        if observed == desired["observedGeneration"]:
-            return None
+    is_dropped = changes.keys() == {"observedGeneration"} and "observedGeneration" not in stored
+    if is_dropped and find(stored, READY).observed_generation == desired["observedGeneration"]:
+        return None
     return changes or None
 
 
 def _entry(condition: StatusCondition, before: dict[str, Any], generation: int, now: str) -> dict[str, Any]:
     status = "True" if condition.status else "False"
-    since = live_fields.transition_time(before) if before.get("status") == status else ""
+    since = values.text(before.get("lastTransitionTime")) if before.get("status") == status else ""
     return {
         "type": condition.type,
         "status": status,

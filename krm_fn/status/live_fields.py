@@ -42,16 +42,6 @@ def label(resource: Resource, key: str) -> str:
     return interned(labels.of(resource).get(key))
 
 
-def condition(status: dict[str, Any], type_: str) -> dict[str, Any]:
-    """Finds the condition of a type; empty if the status has none."""
-    return next((entry for entry in values.objects(status.get("conditions")) if entry.get("type") == type_), {})
-
-
-def transition_time(condition: dict[str, Any]) -> str:
-    """Reads the time of the last transition of a condition."""
-    return values.text(condition.get("lastTransitionTime"))
-
-
 def seconds(text: str) -> int | None:
     """Converts an RFC 3339 time in UTC to seconds since 1970; None for any other text.
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import values
 from krm_fn.records import NamedTuple
-from krm_fn.status import cached_model, conditions, live_fields, model_endpoints
+from krm_fn.status import cached_model, conditions, model_endpoints
 from krm_fn.status.cached_model import ENDPOINTS_READY, SERVICES_FOUND, AdapterLoad
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, VALID, StatusCondition
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from krm_fn.status.base_model_index import BaseModelIndex
     from krm_fn.status.cached_model import AdapterLoads, CachedModel
+    from krm_fn.status.conditions import ObservedCondition
     from krm_fn.status.model_endpoints import ModelEndpoint
     from krm_fn.status.sync_features import SyncFeatures
     from krm_fn.status.workload_index import WorkloadIndex
@@ -121,16 +121,17 @@ def events(model: CachedModel, desired: dict[str, Any]) -> list[ModelEvent]:
 
     An unchanged reason is not an event.
     """
-    valid, endpoints = (live_fields.condition(desired, type_) for type_ in (VALID, ENDPOINTS_READY))
+    valid, endpoints = (conditions.find(desired, type_) for type_ in (VALID, ENDPOINTS_READY))
     result: list[ModelEvent] = []
-    if valid.get("reason") == INVALID and valid.get("message") != live_fields.condition(model.status, VALID).get("message"):
-        result.append(ModelEvent(INVALID, values.text(valid.get("message")).removeprefix("Validation failed: ")))
-    if endpoints.get("reason") != live_fields.condition(model.status, ENDPOINTS_READY).get("reason"):
-        result += _endpoint_events(model, desired, values.text(endpoints.get("reason")), values.text(endpoints.get("message")))
+    if valid.reason == INVALID and valid.message != conditions.find(model.status, VALID).message:
+        result.append(ModelEvent(INVALID, valid.message.removeprefix("Validation failed: ")))
+    if endpoints.reason != conditions.find(model.status, ENDPOINTS_READY).reason:
+        result += _endpoint_events(model, desired, endpoints)
     return result
 
 
-def _endpoint_events(model: CachedModel, desired: dict[str, Any], reason: str, message: str) -> Iterator[ModelEvent]:
+def _endpoint_events(model: CachedModel, desired: dict[str, Any], condition: ObservedCondition) -> Iterator[ModelEvent]:
+    reason, message = condition.reason, condition.message
     ready, total = desired["readyEndpoints"], desired["totalEndpoints"]
     if reason == ALL_READY:
         yield ModelEvent("EndpointsReady", f"All {total} endpoints ready for base model {model.base}", warning=False)
@@ -139,7 +140,7 @@ def _endpoint_events(model: CachedModel, desired: dict[str, Any], reason: str, m
     elif reason == NO_ENDPOINTS:
         yield ModelEvent("NoEndpointsFound", message)
     elif reason == NOT_READY:
-        problems = values.text(live_fields.condition(desired, READY).get("message")).partition("; ")[2]
+        problems = conditions.find(desired, READY).message.partition("; ")[2]
         yield ModelEvent("PartialEndpointFailure", f"Some endpoints failed to load LoRA: {total - ready} task(s) failed; {problems}")
         yield ModelEvent(reason, f"Only {ready} of {total} endpoints ready for base model {model.base}")
     elif reason in {HASH_COLLISION, NAME_CONFLICT, OFF}:

@@ -145,7 +145,7 @@ def adapter_patch(stored: dict[str, Any], desired: dict[str, Any], *, conditions
     """
     patch = conditions.patch(stored, desired)
     if patch and patch.keys() <= NOT_IN_OPERATOR_CRD and not NOT_IN_OPERATOR_CRD & stored.keys():
-        return patch if conditions_stored and live_fields.condition(desired, READY).get("status") != "True" else None
+        return patch if conditions_stored and not conditions.find(desired, READY).is_true else None
     return patch
 
 

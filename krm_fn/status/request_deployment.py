@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import values
-from krm_fn.status import graph_status, live_fields
+from krm_fn.status import conditions, graph_status
 from krm_fn.status.cached_request import RequestStep
 from krm_fn.status.conditions import StatusCondition
 from krm_fn.status.version_adapter import DELETED, DEPLOYING, FAILED, READY
@@ -77,8 +77,8 @@ def _deployed(request: CachedRequest, key: ObjectKey, graph: CachedObject | None
     if state == graph_status.SUCCESSFUL:
         ready = StatusCondition(TYPE, True, IS_READY, f"DynamoGraphDeployment {key.name} is ready{suffix}")
         return RequestStep(READY, ready, done=True, value=value)
-    before = live_fields.condition(request.status, TYPE)
-    degraded = before.get("status") == "True" or before.get("reason") == DEGRADED
+    before = conditions.find(request.status, TYPE)
+    degraded = before.is_true or before.reason == DEGRADED
     message = f"Deployment degraded to {state}" if degraded else f"DGD {key.name} created, waiting for Ready"
     condition = StatusCondition(TYPE, False, DEGRADED if degraded else CREATED, f"{message}{suffix}")
     return RequestStep(DEPLOYING, condition, stalled=state == graph_status.FAILED, value=value)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
-from krm_fn.status import live_fields, replica_status
+from krm_fn.status import conditions, live_fields, replica_status
 from krm_fn.status.cached_request import RequestStep
 from krm_fn.status.conditions import StatusCondition
 from krm_fn.status.version_adapter import FAILED, PENDING, PROFILING, READY
@@ -156,8 +156,8 @@ def _without_job(request: CachedRequest) -> RequestStep:
     if request.generated:
         return _completed()
     name = request.job.name
-    stored = live_fields.condition(request.status, TYPE)
-    if stored.get("reason") in (RUNNING, COMPLETED, UNSUCCESSFUL) or request.state == PROFILING:
+    stored = conditions.find(request.status, TYPE)
+    if stored.reason in (RUNNING, COMPLETED, UNSUCCESSFUL) or request.state == PROFILING:
         return _failed(f'jobs.batch "{name}" not found', "; apply the rendered Job again, and profiling starts from the beginning")
     message = f"the Job {name} does not exist yet; apply it together with the request"
     return RequestStep(PENDING, StatusCondition(TYPE, False, WAITING, message))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import values
 from krm_fn.records import NamedTuple
-from krm_fn.status import conditions, live_fields, request_deployment, request_generation, request_profiling, version_adapter
+from krm_fn.status import conditions, request_deployment, request_generation, request_profiling, version_adapter
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, StatusCondition
 from krm_fn.status.version_adapter import SUCCEEDED, RequestProgress
 
@@ -100,13 +100,12 @@ def events(before: dict[str, Any], after: dict[str, Any]) -> Iterator[RequestEve
     if not before.get("state") and not before.get("phase"):
         yield RequestEvent(INITIALIZED, "DGDR initialized successfully")
     for type_ in STEPS:
-        old, new = (live_fields.condition(status, type_) for status in (before, after))
-        reason, message = values.text(new.get("reason")), values.text(new.get("message"))
-        if reason in _NORMAL_EVENTS and old.get("reason") != reason:
-            name, fixed = _NORMAL_EVENTS[reason]
-            yield RequestEvent(name, fixed or message)
-        elif reason in _WARNING_EVENTS and (old.get("reason"), old.get("message")) != (reason, message):
-            yield RequestEvent(_WARNING_EVENTS[reason], message, warning=True)
+        old, new = (conditions.find(status, type_) for status in (before, after))
+        if new.reason in _NORMAL_EVENTS and old.reason != new.reason:
+            name, message = _NORMAL_EVENTS[new.reason]
+            yield RequestEvent(name, message or new.message)
+        elif new.reason in _WARNING_EVENTS and (old.reason, old.message) != (new.reason, new.message):
+            yield RequestEvent(_WARNING_EVENTS[new.reason], new.message, warning=True)
 
 
 def _lifecycle(request: CachedRequest, inputs: RequestInputs, features: SyncFeatures) -> _Lifecycle:

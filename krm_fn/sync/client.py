@@ -145,10 +145,15 @@ class Client:
                 response.connection.transport.abort()  # a silent peer would not take part in the end of TLS
             response.close()
 
-    async def find(self, path: str) -> dict[str, Any] | None:
+    async def find(
+        self,
+        path: str,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - as in `request`
+    ) -> dict[str, Any] | None:
         """Reads the object at a path; None if the server does not know the path. Raises the errors of `request`."""
         try:
-            return await self.request("GET", path)
+            return await self.request("GET", path, timeout=timeout)
         except ApiError as error:
             if error.status != 404:
                 raise

@@ -10,8 +10,9 @@ import contextlib
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from krm_fn.kube import values
 from krm_fn.sync import timestamps
 from krm_fn.sync.access import ClusterError
 from krm_fn.sync.api_resources import ApiResource
@@ -41,6 +42,20 @@ _RELEASE_TIMEOUT = 2.0
 _LOG = logging.getLogger(__name__)
 
 
+class LeaseRecord(NamedTuple):
+    """The fields of a Lease that an election reads (client-go: LeaderElectionRecord). `duration` is in seconds."""
+
+    holder: str = ""
+    renew_time: str = ""
+    duration: float = 0.0
+
+
+def new_lease(namespace: str, name: str, spec: dict[str, Any]) -> Resource:
+    """Returns the object of a Lease."""
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+
+
 def abandon(reason: str) -> NoReturn:
     """Ends the process at once, so that nothing is written any more."""
     _LOG.error("%s; this process ends at once", reason)
@@ -58,7 +73,7 @@ class LeaderElector:
         self._identity = identity
         self._elected = elected
         self._lease: Resource | None = None
-        self._observed: tuple[Any, ...] = ()
+        self._observed = LeaseRecord()
         self._observed_time = 0.0  # monotonic time of the last observed change of the Lease
         self._renew_time: float | None = None  # monotonic time before the last renewal; None: not the leader
         self._last_problem = ""
@@ -94,7 +109,7 @@ class LeaderElector:
     async def _clear_holder(self) -> None:
         """Removes this replica from the Lease. Reads the Lease first: `run` may have been cancelled between a renewal and its answer."""
         lease = await self._read()
-        if lease is not None and self._observed[0] == self._identity:
+        if lease is not None and self._observed.holder == self._identity:
             await self._write(lease, "", 1)
             _LOG.info("released the Lease %s/%s", self._namespace, self._name)
 
@@ -112,7 +127,7 @@ class LeaderElector:
                 self._elected()
             return RETRY_PERIOD
         if self._renew_time is not None:
-            abandon(f"the Lease {self._namespace}/{self._name} went to {self._observed[0]!r}")
+            abandon(f"the Lease {self._namespace}/{self._name} went to {self._observed.holder!r}")
         return min(RETRY_PERIOD, max(0.0, self._expires() - time.monotonic()) + 0.01)
 
     async def _acquire_or_renew(self) -> bool:
@@ -148,13 +163,9 @@ class LeaderElector:
 
     async def _read(self) -> Resource | None:
         """Reads the Lease; None if it does not exist."""
-        try:
-            lease = await self._client.request("GET", LEASES.path(self._namespace, self._name), timeout=REQUEST_TIMEOUT)
-        except ApiError as error:
-            if error.status != 404:
-                raise
-            return None
-        self._observe(lease)
+        lease = await self._client.find(LEASES.path(self._namespace, self._name), timeout=REQUEST_TIMEOUT)
+        if lease is not None:
+            self._observe(lease)
         return lease
 
     async def _create(self) -> None:
@@ -166,8 +177,7 @@ class LeaderElector:
             "renewTime": now,
             "leaseTransitions": 0,
         }
-        metadata = {"name": self._name, "namespace": self._namespace}
-        body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+        body = new_lease(self._namespace, self._name, spec)
         self._observe(await self._client.request("POST", LEASES.path(self._namespace), body=body, timeout=REQUEST_TIMEOUT))
 
     async def _write(self, lease: Resource, holder: str, duration: int) -> Resource:
@@ -181,16 +191,17 @@ class LeaderElector:
 
     def _observe(self, lease: Resource) -> None:
         self._lease = lease
-        spec = lease.get("spec") or {}
-        observed = (spec.get("holderIdentity") or "", spec.get("renewTime"), spec.get("leaseDurationSeconds"))
+        spec = values.mapping(lease, "spec")
+        duration = float(spec.get("leaseDurationSeconds") or LEASE_DURATION)
+        observed = LeaseRecord(values.text(spec.get("holderIdentity")), values.text(spec.get("renewTime")), duration)
         if observed != self._observed:
             self._observed, self._observed_time = observed, time.monotonic()
 
     def _is_free(self) -> bool:
-        return self._observed[0] in {"", self._identity} or time.monotonic() >= self._expires()
+        return self._observed.holder in {"", self._identity} or time.monotonic() >= self._expires()
 
     def _expires(self) -> float:
-        return self._observed_time + float(self._observed[2] or LEASE_DURATION) if self._observed else 0.0
+        return self._observed_time + self._observed.duration
 
     def _report(self, problem: str) -> float:
         """Logs a problem once. Ends the process if it lasts too long for a leader."""

@@ -18,7 +18,7 @@ from krm_fn.sync import timestamps
 from krm_fn.sync.access import ClusterError
 from krm_fn.sync.client import ApiError
 from krm_fn.sync.informer import Store
-from krm_fn.sync.leader_election import LEASES
+from krm_fn.sync.leader_election import LEASES, new_lease
 from krm_fn.sync.reflector import Listener
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ class HeldNamespaces:
     async def _release(self, namespace: str, successor: bool) -> None:
         path = LEASES.path(namespace, NAME)
         try:
-            lease = await self._client.request("GET", path)
-            if not is_ours(read(lease).holder, self._installation):
+            lease = await self._client.find(path)
+            if lease is None or not is_ours(read(lease).holder, self._installation):
                 return
             if successor:
                 await self._put(lease, HANDOVER)
@@ -190,12 +190,11 @@ class HeldNamespaces:
 
     async def _write(self, namespace: str, duration: int) -> None:
         """Creates the Lease, or overwrites that of any holder, as the operator does."""
-        try:
-            lease = await self._client.request("GET", LEASES.path(namespace, NAME))
-        except ApiError as error:
-            if error.status != 404:
-                raise
-            await self._client.request("POST", LEASES.path(namespace), body=self._new(namespace, duration))
+        lease = await self._client.find(LEASES.path(namespace, NAME))
+        if lease is None:
+            spec = self._spec(duration)
+            body = new_lease(namespace, NAME, {**spec, "acquireTime": spec["renewTime"]})
+            await self._client.request("POST", LEASES.path(namespace), body=body)
         else:
             namespace_lease = read(lease)
             if not is_ours(namespace_lease.holder, self._installation) and time.time() <= namespace_lease.until:
@@ -208,11 +207,6 @@ class HeldNamespaces:
     async def _put(self, lease: Resource, duration: int) -> None:
         body = {**lease, "spec": {**(lease.get("spec") or {}), **self._spec(duration)}}
         await self._client.request("PUT", LEASES.path(lease["metadata"]["namespace"], NAME), body=body)
-
-    def _new(self, namespace: str, duration: int) -> Resource:
-        spec = self._spec(duration)
-        spec["acquireTime"] = spec["renewTime"]
-        return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": NAME, "namespace": namespace}, "spec": spec}
 
     def _spec(self, duration: int) -> dict[str, Any]:
         return {"holderIdentity": self._identity, "leaseDurationSeconds": duration, "renewTime": timestamps.now_micro()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status import live_fields, replica_scaling
+from krm_fn.status import conditions, replica_scaling
 from krm_fn.status.sync_features import SyncFeatures
 from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
@@ -107,7 +107,7 @@ QUIET = [
 @pytest.mark.parametrize(("live", "owner", "features"), [row[1:] for row in QUIET], ids=[row[0] for row in QUIET])
 def test_an_adapter_that_nobody_scales_is_ready(live, owner, features):
     written = status(adapter("Decode", 2), index(*live), owner, features)
-    assert live_fields.condition(written, "Ready")["status"] == "True"
+    assert conditions.find(written, "Ready").is_true
 
 
 def test_the_adapter_of_a_graph_that_others_manage_keeps_its_status():

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import values
-from krm_fn.status import live_fields, replica_status
+from krm_fn.status import conditions, live_fields, replica_status
 from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, WorkloadFailure
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
+    from krm_fn.status.conditions import ObservedCondition
 
 _TEMPLATE = ("spec", "template", "metadata")
 _COUNTS = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
@@ -34,7 +35,7 @@ class DeploymentReader(StatusReader):
         spec, status = values.mapping(resource, "spec"), values.mapping(resource, "status")
         result = self.common(resource)
         counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in _COUNTS))
-        available = live_fields.condition(status, "Available")
+        available = conditions.find(status, "Available")
         unprocessed = replica_status.unprocessed(result._replace(observed=result.observed or 0))
         problem = ""
         if spec.get("paused") is True:
@@ -52,13 +53,13 @@ class DeploymentReader(StatusReader):
             problem=problem,
             updating=bool(unprocessed) or counts.updated < result.desired or counts.replicas > counts.updated,
             failure=failure,
-            since=live_fields.transition_time(available) if (available.get("status") == "True") is not bool(problem) else "",
+            since=available.since if available.is_true is not bool(problem) else "",
             selector=_selector(values.mapping(spec, "selector", "matchLabels")),
             templates=(replica_status.template(values.mapping(resource, *_TEMPLATE), _TEMPLATE),),
         )
 
 
-def _problem(status: ReplicaStatus, counts: ReplicaCounts, available: dict[str, Any]) -> str:
+def _problem(status: ReplicaStatus, counts: ReplicaCounts, available: ObservedCondition) -> str:
     """Returns the first check that fails, in the order of the operator."""
     if counts.updated < status.desired:
         return f"desired={status.desired}, updated={counts.updated}"
@@ -66,21 +67,21 @@ def _problem(status: ReplicaStatus, counts: ReplicaCounts, available: dict[str, 
         return f"desired={status.desired}, available={counts.available}"
     if counts.replicas != status.desired:
         return f"performing rolling update: desired={status.desired}, replicas={counts.replicas}"
-    return "" if available.get("status") == "True" else "condition Available is not True"
+    return "" if available.is_true else "condition Available is not True"
 
 
 def _rejected_pods(status: dict[str, Any]) -> str:
     """Explains why the controller cannot create pods, such as an exceeded quota; empty if it can."""
-    condition = live_fields.condition(status, "ReplicaFailure")
-    return values.text(condition.get("message")) if condition.get("status") == "True" else ""
+    condition = conditions.find(status, "ReplicaFailure")
+    return condition.message if condition.is_true else ""
 
 
 def _failure(status: dict[str, Any]) -> WorkloadFailure | None:
     """Returns the failure of an update that made no progress in time."""
-    progressing = live_fields.condition(status, "Progressing")
-    if progressing.get("status") != "False" or progressing.get("reason") != DEADLINE:
+    progressing = conditions.find(status, "Progressing")
+    if progressing.status != "False" or progressing.reason != DEADLINE:
         return None
-    return WorkloadFailure(DEADLINE, _rejected_pods(status) or values.text(progressing.get("message")).rstrip("."))
+    return WorkloadFailure(DEADLINE, _rejected_pods(status) or progressing.message.rstrip("."))
 
 
 def _selector(match_labels: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn.kube import names, values
-from krm_fn.status import live_fields, replica_status
+from krm_fn.status import conditions, live_fields, replica_status
 from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ class LeaderWorkerSetReader(StatusReader):
         status = values.mapping(resource, "status")
         result = self.common(resource)
         counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in ("replicas", "updatedReplicas", "readyReplicas")))
-        available = live_fields.condition(status, "Available")
+        available = conditions.find(status, "Available")
         problem = _problem(result, counts)
-        if not problem and result.desired and available.get("status") != "True":
+        if not problem and result.desired and not available.is_true:
             problem = "condition Available is not True"
-        rolling = live_fields.condition(status, "UpdateInProgress").get("status") == "True"
+        rolling = conditions.find(status, "UpdateInProgress").is_true
         outdated = result.observed is not None and counts.updated != result.desired
         return result._replace(
             counts=counts,
             ready=not problem,
             problem=problem,
             updating=bool(replica_status.unprocessed(result)) or rolling or outdated,
-            since=live_fields.transition_time(available) if (available.get("status") == "True") is not bool(problem) else "",
+            since=available.since if available.is_true is not bool(problem) else "",
             selector=values.text(status.get("hpaPodSelector")),
             templates=tuple(replica_status.template(values.mapping(resource, *path), path) for path in _TEMPLATES),
         )

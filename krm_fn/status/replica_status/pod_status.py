@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import report
 from krm_fn.kube import labels, values
-from krm_fn.status import live_fields
+from krm_fn.status import conditions, live_fields
 from krm_fn.status.replica_status import ReplicaStatus, StatusReader, WorkerPod, WorkloadFailure
 
 if TYPE_CHECKING:
@@ -46,18 +46,18 @@ class PodReader(StatusReader):
     def read(self, resource: Resource) -> ReplicaStatus:
         """Reads one pod. Its condition Ready shows readiness. A pod that is being deleted has no problem."""
         status = values.mapping(resource, "status")
-        ready = live_fields.condition(status, "Ready")
+        ready = conditions.find(status, "Ready")
         metadata = values.mapping(resource, "metadata")
-        failure = None if ready.get("status") == "True" or "deletionTimestamp" in metadata else _failure(status)
+        failure = None if ready.is_true or "deletionTimestamp" in metadata else _failure(status)
         problem = f"{failure.reason}: {failure.message}" if failure else ""
-        if not problem and ready.get("status") != "True" and "deletionTimestamp" not in metadata:
+        if not problem and not ready.is_true and "deletionTimestamp" not in metadata:
             problem = _delay(status)
         return self.common(resource)._replace(
-            ready=ready.get("status") == "True",
+            ready=ready.is_true,
             problem=problem,
             failure=failure,
             last_message=_last_line(status) if problem else "",
-            since=live_fields.transition_time(ready) or values.text(metadata.get("creationTimestamp")),
+            since=ready.since or values.text(metadata.get("creationTimestamp")),
             family=live_fields.label(resource, labels.GRAPH),
             member=live_fields.label(resource, labels.COMPONENT),
             worker=_worker(resource, status),
@@ -119,9 +119,9 @@ def _last_line(status: dict[str, Any]) -> str:
 
 def _delay(status: dict[str, Any]) -> str:
     """Describes the cause of a delay that may end by itself: no node, or a container that is started again."""
-    scheduled = live_fields.condition(status, "PodScheduled")
-    if scheduled.get("status") == "False":
-        return _with_reason(values.text(scheduled.get("reason")) or "Unschedulable", values.text(scheduled.get("message")))
+    scheduled = conditions.find(status, "PodScheduled")
+    if scheduled.status == "False":
+        return _with_reason(scheduled.reason or "Unschedulable", scheduled.message)
     if status.get("phase") == "Failed":
         return _with_reason(values.text(status.get("reason")) or "Failed", values.text(status.get("message")))
     for container in _containers(status):

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, values
-from krm_fn.status import conditions, graph_status, live_fields
+from krm_fn.status import conditions, graph_status
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller
 from krm_fn.sync.event_recorder import NORMAL, WARNING
@@ -64,15 +64,15 @@ class GraphController(Controller):
     def _report_state(self, key: ObjectKey, entry: StoredObject[CachedObject], desired: dict[str, Any]) -> None:
         """Records a change of the state as an event. The first status is not a change, except to a final state."""
         before, after = entry.value.status.get("state"), desired["state"]
-        ready = live_fields.condition(desired, conditions.READY)
+        ready = conditions.find(desired, conditions.READY)
         _LOG.debug("status written", extra=logs.about(namespace=key.namespace, name=key.name, state=after))
         if before == after or (after == graph_status.PENDING and not before):
             return
-        _LOG.info("state %s: %s", after, ready.get("message"), extra=logs.about(namespace=key.namespace, name=key.name))
-        stalled = live_fields.condition(desired, conditions.STALLED)
-        reasons = {graph_status.SUCCESSFUL: "Ready", graph_status.FAILED: stalled.get("reason") or "Failed"}
+        _LOG.info("state %s: %s", after, ready.message, extra=logs.about(namespace=key.namespace, name=key.name))
+        stalled = conditions.find(desired, conditions.STALLED)
+        reasons = {graph_status.SUCCESSFUL: "Ready", graph_status.FAILED: stalled.reason or "Failed"}
         type_ = NORMAL if after == graph_status.SUCCESSFUL else WARNING
-        message = str(ready.get("message") or after)
+        message = ready.message or after
         self.context.events.record(self.kind, key, entry.uid, type_, reasons.get(after, "NotReady"), message)
 
 
@@ -84,7 +84,7 @@ class ComponentController(Controller):
 
     def state(self, value: CachedObject) -> str:
         """Returns `ready` or `not_ready`, as in the operator's metrics."""
-        return "ready" if live_fields.condition(value.status, conditions.AVAILABLE).get("status") == "True" else "not_ready"
+        return "ready" if conditions.find(value.status, conditions.AVAILABLE).is_true else "not_ready"
 
     async def reconcile(self, key: ObjectKey) -> float | None:
         """Writes the status of one component."""

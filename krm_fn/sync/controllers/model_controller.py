@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krm_fn.kube import labels
 from krm_fn.loader.worker_api import Adapter
 from krm_fn.schema import rule_messages
-from krm_fn.status import cached_model, live_fields, model_endpoints, model_status
+from krm_fn.status import cached_model, conditions, model_endpoints, model_status
 from krm_fn.status.cached_model import AdapterLoads
 from krm_fn.sync import timestamps
 from krm_fn.sync.api_resources import ApiResource
@@ -58,7 +58,7 @@ class ModelController(Controller):
 
     def state(self, value: CachedModel) -> str:
         """Returns `ready` or `not_ready`, by the operator's condition."""
-        return "ready" if live_fields.condition(value.status, cached_model.ENDPOINTS_READY).get("status") == "True" else "not_ready"
+        return "ready" if conditions.find(value.status, cached_model.ENDPOINTS_READY).is_true else "not_ready"
 
     async def reconcile(self, key: ObjectKey) -> float | None:
         """Sets where the adapter of one model must be loaded, and writes the status of the model."""

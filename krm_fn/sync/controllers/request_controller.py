@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krm_fn.kube import labels, names
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.status import cached_request, live_fields, request_deployment, request_profiling, request_status
+from krm_fn.status import cached_request, conditions, request_deployment, request_profiling, request_status
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.cached_request import RequestInputs
 from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
@@ -219,7 +219,7 @@ def _request_of(key: ObjectKey, prefix: str) -> Iterator[ObjectKey]:
 
 def _is_due(desired: dict[str, Any]) -> bool:
     """True if the graph must be applied now."""
-    return live_fields.condition(desired, request_deployment.TYPE).get("reason") == request_deployment.APPLYING
+    return conditions.find(desired, request_deployment.TYPE).reason == request_deployment.APPLYING
 
 
 CONTROLLERS = {"requests": RequestController}

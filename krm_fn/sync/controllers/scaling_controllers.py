@@ -108,7 +108,7 @@ class AdapterController(Controller):
 
     def _record_rejection(self, entry: StoredObject[CachedObject], desired: dict[str, Any], readiness: AdapterReadiness | None) -> None:
         """Records a rejection once, and not again while the condition has the same message."""
-        before, after = (live_fields.condition(status, conditions.READY).get("message") for status in (entry.value.status, desired))
+        before, after = (conditions.find(status, conditions.READY).message for status in (entry.value.status, desired))
         if readiness is not None and readiness.reason == replica_scaling.REJECTED and before != after:
             self.record_event(entry, replica_scaling.REJECTED, readiness.message, warning=True)
 
