@@ -152,7 +152,7 @@ def _graph_problem(graph: Document, errors: list[Result], text: str) -> str:
 
 
 def _is_usable(resource: Resource) -> bool:
-    """True for a ConfigMap that a cluster can hold."""
+    """Returns True for a ConfigMap that a cluster can hold."""
     metadata = resource.get("metadata")
     named = isinstance(metadata, dict) and bool(values.text(metadata.get("name")))
     is_config_map = (resource.get("apiVersion"), resource.get("kind")) == ("v1", "ConfigMap")
@@ -170,7 +170,7 @@ def _kind(document: Document) -> str:
 
 
 def _is_about(finding: Result, document: Document, text: str) -> bool:
-    """True if a finding is about this document of the text."""
+    """Returns True if a finding is about this document of the text."""
     return document.line <= finding.line <= document.line + text.count("\n", document.start, document.end)
 
 

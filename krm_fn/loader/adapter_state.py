@@ -35,13 +35,13 @@ class Limits(NamedTuple):
     batch: float = 30.0
     """The requests of a model that begin together end within this time."""
     retry: float = 30.0
-    """The delay before a failed request is repeated. It doubles with each further failure, up to `longest_retry`."""
+    """Returns the delay before a failed request is repeated. It doubles with each further failure, up to `longest_retry`."""
     longest_retry: float = 300.0
     removal: float = 60.0
     """The longest time in which the adapter of a deleted model is unloaded."""
 
     def delay(self, failures: int) -> float:
-        """The delay before the next request, after this number of failures in a row."""
+        """Returns the delay before the next request, after this number of failures in a row."""
         return min(self.retry * 2.0 ** min(failures - 1, 16), self.longest_retry)
 
 
@@ -95,7 +95,7 @@ class AdapterState:
         self.tried, self.problem, self.failures, self.refusals, self.due = False, "", 0, 0, 0.0
 
     def next_request(self, desired: Adapter | None, names_in_use: frozenset[str]) -> AdapterRequest | None:
-        """The next request; None if the endpoint has the desired state. `names_in_use` are the adapter names of other models.
+        """Returns the next request; None if the endpoint has the desired state. `names_in_use` are the adapter names of other models.
 
         A worker that has an adapter does not load another one of the same name. So the old adapter is unloaded first.
         """
@@ -109,7 +109,7 @@ class AdapterState:
         return None
 
     def load_status(self, desired: Adapter | None) -> AdapterLoad:
-        """The status of the desired adapter on this endpoint."""
+        """Returns the status of the desired adapter on this endpoint."""
         if not self.tried and self.endpoint.until > monotonic():
             return AdapterLoad(tried=True, problem=self.endpoint.problem)
         loaded = self.trusted or (desired is not None and self.loaded == desired)
@@ -188,7 +188,7 @@ class ModelState:
             adapter.task.cancel()
 
     def accepts_request(self, now: float, limits: Limits) -> bool:
-        """True if one more request of this model may begin now."""
+        """Returns True if one more request of this model may begin now."""
         late = self.running and self._is_late(now, limits)
         return not self.paused and not late and self.running < limits.requests_of_model
 
@@ -223,5 +223,5 @@ class ModelState:
             self.remove_endpoint(endpoint)
 
     def _is_late(self, now: float, limits: Limits) -> bool:
-        """True if a request that begins now could end after the batch."""
+        """Returns True if a request that begins now could end after the batch."""
         return now - self.began > limits.batch - limits.request

@@ -114,7 +114,7 @@ class LoraLoader:
             self._models.pop(key).clear()
 
     def load_statuses(self, key: ObjectKey) -> dict[WorkerEndpoint, AdapterLoad]:
-        """The status of a model's adapter on each endpoint."""
+        """Returns the status of a model's adapter on each endpoint."""
         model = self._models.get(key)
         return {endpoint: state.load_status(model.desired) for endpoint, state in model.adapters.items()} if model else {}
 

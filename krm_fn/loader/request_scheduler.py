@@ -132,7 +132,7 @@ class RequestScheduler:
         return None
 
     def _due(self, key: ObjectKey, model: ModelState, now: float) -> Iterator[_ScheduledRequest]:
-        """The requests of one model that may begin now."""
+        """Yields the requests of one model that may begin now."""
         for endpoint in list(model.pending):
             adapter = model.adapters[endpoint]
             request = adapter.next_request(model.desired, model.names_in_use)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BODY_LIMIT = 64 * 2**10
 """The longest answer, in bytes."""
-_SHOWN = 200
+_EXCERPT = 200
 """Characters of an answer in a message."""
 
 
@@ -87,7 +87,7 @@ class WorkerApi:
         except TimeoutError:
             raise WorkerError("timeout", f"{action} LoRA: no answer within {self._timeout:g} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise WorkerError("error", f"failed to call {action} LoRA endpoint: {_readable(_message(error), adapter)}") from error
+            raise WorkerError("error", f"failed to call {action} LoRA endpoint: {_excerpt(_message(error), adapter)}") from error
         if action == "unload" and answer.status == 404:
             return
         if problem := answer.problem(adapter):
@@ -100,18 +100,18 @@ class _WorkerAnswer(NamedTuple):
     body: bytes
 
     def problem(self, adapter: Adapter) -> str:
-        """The reason why the request failed; empty after a success."""
+        """Returns the reason why the request failed; empty after a success."""
         if len(self.body) > BODY_LIMIT:
             return f"the answer is longer than {BODY_LIMIT // 1024} KiB, so this is not a worker of Dynamo"
         if self.type == "text/html" or self.body.lstrip()[:1] == b"<":
             return "the answer is an HTML page, so this is not a worker of Dynamo"
         if 300 <= self.status < 400:
             return "redirects are not followed"
-        return "" if self.status < 300 else _readable(self.body.decode(errors="replace"), adapter) or "no message"
+        return "" if self.status < 300 else _excerpt(self.body.decode(errors="replace"), adapter) or "no message"
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
-    """The answer, or its beginning if it is too long."""
+    """Reads the answer, or its beginning if it is too long."""
     body = b""
     while len(body) <= BODY_LIMIT and (part := await response.content.read(BODY_LIMIT)):
         body += part
@@ -119,14 +119,14 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _message(error: Exception) -> str:
-    """The text of an error. The texts of aiohttp about a connection repeat the address."""
+    """Returns the text of an error. The texts of aiohttp about a connection repeat the address."""
     if isinstance(error, aiohttp.ClientConnectorError) and error.os_error.errno:
         return os.strerror(error.os_error.errno)
     return str(error) or type(error).__name__
 
 
-def _readable(text: str, adapter: Adapter) -> str:
-    """The beginning of a text in one line, without the adapter's URI: fewer people may read models than statuses and events."""
+def _excerpt(text: str, adapter: Adapter) -> str:
+    """Returns the beginning of a text in one line, without the adapter's URI: fewer people may read models than statuses and events."""
     line = " ".join(text.replace(adapter.uri, "the source").split()) if adapter.uri else " ".join(text.split())
-    shown = "".join(letter if letter.isprintable() else "?" for letter in line[: _SHOWN + 1])
-    return shown if len(line) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    shown = "".join(letter if letter.isprintable() else "?" for letter in line[: _EXCERPT + 1])
+    return shown if len(line) <= _EXCERPT else f"{shown[:_EXCERPT]}…"

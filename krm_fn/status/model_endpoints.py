@@ -122,7 +122,7 @@ def worker_at(pod: ReplicaStatus, address: str) -> WorkerEndpoint | None:
 
 
 def still_runs(worker: WorkerEndpoint, namespace: str, index: WorkloadIndex) -> bool:
-    """True if the pod still runs at this endpoint."""
+    """Returns True if the pod still runs at this endpoint."""
     pod = index.single(_pod(namespace, worker.pod))
     return pod is not None and worker_at(pod, worker.address) == worker
 

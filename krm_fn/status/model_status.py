@@ -110,7 +110,7 @@ def model_readiness(
 
 
 def is_loadable(model: CachedModel, base_models: BaseModelIndex) -> bool:
-    """True if the adapter of this model may be loaded: its spec is valid, and its base model and its name are not contested."""
+    """Returns True if the adapter of this model may be loaded: its spec is valid, and its base model and its name are not contested."""
     if not model.lora or cached_model.problem(model) or base_models.hash_collision(model)[0]:
         return False
     return _conflict(model, base_models) is None

@@ -68,7 +68,7 @@ def scale_requests(
 
 
 def is_contested(graph: CachedObject, index: WorkloadIndex) -> bool:
-    """True if another graph lists one of the workloads, too."""
+    """Returns True if another graph lists one of the workloads, too."""
     return any(other != graph.key for key in graph.workloads for other in index.listed_by(key))
 
 
@@ -230,7 +230,7 @@ def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | 
 
 
 def _set_in_git(adapter: CachedObject, replicas: int) -> AdapterReadiness:
-    """A render writes these replicas into LeaderWorkerSets, or makes a set for each replica, so the syncer cannot add one."""
+    """Reports that replicas change in Git only: a render writes them into LeaderWorkerSets, or makes a set for each replica."""
     component = adapter.component
     message = f"service {component} has {replicas} replicas in LeaderWorkerSets, and only a render can change that"
     if adapter.replicas == replicas:

@@ -60,7 +60,7 @@ def _undeployed(request: CachedRequest, key: ObjectKey | None, inputs: RequestIn
 
 
 def _is_incomplete(request: CachedRequest, graph: CachedObject, features: SyncFeatures) -> bool:
-    """True while the syncer applies the graph: it writes the annotation `workloads` last."""
+    """Returns True while the syncer applies the graph: it writes the annotation `workloads` last."""
     return features.auto_apply and graph.request == request.key and graph.entries is None and not graph.problem
 
 

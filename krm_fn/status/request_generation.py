@@ -84,7 +84,7 @@ def _generated(request: CachedRequest, graph: Resource, notes: list[str]) -> Req
 
 
 def _is_profiled(request: CachedRequest, inputs: RequestInputs, output: ProfilerOutput) -> bool:
-    """True if the output can be that of the Job or of the present settings. An output without a hash counts."""
+    """Returns True if the output can be that of the Job or of the present settings. An output without a hash counts."""
     job = inputs.job
     hashes = [request.profile_hash, job.profile_hash if job and request_profiling.is_ours(request, job) else ""]
     return not output.profile_hash or not any(hashes) or output.profile_hash in hashes

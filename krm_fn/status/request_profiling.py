@@ -108,12 +108,12 @@ def step(request: CachedRequest, inputs: RequestInputs) -> RequestStep:
 
 
 def is_ours(request: CachedRequest, job: ProfilingJob) -> bool:
-    """True if a Job of the right name is the Job of this request."""
+    """Returns True if a Job of the right name is the Job of this request."""
     return job.request == request.key.name
 
 
 def changed(request: CachedRequest, inputs: RequestInputs) -> bool:
-    """True if other settings were profiled than the request has now."""
+    """Returns True if other settings were profiled than the request has now."""
     job, output = inputs.job, inputs.output
     profiled = output.profile_hash if output else ""
     if profiled != request.profile_hash and job and is_ours(request, job):
@@ -135,7 +135,7 @@ def rejection(request: CachedRequest, inputs: RequestInputs, state: str, *, begu
 
 
 def _is_newer(job: ProfilingJob, request: CachedRequest, output: ProfilerOutput | None) -> bool:
-    """True if the Job has the settings of the request, and the output is of other settings: the Job exists to profile again."""
+    """Returns True if the Job has the settings of the request, and the output is of other settings: the Job exists to profile again."""
     return bool(output and output.profile_hash and request.profile_hash) and job.profile_hash == request.profile_hash
 
 
@@ -199,7 +199,7 @@ def _pod_failure(resource: Resource) -> str:
 
 
 def _shows_log(resource: Resource) -> bool:
-    """True if the message of the profiler may be a part of its log, which fewer people may read than the status of a request."""
+    """Returns True if the message of the profiler may be a part of its log, which fewer people may read than the status of a request."""
     spec = values.mapping(resource, "spec")
     containers = [*values.objects(spec.get("initContainers")), *values.objects(spec.get("containers"))]
     return any(container.get("name") == _PROFILER and container.get("terminationMessagePolicy") == _LOGS for container in containers)

@@ -58,7 +58,7 @@ def restart_id(graph: CachedObject) -> str:
 
 
 def is_parallel(graph: CachedObject) -> bool:
-    """True if all components restart at once."""
+    """Returns True if all components restart at once."""
     return values.mapping(graph.restart, "strategy").get("type") == _PARALLEL
 
 
@@ -102,7 +102,7 @@ def _state(id_: str, in_progress: list[str]) -> dict[str, Any]:
 
 
 def _restarted(graph: CachedObject, component: str, id_: str, index: WorkloadIndex) -> bool:
-    """True if all workloads of a component are ready, and all their pod templates carry the restart."""
+    """Returns True if all workloads of a component are ready, and all their pod templates carry the restart."""
     keys = [workload_key(entry, graph.key.namespace) for entry in graph.entries or () if entry.service == component]
     return all(_is_restarted(index.get(key), component, id_, index) for key in keys)
 

@@ -247,7 +247,7 @@ def _transport(request: str) -> Iterator[None]:
 
 
 def _encoded(body: Any) -> bytes:
-    """A JSON value as JSON that is YAML too. The API server reads the body of a server-side apply as YAML.
+    """Writes a JSON value as JSON that is YAML too. The API server reads the body of a server-side apply as YAML.
 
     YAML does not have JSON's pairs of escapes for characters such as emoji, so these are written as they are. All others are escaped,
     because YAML refuses some of them.
@@ -274,7 +274,7 @@ def _json_or_text(text: bytes) -> Any:
 
 
 def _seconds(value: object) -> float | None:
-    """A delay in seconds; None for an HTTP date and other texts."""
+    """Parses a delay in seconds; None for an HTTP date and other texts."""
     text = str(value if value is not None else "")
     return min(float(text), LONGEST_WAIT) if text.isascii() and text.isdigit() else None
 

@@ -173,7 +173,7 @@ def _require_shareable(live: Resource, desired: Resource) -> None:
 
 
 def _covers(live: Any, desired: Any) -> bool:
-    """True if an object has all fields of another one. The server may have added fields."""
+    """Returns True if an object has all fields of another one. The server may have added fields."""
     if isinstance(desired, dict):
         fields = live if isinstance(live, dict) else {}
         return all(_covers(fields.get(key), value) for key, value in desired.items())
@@ -187,7 +187,7 @@ def _complete(live: Resource) -> bool:
 
 
 def _same_request(live: Resource, graph: Resource) -> bool:
-    """True if a graph in the cluster comes from the same request."""
+    """Returns True if a graph in the cluster comes from the same request."""
     return all(labels.of(live).get(label) == labels.of(graph).get(label) for label in _REQUEST_LABELS)
 
 

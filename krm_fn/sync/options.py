@@ -31,7 +31,7 @@ class Shard(NamedTuple):
         return f"{self.number}/{self.total}"
 
     def owns(self, namespace: str) -> bool:
-        """True if this shard serves the namespace. Each namespace belongs to exactly one shard, in every process and on every machine."""
+        """Returns True if this shard serves the namespace. Each namespace has exactly one shard, in every process and on every machine."""
         return int(digest.hexadecimal(namespace)[:15], 16) % self.total == self.number - 1
 
     @property

@@ -63,7 +63,7 @@ class TemplateStatus(NamedTuple):
     """The pods in one replica of the clique's scaling group."""
 
     def serves(self, service: str) -> bool:
-        """True if pods of a service are made from this template."""
+        """Returns True if pods of a service are made from this template."""
         return self.service in ("", service)
 
 

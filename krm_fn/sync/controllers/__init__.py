@@ -90,7 +90,7 @@ class Controller:
 
     @classmethod
     def enabled(cls, features: SyncFeatures) -> bool:  # noqa: ARG003 - a hook's neutral answer needs no features
-        """True if this controller has work with these features."""
+        """Returns True if this controller has work with these features."""
         return True
 
     @classmethod

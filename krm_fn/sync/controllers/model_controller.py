@@ -106,7 +106,7 @@ class ModelController(Controller):
         return AdapterLoads(loader.load_statuses(model.key), self._settled(model.key, complete=len(workers) == len(endpoints)))
 
     def _settled(self, key: ObjectKey, *, complete: bool) -> bool:
-        """True if each endpoint has its pod, or if one had none for long enough."""
+        """Returns True if each endpoint has its pod, or if one had none for long enough."""
         if complete:
             self._incomplete.pop(key, None)
             return True

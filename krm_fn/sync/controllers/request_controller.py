@@ -218,7 +218,7 @@ def _request_of(key: ObjectKey, prefix: str) -> Iterator[ObjectKey]:
 
 
 def _is_due(desired: dict[str, Any]) -> bool:
-    """True if the graph must be applied now."""
+    """Returns True if the graph must be applied now."""
     return conditions.find(desired, request_deployment.TYPE).reason == request_deployment.APPLYING
 
 
