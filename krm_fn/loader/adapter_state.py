@@ -35,7 +35,7 @@ class Limits(NamedTuple):
     batch: float = 30.0
     """The requests of a model that begin together end within this time."""
     retry: float = 30.0
-    """Returns the delay before a failed request is repeated. It doubles with each further failure, up to `longest_retry`."""
+    """The delay before a failed request is repeated. It doubles with each further failure, up to `longest_retry`."""
     longest_retry: float = 300.0
     removal: float = 60.0
     """The longest time in which the adapter of a deleted model is unloaded."""
