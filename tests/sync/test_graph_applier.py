@@ -268,7 +268,7 @@ async def test_a_graph_that_is_deleted_in_between_is_tried_again(again, fragile,
         if again:
             there.put({**made.graph, "metadata": {"name": "chat", "namespace": namespace, "labels": labels.of(made.graph)}})
         with pytest.raises(Retry):
-            await there.applier._finish(made.graph, live)
+            await there.applier._write_annotation(made.graph, live)
         assert (there.get(made.graph) is not None) is again
 
 

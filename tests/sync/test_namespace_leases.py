@@ -166,7 +166,7 @@ async def test_our_marker_is_valid_from_the_first_moment(fragile):
         spec = held(fragile, "marker-own")
         assert (spec["holderIdentity"], spec["leaseDurationSeconds"]) == (f"krm-fn {krm_fn.__version__} {OURS}", 30)
         assert time.time() <= namespace_leases.read({"spec": spec}).until
-        await eventually(lambda: bool(own._holds))
+        await eventually(lambda: bool(own._acquired))
         await own.release(successor=False)
         assert held(fragile, "marker-own") is None
 
@@ -198,7 +198,7 @@ async def test_a_marker_of_another_is_taken_as_the_reference_does_and_said(fragi
 @runs
 async def test_a_marker_that_went_to_another_is_not_given_up(fragile):
     async with holding(fragile, "marker-lost") as (own, task):
-        await eventually(lambda: bool(own._holds))
+        await eventually(lambda: bool(own._acquired))
         task.cancel()
         put(fragile, "marker-lost")
         await own.release(successor=False)
@@ -210,7 +210,7 @@ async def test_a_marker_that_went_to_another_is_not_given_up(fragile):
 async def test_a_leader_leaves_its_marker_to_the_next_leader(fragile):
     """Without a gap: a cluster-wide operator would work in it. Without a next leader the marker expires soon."""
     async with holding(fragile, "marker-left") as (own, task):
-        await eventually(lambda: bool(own._holds))
+        await eventually(lambda: bool(own._acquired))
         task.cancel()
         await own.release(successor=True)
         assert held(fragile, "marker-left")["leaseDurationSeconds"] == namespace_leases.HANDOVER
