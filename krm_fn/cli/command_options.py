@@ -136,7 +136,7 @@ def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 def code(text: str) -> str:
     """A code in upper case. Raises click.BadParameter if the code does not exist."""
-    if text.upper() not in codes.pages():
+    if text.upper() not in codes.names():
         raise click.BadParameter(f"{text!r} is not the code of a finding, such as DYN021.")
     return text.upper()
 

@@ -42,7 +42,7 @@ class _Topic(click.Path):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Codes that begin with the incomplete word. If there is none, files and folders."""
-        items = [CompletionItem(code) for code in codes.pages() if incomplete and code.startswith(incomplete.upper())]
+        items = [CompletionItem(code) for code in codes.names() if incomplete and code.startswith(incomplete.upper())]
         return items or super().shell_complete(ctx, param, incomplete)
 
 

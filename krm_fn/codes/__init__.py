@@ -1,20 +1,20 @@
 """The codes of findings. Each code has a page: a title, the meaning, and the fix.
 
-The pages are those of docs/errors, of `krm-fn explain` and of SARIF rules. The files in `texts/` hold them; a render never reads them. The
-meaning of a code never changes, and no code is used again: DYN055 (requests are expanded) and DYN165 (the rank of a follower can be
+The pages are those of docs/errors, of `krm-fn explain` and of SARIF rules. The files in `texts/` contain them; a render never reads them.
+The meaning of a code never changes, and no code is used again: DYN055 (requests are expanded) and DYN165 (the rank of a follower can be
 computed everywhere) are retired.
 
-The ranges: 001-019 reading ResourceLists and files, 020-029 and 080 the schema, 030-039 older forms, 040-049 the configuration, 050-059 and
-081-089 items, 060-069 layers, 070-079 files of the commands, 100-199 graphs, models and requests, 200-299 pods, 300-399 notes, 400-408
-changes, 409-414 conversion, 415-424 worker revisions and the configuration of an operator, 425-449 pods, nodes and Grove under newer
-releases, 450-489 rules of newer releases, 500-509 explain, 510-529 comparisons of two states, 530-549 forecasts, 550-554 diagrams,
-555-564 images, 565-579 exports of a cluster and adoption.
+The ranges: 001-019 reading ResourceLists and files, 020-029 and 080 the schema, 030-039 deprecated kinds and fields, 040-049 the
+configuration, 050-059 and 081-089 items, 060-069 later build layers, 070-079 files of the commands, 100-199 graphs, models and requests,
+200-299 pods, 300-399 notes, 400-408 changes, 409-414 conversion, 415-424 worker revisions and the configuration of an operator, 425-449
+pods, nodes and Grove under Dynamo 1.5, 450-489 rules of Dynamo 1.5, 500-509 explain, 510-529 comparisons of two states, 530-549 forecasts,
+550-554 diagrams, 555-564 images, 565-579 exports of a cluster and adoption.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 from krm_fn.yamlio import reader
@@ -35,13 +35,28 @@ class Page(NamedTuple):
     right: str = ""
 
 
+def names() -> list[str]:
+    """Returns all codes in their order."""
+    return list(_sections())
+
+
 @cache
+def page(code: str) -> Page:
+    """Returns the page of a code. Only its section is parsed. Raises KeyError if the code does not exist."""
+    return Page(**reader.read(_sections()[code])[0][0].value[code])
+
+
 def pages() -> dict[str, Page]:
     """Returns all pages by code, in the order of the codes."""
-    folder = resources.files(__name__) / "texts"
-    texts = [file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".yaml")]
-    parts = [document.value for text in texts for document in reader.read(text)[0]]
-    return dict(sorted((code, Page(**page)) for part in parts for code, page in part.items()))
+    return {code: page(code) for code in names()}
+
+
+@cache
+def _sections() -> dict[str, str]:
+    """The YAML of each page by code. A section begins with its code in the first column of a line."""
+    texts = [file.read_text("utf-8") for file in Path(__file__).with_name("texts").glob("*.yaml")]
+    sections = [f"DYN{section}" for text in texts for section in f"\n{text}".split("\nDYN")[1:]]
+    return {section.partition(":")[0]: section for section in sorted(sections)}
 
 
 def url(code: str) -> str:
@@ -50,14 +65,13 @@ def url(code: str) -> str:
 
 
 def plain(code: str) -> str:
-    """Returns the page in a few sentences."""
-    page = pages()[code]
-    return f"{page.means} {page.fix}"
+    """Returns the meaning and the fix of a code in a few sentences."""
+    return f"{page(code).means} {page(code).fix}"
 
 
 def markdown(code: str) -> str:
-    """Returns the whole page."""
-    page = pages()[code]
-    examples = [f"```yaml\n{text}```" for text in (page.wrong, page.right) if text]
-    sections = [f"# {code}: {page.title}", page.means, "## Fix", page.fix, "\n\nbecomes\n\n".join(examples)]
+    """Returns the whole page of a code as Markdown."""
+    title, means, fix, *yaml = page(code)
+    examples = [f"```yaml\n{text}```" for text in yaml if text]
+    sections = [f"# {code}: {title}", means, "## Fix", fix, "\n\nbecomes\n\n".join(examples)]
     return "\n\n".join(sections).rstrip() + "\n"

@@ -11,6 +11,7 @@ import yaml
 from krm_fn import codes, expand
 from krm_fn.files import sources
 from krm_fn.rules import updates
+from krm_fn.yamlio import reader
 
 GRAPH = "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {name: chat, namespace: demo}\nspec:\n"
 NO_SERVICES = "  services: {Frontend: {componentType: frontend}}\n"
@@ -32,6 +33,27 @@ def test_a_page_says_in_sentences_what_it_means_and_how_to_fix_it(code):
         assert text.endswith(".")
     assert codes.markdown(code).startswith(f"# {code}: {codes.pages()[code].title}\n\n")
     assert not page.wrong or page.wrong != page.right
+
+
+def test_each_page_has_a_name():
+    assert codes.pages()["DYN021"] == codes.page("DYN021")
+    assert list(codes.pages()) == codes.names()
+    with pytest.raises(KeyError):
+        codes.page("DYN055")
+
+
+def test_a_title_needs_no_other_page(monkeypatch):
+    parsed = []
+    read = reader.read
+
+    def recorded(text):
+        parsed.append(text.partition(":")[0])
+        return read(text)
+
+    monkeypatch.setattr(reader, "read", recorded)
+    codes.page.cache_clear()
+    assert codes.page("DYN021").title == "Wrong type"
+    assert parsed == ["DYN021"]
 
 
 def test_many_pages_have_an_example():

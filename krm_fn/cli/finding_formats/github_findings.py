@@ -26,7 +26,7 @@ def write(checked: Checked) -> str:
 
 def _command(result: Result) -> str:
     file, line, column = finding_formats.location(result)
-    properties = {"file": file, "line": line, "col": column, "title": f"{result.code} {codes.pages()[result.code].title}"}
+    properties = {"file": file, "line": line, "col": column, "title": f"{result.code} {codes.page(result.code).title}"}
     written = ",".join(f"{name}={_escaped(str(value), _IN_PROPERTIES)}" for name, value in properties.items() if value)
     return f"::{_LEVELS[result.severity]} {written}::{_escaped(report.what(result), _IN_MESSAGES)}"
 

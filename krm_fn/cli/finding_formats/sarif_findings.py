@@ -37,7 +37,7 @@ def write(checked: Checked) -> str:
 def _rule(code: str) -> dict[str, Any]:
     return {
         "id": code,
-        "shortDescription": {"text": codes.pages()[code].title},
+        "shortDescription": {"text": codes.page(code).title},
         "helpUri": codes.url(code),
         "help": {"text": codes.plain(code), "markdown": codes.markdown(code)},
     }
