@@ -63,6 +63,22 @@ def what(result: Result) -> str:
     return printable(f"{results.line(result)}{_resource(result)}")
 
 
+def json_fields(result: Result) -> dict[str, Any]:
+    """A finding as JSON, the same in all outputs for programs. A field that is not known is null."""
+    address = result.ref
+    resource = address and {"apiVersion": address.api_version, "kind": address.kind, "namespace": address.namespace, "name": address.name}
+    return {
+        "severity": result.severity,
+        "code": result.code,
+        "message": result.message,
+        "field": results.field(result.path) or None,
+        "file": result.file or None,
+        "line": result.line or None,
+        "column": result.column or None,
+        "resource": resource,
+    }
+
+
 def printable(text: str) -> str:
     """The text in one line, with escapes for characters that control a terminal."""
     return visible(" ".join(text.split()))

@@ -72,7 +72,11 @@ def _folder(module: str) -> str:
 
 
 def forecast(root: Path) -> dict[str, Any]:
-    """The modules above the core that `krm-fn diff --old HEAD` enters, the steps between them, and the steps up to a higher folder."""
+    """The modules above the core that `krm-fn diff --old HEAD` enters, the steps between them, and the steps up to a higher folder.
+
+    `diff` is the whole command. It includes the start of the program, which imports modules, and the text of the report. `forecast` is the
+    part from the first call that reads the states to the last call of the forecast.
+    """
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         graph, text = Path("graph.yaml"), (root / EXAMPLE).read_text()
         graph.write_text(text)
@@ -81,10 +85,17 @@ def forecast(root: Path) -> dict[str, Any]:
         graph.write_text(text.replace("nvcr.io/", "example.com/"))
         recorded = calls(root / "krm_fn", _diff)
     modules = [call.module for call in recorded if call.module.split("/")[0] in FLOORS]
+    first = next(index for index, module in enumerate(modules) if module.startswith("files/"))
+    last = max(index for index, module in enumerate(modules) if module.startswith("review/forecast"))
+    return {**_route("diff", modules), **_route("forecast", modules[first : last + 1])}
+
+
+def _route(name: str, modules: list[str]) -> dict[str, Any]:
+    """The figures of a route through modules, which are in the order of the calls."""
     route = [module for index, module in enumerate(modules) if not index or module != modules[index - 1]]
     floors = [FLOORS[module.split("/")[0]] for module in route]
     climbs = sum(after > before for before, after in pairwise(floors))
-    return {"forecast: modules": len(set(route)), "forecast: steps": len(route), "forecast: climbs": climbs}
+    return {f"{name}: modules": len(set(route)), f"{name}: steps": len(route), f"{name}: climbs": climbs}
 
 
 def _diff() -> None:

@@ -24,7 +24,7 @@ _OUTPUT = "<build>"
 
 
 class BuildCommand(NamedTuple):
-    """A command with its words, and the seconds after which it is process."""
+    """A command with its words, and the seconds after which it is killed."""
 
     text: str
     words: list[str]

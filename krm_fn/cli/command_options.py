@@ -1,4 +1,4 @@
-"""Options that several verbs share. A verb receives each group as one value."""
+"""Options that several commands share. A command receives each group as one value."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: 
 
 @contextlib.contextmanager
 def reading_old() -> Iterator[None]:
-    """Reports an earlier state that cannot be read as wrong usage of --old."""
+    """Reports an old state that cannot be read as wrong usage of --old."""
     try:
         yield
     except revisions.RepositoryError as problem:

@@ -1,4 +1,4 @@
-"""Loads and renders the states that a command compares: the files, an earlier state of them, or the objects of a cluster."""
+"""Loads and renders the states that a command compares: the files, the old state of them, or the objects of a cluster."""
 
 from __future__ import annotations
 
@@ -48,28 +48,24 @@ class StoppedError(Exception):
 
 
 def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | None]:
-    """The state of the files, and the earlier state if it is named: a file, a folder or a git revision.
+    """Loads the state of the files, and the old state if it is named: a file, a folder or a git revision.
 
     The configuration of the files is that of --config, or the one among the files. Raises click.BadParameter if git cannot read the
     revision.
     """
-    files = given.load()
-    old_files = _load_old(given, old, files) if old is not None else None
+    files, old_files = given.load(), None
+    if old is not None:
+        try:
+            old_files = sources.load_old(old, given.paths, given.exclude, given.config, files.settings, namespace=given.namespace or "")
+        except revisions.RepositoryError as problem:
+            raise click.BadParameter(str(problem), param_hint="--old") from problem
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
     state = LoadedState("the files", rendered, files, files.located(rendered.findings))
     return state, None if old is None or old_files is None else render_old(old, old_files)
 
 
-def _load_old(given: Inputs, old: str, files: Sources) -> Sources:
-    """The files of the earlier state. Their configuration is that of `files`, if they have none."""
-    try:
-        return sources.load_old(old, given.paths, given.exclude, given.config, files.settings, namespace=given.namespace or "")
-    except revisions.RepositoryError as problem:
-        raise click.BadParameter(str(problem), param_hint="--old") from problem
-
-
 def render_old(name: str, files: Sources) -> LoadedState:
-    """Renders an earlier state. Its errors are warnings, because a change may repair them."""
+    """Renders an old state. Its errors are warnings, because a change may repair them."""
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
     findings = [*rendered_state.old_findings(files.located(rendered.findings))]
     if revisions.is_path(name) and not (files.resources or files.results):
@@ -86,8 +82,10 @@ def origin_lines(diff: Diff, states: Mapping[StateName, LoadedState]) -> dict[Ch
             source = files.settings if origin.number is None else files.resources[origin.number]
             if source:
                 fields[origin] = source, origin.path
-    locations = reading.field_locations([*fields.values()])
-    return {origin: SourceLine(location["file"], location["line"]) for origin, location in zip(fields, locations, strict=True)}
+    lines = {}
+    for origin, location in zip(fields, reading.field_locations([*fields.values()]), strict=True):
+        lines[origin] = SourceLine(location["file"], location["line"])
+    return lines
 
 
 EXPORT = click.Path(exists=True, dir_okay=False, allow_dash=True)

@@ -78,10 +78,10 @@ class Repository(NamedTuple):
 
         Links are followed within the commit. Links that lead out of the commit, or have no target, are left out.
         """
-        asked = [f"{commit}:{entry.name}" if entry.is_link else entry.oid for entry in entries]
-        if any("\n" in line for line in asked):
+        names = [f"{commit}:{entry.name}" if entry.is_link else entry.oid for entry in entries]
+        if any("\n" in name for name in names):
             raise RepositoryError("a link with a line break in its name cannot be read; rename it")
-        sized = _answers(self._cat("--batch-check", asked), with_data=False)
+        sized = _answers(self._cat("--batch-check", names), with_data=False)
         answers = list(zip(entries, sized, strict=True))
         for entry, (_, kind, _) in answers:
             if kind == "missing":
@@ -94,8 +94,8 @@ class Repository(NamedTuple):
         for entry, _, size in files:
             yield entry.name, next(texts)[2] if size <= reading.LIMIT else None
 
-    def _cat(self, how: str, asked: Sequence[str]) -> bytes:
-        return self.git("cat-file", how, "--follow-symlinks", given="".join(f"{line}\n" for line in asked)) if asked else b""
+    def _cat(self, option: str, names: Sequence[str]) -> bytes:
+        return self.git("cat-file", option, "--follow-symlinks", given="".join(f"{name}\n" for name in names)) if names else b""
 
     def git(self, *arguments: str, given: str = "", seconds: int = 0, **variables: str) -> bytes:
         """The output of git, with further environment variables, and another time limit. Raises RepositoryError with git's own message."""
@@ -104,7 +104,7 @@ class Repository(NamedTuple):
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[Repository]:
-    """The repository around a file or folder. Raises RepositoryError if there is none."""
+    """The repository around a file or folder. Raises RepositoryError without one."""
     top, folder = _find(path)
     common = Path(os.path.realpath(folder / (_text(folder / "commondir") or ".")))
     try:
@@ -124,7 +124,7 @@ def opened(path: Path) -> Iterator[Repository]:
 
 
 def _find(path: Path) -> tuple[Path, Path]:
-    """The top of the working tree around a place, and its git folder."""
+    """The top of the working tree around a path, and its git folder."""
     for top in (path, *path.parents):
         marker = top / ".git"
         folder = marker if marker.is_dir() else top / _text(marker).removeprefix("gitdir:").strip()

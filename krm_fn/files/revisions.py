@@ -1,4 +1,4 @@
-"""Reads the state before a change: files and folders, or the same paths at a git revision.
+"""Reads the old state of a change: files and folders, or the same paths at a git revision.
 
 The rules about changes are in `krm_fn.rules.updates`.
 """
@@ -27,14 +27,14 @@ __all__ = ["OldState", "Pair", "RepositoryError", "files", "pairs", "read"]
 
 
 class OldState(NamedTuple):
-    """The resources of the old state, each with the paths that its file can have now, and warnings about the old files."""
+    """The resources of the old state, each with the paths that its file can have in the new state, and warnings about the old files."""
 
     resources: list[tuple[Source, frozenset[str]]]
     results: list[Result]
 
 
 class Pair(NamedTuple):
-    """A Dynamo resource before and now."""
+    """Both states of a Dynamo resource."""
 
     old: Resource
     new: Source
@@ -45,9 +45,9 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> OldStat
 
     `exclude` holds the globs of `krm_fn.files.selection`. Raises RepositoryError if git does not know the revision, or lacks a file of it.
     """
-    there = files(old, paths, exclude)
-    findings = list(_unread(file for file, _ in there))
-    resources = [(source, paths_now) for file, paths_now in there for source in file.sources if source.address.name]
+    old_files = files(old, paths, exclude)
+    findings = list(_unread(file for file, _ in old_files))
+    resources = [(source, new_paths) for file, new_paths in old_files for source in file.sources if source.address.name]
     if is_path(old) and not resources and not findings:
         findings.append(empty(old))
     return OldState(resources, findings)
@@ -60,7 +60,7 @@ def empty(old: str) -> Result:
 
 
 def files(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[tuple[File, frozenset[str]]]:
-    """The files of `read`, each with the paths that it can have now. Raises RepositoryError as `read` does."""
+    """The files of `read`, each with the paths that it can have in the new state. Raises RepositoryError as `read` does."""
     return list(_files(old, paths, exclude) if is_path(old) else _revision(old, paths, exclude))
 
 
@@ -69,25 +69,25 @@ def is_path(old: str) -> bool:
     return bool(old) and Path(old).exists()
 
 
-def pairs(earlier: OldState, now: Iterable[Source], namespace: str) -> list[Pair]:
+def pairs(old: OldState, new: Iterable[Source], namespace: str) -> list[Pair]:
     """The Dynamo resources that are in both states. A resource in the same file is preferred to one with the same identity in another file.
 
     `namespace` is that of resources without one.
     """
-    before: dict[identity.ObjectKey, list[tuple[Source, frozenset[str]]]] = {}
-    for source, paths in earlier.resources:
-        before.setdefault(identity.key(source.value, namespace), []).append((source, paths))
+    old_by_key: dict[identity.ObjectKey, list[tuple[Source, frozenset[str]]]] = {}
+    for source, paths in old.resources:
+        old_by_key.setdefault(identity.key(source.value, namespace), []).append((source, paths))
     matches: list[Pair] = []
-    moved: list[tuple[list[tuple[Source, frozenset[str]]], Source]] = []
-    for source in now:
-        known = before.get(identity.key(source.value, namespace), [])
-        here = next((candidate for candidate in known if _real(source.file) in candidate[1]), None)
-        if here:
-            known[:] = [candidate for candidate in known if candidate is not here]
-            matches.append(Pair(here[0].value, source))
+    unmatched: list[tuple[list[tuple[Source, frozenset[str]]], Source]] = []
+    for source in new:
+        candidates = old_by_key.get(identity.key(source.value, namespace), [])
+        same_file = next((candidate for candidate in candidates if _real(source.file) in candidate[1]), None)
+        if same_file:
+            candidates[:] = [candidate for candidate in candidates if candidate is not same_file]
+            matches.append(Pair(same_file[0].value, source))
         else:
-            moved.append((known, source))
-    matches.extend(Pair(known.pop(0)[0].value, source) for known, source in moved if known)
+            unmatched.append((candidates, source))
+    matches.extend(Pair(candidates.pop(0)[0].value, source) for candidates, source in unmatched if candidates)
     return [pair for pair in matches if identity.key(pair.old).group == DYNAMO_GROUP]
 
 
@@ -95,16 +95,16 @@ def _real(path: str) -> str:
     return str(Path(path).resolve())
 
 
-def _unread(there: Iterable[File]) -> Iterator[Result]:
+def _unread(files: Iterable[File]) -> Iterator[Result]:
     """Findings about old files as warnings: a change may repair a broken file. In folders, only if the file names a Dynamo kind."""
-    for file in there:
+    for file in files:
         for result in file.results if file.names_dynamo else ():
             message = f"the old file is not compared, because of {result.code}: {result.message}"
             yield result._replace(severity="warning", code="DYN073", message=message)
 
 
 def _files(old: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[tuple[File, frozenset[str]]]:
-    """The files of the old path. They are compared with the files of the same relative path in the folders that are named now."""
+    """The files of the old path. They are compared with the files of the same relative path in the named folders of the new state."""
     files = [Path(path) for path in paths if path != reading.STDIN and not Path(path).is_dir()]
     folders = [Path(path) for path in paths if Path(path).is_dir()]
     for listed in selection.listed([old], exclude=exclude).files:
@@ -130,12 +130,12 @@ def _revision(revision: str, paths: Sequence[str], exclude: Sequence[str]) -> It
 
 
 def _committed(source: Repository, revision: str, target: Path, exclude: Sequence[str]) -> Iterator[tuple[str, File]]:
-    """The files of a commit at a place, by their paths from the top of the repository. In a folder, the same files are read as on disk."""
+    """The files of a commit at a path, by their paths from the top of the repository. In a folder, the same files are read as on disk."""
     commit, at = source.commit(revision), target.relative_to(source.top).as_posix()
     entries = [entry for entry in source.entries(commit, at) if entry.name == at or _is_read(posixpath.relpath(entry.name, at))]
     files = {name: _parsed(f"{revision}:{name}", data) for name, data in source.contents(commit, _needed(entries, at, exclude))}
     below = {posixpath.relpath(name, at): name for name in files if name != at}
-    selected = selection.select(list(below), lambda name: files[below[name]], exclude).kept
+    selected = selection.select(list(below), lambda name: files[below[name]], exclude).names
     yield from ((name, file._replace(names_dynamo=True)) for name, file in files.items() if name == at)
     yield from ((below[name], files[below[name]]) for name in selected)
 

@@ -42,7 +42,7 @@ _LISTS_OF_RESOURCES = ("resources", "bases", "components", "generators", "transf
 class Selection(NamedTuple):
     """The names to read, the number of skipped names by reason, and the folders that hold a Kustomization."""
 
-    kept: list[str]
+    names: list[str]
     skipped: Counter[str]
     roots: frozenset[str]
 
@@ -181,7 +181,7 @@ def _below(
     names = [path.as_posix() for path in _walk(folder, without and without.resolve())]
     selected = select(names, read, exclude)
     skipped.update(selected.skipped)
-    for name in selected.kept:
+    for name in selected.names:
         yield ListedFile(
             str(folder / name),
             str(folder.resolve() / scope(name, selected.roots)),
@@ -190,17 +190,17 @@ def _below(
         )
 
 
-def _leads_out(path: Path, named: Sequence[Path]) -> bool:
-    real = path.resolve()
-    return not any(real.is_relative_to(path_) for path_ in named)
+def _leads_out(link: Path, named: Sequence[Path]) -> bool:
+    real = link.resolve()
+    return not any(real.is_relative_to(path) for path in named)
 
 
 def _walk(folder: Path, without: Path | None) -> list[Path]:
     paths: list[Path] = []
     for parent, folders, files in os.walk(folder):
-        here = Path(parent)
-        folders[:] = [name for name in folders if is_read(name, folder=True) and (here / name).resolve() != without]
-        paths.extend((here / name).relative_to(folder) for name in files if is_read(name))
+        path = Path(parent)
+        folders[:] = [name for name in folders if is_read(name, folder=True) and (path / name).resolve() != without]
+        paths.extend((path / name).relative_to(folder) for name in files if is_read(name))
     return sorted(paths)
 
 
@@ -215,9 +215,9 @@ def groups(resources: Sequence[Source], scopes: dict[str, str], namespace: str) 
     uses = Counter(key for keys in objects.values() for key in keys)
     common = {scope for scope, keys in objects.items() if all(uses[key] == 1 for key in keys)}
     divided: list[set[str]] = []
-    for scope in (scope_ for scope_ in objects if scope_ not in common):
-        group = next((scope_ for scope_ in divided if all(objects[scope].isdisjoint(objects[other]) for other in scope_)), None)
+    for name in [name for name in objects if name not in common]:
+        group = next((group for group in divided if all(objects[name].isdisjoint(objects[other]) for other in group)), None)
         if group is None:
             divided.append(group := set())
-        group.add(scope)
+        group.add(name)
     return [[source for source in resources if scopes[source.file] in common | group] for group in divided] or [list(resources)]

@@ -94,10 +94,10 @@ def load(  # noqa: PLR0913 - one for each option
     `tolerant` is for checks of whole repositories. It ignores mistakes in files of folders that name no Dynamo kind, and an object may be
     in several folders.
     """
-    listing_ = selection.listed(paths, without, exclude)
-    content = _Content([], [], [], {}, listing_.skipped)
+    listing = selection.listed(paths, without, exclude)
+    content = _Content([], [], [], {}, listing.skipped)
     stdin = ""
-    for listed in listing_.files:
+    for listed in listing.files:
         file = _read(listed)
         content.scopes[reading.name(listed.path)] = listed.scope if tolerant else ""
         _add(file, listed, content, tolerant=tolerant and listed.in_folder and not file.names_dynamo)
@@ -132,7 +132,7 @@ def load_old(  # noqa: PLR0913 - one for each option
     *,
     namespace: str = "",
 ) -> Sources:
-    """The resources of an earlier state: of a file, of a folder, or of `paths` at a git revision.
+    """The resources of an old state: of a file, of a folder, or of `paths` at a git revision.
 
     The configuration of a revision is that of `config_file` in the revision, else the only one in its files, else the default. A file or
     folder without a configuration has the default. Raises RepositoryError if git does not know the revision, or lacks a file of it.
@@ -154,17 +154,17 @@ def old_configuration(revision: str, config_file: str | None, default: Source | 
 def _loaded(content: _Content, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
     """The resources with the configuration, and the findings about both."""
     configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]
-    settings, wrong = _settings(configs)
-    settings = settings._replace(namespace=namespace or settings.namespace)
-    loaded = Sources(resources, configs, settings, [*content.results, *wrong], skipped=content.skipped)
+    config, findings = _settings(configs)
+    config = config._replace(namespace=namespace or config.namespace)
+    loaded = Sources(resources, configs, config, [*content.results, *findings], skipped=content.skipped)
     return loaded._replace(groups=selection.groups(resources, content.scopes, loaded.default_namespace))
 
 
 def configuration(path: str) -> tuple[Config, list[Result]]:
     """The configuration in a file, and the findings about it."""
-    findings: list[Result] = []
-    settings, wrong = _settings(_distinct(_named_config(path, findings)))
-    return settings, [*findings, *wrong]
+    file_findings: list[Result] = []
+    config, findings = _settings(_distinct(_named_config(path, file_findings)))
+    return config, [*file_findings, *findings]
 
 
 def _read(listed: ListedFile) -> File:
@@ -176,20 +176,22 @@ def _read(listed: ListedFile) -> File:
 
 def _add(file: File, listed: ListedFile, content: _Content, *, tolerant: bool) -> None:
     """Adds the content of a file to `content`. `tolerant`: the file belongs to other programs, so its mistakes are not findings."""
-    wrong = list(file.results)
-    sound: list[Source] = []
+    findings = list(file.results)
+    resources: list[Source] = []
     for source in file.sources:
         if _is_config(source):
             content.configs.append(source)
-        elif not _left_out(source, wrong, listed):
-            sound.append(source)
+        elif not _left_out(source, findings, listed):
+            resources.append(source)
     if tolerant:
-        unfit = [source for source in sound if _mistake(source)]
-        content.skipped[selection.OTHERS] += bool(unfit or results.failed(wrong) or any(finding.code == "DYN072" for finding in wrong))
-        sound = [source for source in sound if source not in unfit]
-        wrong = [result for result in wrong if result.code == "DYN071"]
-    content.given.extend(sound)
-    content.results.extend(wrong)
+        invalid = [source for source in resources if _mistake(source)]
+        content.skipped[selection.OTHERS] += bool(
+            invalid or results.failed(findings) or any(result.code == "DYN072" for result in findings)
+        )
+        resources = [source for source in resources if source not in invalid]
+        findings = [result for result in findings if result.code == "DYN071"]
+    content.given.extend(resources)
+    content.results.extend(findings)
 
 
 def _nothing(paths: Iterable[str], skipped: Counter[str]) -> Result:
@@ -230,20 +232,20 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
 
 def _valid(content: _Content) -> list[Source]:
     """The valid resources, each object once in a scope. Adds the findings about other documents to `content`."""
-    sound: dict[tuple[str, identity.ObjectKey], Source] = {}
-    wrong: list[tuple[Source, Result]] = []
-    twins: list[tuple[Source, Source]] = []
+    valid: dict[tuple[str, identity.ObjectKey], Source] = {}
+    findings: list[tuple[Source, Result]] = []
+    duplicates: list[tuple[Source, Source]] = []
     for source in content.given:
-        if unfit := _mistake(source):
-            wrong.append((source, unfit))
-        elif (other := sound.setdefault((content.scopes[source.file], identity.key(source.value)), source)) is not source:
-            twins.append((source, other))
-    first = reading.field_locations((other, ()) for _, other in twins)
-    for (source, _), location in zip(twins, first, strict=True):
-        message = f"the object is also in {_spot(location)}; rename or remove one of the two"
-        wrong.append((source, results.error("DYN016", message, source.address)))
-    content.results.extend(reading.located(wrong))
-    return list(sound.values())
+        if mistake := _mistake(source):
+            findings.append((source, mistake))
+        elif (other := valid.setdefault((content.scopes[source.file], identity.key(source.value)), source)) is not source:
+            duplicates.append((source, other))
+    locations = reading.field_locations((other, ()) for _, other in duplicates)
+    for (source, _), location in zip(duplicates, locations, strict=True):
+        message = f"the object is also in {_line(location)}; rename or remove one of the two"
+        findings.append((source, results.error("DYN016", message, source.address)))
+    content.results.extend(reading.located(findings))
+    return list(valid.values())
 
 
 def _mistake(source: Source) -> Result | None:
@@ -257,7 +259,7 @@ def _mistake(source: Source) -> Result | None:
     return results.error("DYN015", message, address) if missing else None
 
 
-def _spot(location: dict[str, Any]) -> str:
+def _line(location: dict[str, Any]) -> str:
     return f"{location['file']}:{location['line']}"
 
 
@@ -281,7 +283,7 @@ def _configures_itself(source: Source) -> bool:
 def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
     if len(configs) > 1:
         message = (
-            f"a second configuration, and it differs from the one in {_spot(configs[0].location())}; keep one, or name one with --config"
+            f"a second configuration, and it differs from the one in {_line(configs[0].location())}; keep one, or name one with --config"
         )
         return Config(), [results.error("DYN070", message, configs[1].address, **configs[1].location())]
     if configs and not isinstance(configs[0].value, dict):

@@ -42,8 +42,8 @@ def decided(
 def _differing(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[Explained]:
     """The objects with only the fields that another render does not have, or has with another value. Empty if that render fails."""
     current = {explained.key: explained.resource for explained in explanation.objects}
-    moved = ablation.unlike(Ablation((), resources, settings), current)
-    return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in moved.get(key, ())))
+    changed = ablation.unlike(Ablation((), resources, settings), current)
+    return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in changed.get(key, ())))
 
 
 def made_of_setting(explanation: Explanation, path: Path) -> list[Explained]:
@@ -61,18 +61,18 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
 
     Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
     """
-    used = NONE.union(*(field.marks for each in explanation.objects for field in each.fields))
-    found = []
-    before = _generated(resources, resources, settings)
+    used = NONE.union(*(field.marks for explained in explanation.objects for field in explained.fields))
+    unused_fields = []
+    objects = _generated(resources, resources, settings)
     for index, resource in enumerate(resources):
         for path, value in explain.fields_of(resource) if results.ref(resource).kind in ablation.EXPANDED else ():
             if UserMark(index, path) in used or _is_not_rendered(path):
                 continue
             variants = (ablation.with_value(resource, path, new) for new in _others(value))
-            after = [_generated([*resources[:index], each, *resources[index + 1 :]], resources, settings) for each in variants]
-            if all(each == before for each in after):
-                found.append((index, path))
-    return found
+            renders = [_generated([*resources[:index], variant, *resources[index + 1 :]], resources, settings) for variant in variants]
+            if all(render == objects for render in renders):
+                unused_fields.append((index, path))
+    return unused_fields
 
 
 def _is_not_rendered(path: Path) -> bool:
@@ -93,10 +93,13 @@ def _others(value: Any) -> tuple[Any, ...]:
 
 def _generated(resources: Sequence[Resource], given: Sequence[Resource], settings: Config) -> list[Resource] | None:
     """The generated objects; None with an error."""
-    made = expand.expand(resources, settings)
-    return None if results.failed(made.results) else explain.generated(made.resources, given)
+    expansion = expand.expand(resources, settings)
+    return None if results.failed(expansion.results) else explain.generated(expansion.resources, given)
 
 
-def _only(explanation: Explanation, wanted: Any) -> list[Explained]:
-    kept = [each._replace(fields=[field for field in each.fields if wanted(each.key, field)]) for each in explanation.objects]
-    return [each for each in kept if each.fields]
+def _only(explanation: Explanation, is_wanted: Any) -> list[Explained]:
+    objects = [
+        explained._replace(fields=[field for field in explained.fields if is_wanted(explained.key, field)])
+        for explained in explanation.objects
+    ]
+    return [explained for explained in objects if explained.fields]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
 
 _POD = TemplatePath(("metadata",), ("spec",))
-_PLACES = {
+_TEMPLATE_PATHS = {
     "Pod": (_POD,),
     "PodTemplate": (TemplatePath(("template", "metadata"), ("template", "spec")),),
     "CronJob": (
@@ -37,36 +37,36 @@ class Template(NamedTuple):
     @property
     def service(self) -> str:
         """The service of the graph whose pods these are; empty if it is unknown."""
-        found = self.labels.get(labels.COMPONENT)
-        return found if isinstance(found, str) else ""
+        name = self.labels.get(labels.COMPONENT)
+        return name if isinstance(name, str) else ""
 
 
 def of(resource: Resource) -> Iterator[Template]:
     """The pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
-    for place in _PLACES.get(results.ref(resource).kind, pod_templates.ALL):
-        for path, spec in paths.find(resource, [place.spec]):
+    for template_path in _TEMPLATE_PATHS.get(results.ref(resource).kind, pod_templates.ALL):
+        for path, spec in paths.find(resource, [template_path.spec]):
             if isinstance(spec, dict):
-                holder = {"metadata": _metadata(resource, place, path)}
+                holder = {"metadata": _metadata(resource, template_path, path)}
                 yield Template(path, spec, labels.of(holder), labels.annotations(holder))
 
 
-def _metadata(resource: Resource, place: TemplatePath, path: Path) -> Any:
+def _metadata(resource: Resource, template_path: TemplatePath, path: Path) -> Any:
     """The metadata of the pods. Its path has the same indexes as the path of their spec."""
-    at = (*(step if wanted == paths.EVERY else wanted for wanted, step in zip(place.metadata, path, strict=False)),)
+    start = (*(index if step == paths.EVERY else step for step, index in zip(template_path.metadata, path, strict=False)),)
     metadata: Any = resource
-    for step in (*at, *place.metadata[len(at) :]):
+    for step in (*start, *template_path.metadata[len(start) :]):
         holder = dict(enumerate(metadata)) if isinstance(metadata, list) else metadata
         metadata = holder.get(step) if isinstance(holder, dict) else None
     return metadata
 
 
-def made(template: Template, pods: Sequence[Pods]) -> tuple[Pods, Pod] | None:
+def component_of(template: Template, components: Sequence[Pods]) -> tuple[Pods, Pod] | None:
     """The component, and the pod of one of its roles, from which a rendered template was made. None if no pod has these containers."""
     containers = template.spec.get("containers") or []
-    named = [each for each in pods if each.plan.identity.service == template.service]
-    for component in named or pods:
+    named = [component for component in components if component.plan.identity.service == template.service]
+    for component in named or components:
         for pod in component.roles:
-            own: list[Any] = [*pod.spec["containers"]]
-            if own == containers[: len(own)]:
+            rendered: list[Any] = [*pod.spec["containers"]]
+            if rendered == containers[: len(rendered)]:
                 return component, pod
     return None

@@ -77,7 +77,7 @@ SKIPPED = [
 @pytest.mark.parametrize(("files", "kept", "skipped"), [row[1:] for row in SKIPPED], ids=[row[0] for row in SKIPPED])
 def test_what_is_skipped(files, kept, skipped):
     found = select(files)
-    assert (found.kept, dict(found.skipped)) == (kept, skipped)
+    assert (found.names, dict(found.skipped)) == (kept, skipped)
 
 
 GLOBS = [
@@ -99,12 +99,12 @@ GLOBS = [
 
 @pytest.mark.parametrize(("glob", "name", "excluded"), GLOBS)
 def test_globs(glob, name, excluded):
-    assert select({name: {}, "other.yaml": {}}, [glob]).kept == sorted(["other.yaml"] + [name] * (not excluded))
+    assert select({name: {}, "other.yaml": {}}, [glob]).names == sorted(["other.yaml"] + [name] * (not excluded))
 
 
 def test_an_excluded_kustomization_names_no_patches():
     files = {"x/kustomization.yaml": {"patches": [{"path": "a.yaml"}]}, "x/a.yaml": {}}
-    assert select(files, ["kustomization.yaml"]).kept == ["x/a.yaml"]
+    assert select(files, ["kustomization.yaml"]).names == ["x/a.yaml"]
 
 
 SCOPES = [

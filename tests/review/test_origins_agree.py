@@ -64,7 +64,7 @@ def entries(name):
 
 def entries_of(graph, key, template, made):
     """The entries of one pod template."""
-    found = pods.made(template, made)
+    found = pods.component_of(template, made)
     assert found
     component, pod = found
     spec: Any = pod.spec

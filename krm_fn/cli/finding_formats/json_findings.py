@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from krm_fn.review import findings
+from krm_fn import report
 
 if TYPE_CHECKING:
     from krm_fn.cli.finding_formats import Checked
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 def write(checked: Checked) -> str:
     """`{"findings": [...]}`."""
-    return json.dumps({"findings": [findings.value(result) for result in checked.results]}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({"findings": [report.json_fields(result) for result in checked.results]}, indent=2, ensure_ascii=False) + "\n"

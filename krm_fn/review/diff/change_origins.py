@@ -240,7 +240,7 @@ def _source_path(source: Resource, components: Sequence[Pods], resource: Resourc
         template_path = template.path[:-2] if template.path[-1] == "podSpec" else template.path[:-1]  # a clique has its pod spec in `spec`
         if field[: len(template_path)] != template_path:
             continue
-        match = pods.made(template, components)
+        match = pods.component_of(template, components)
         if match is None:
             return _component_path(components, template.labels)
         component, pod = match

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import report, results
 from krm_fn.kube import paths, pod_templates
 from krm_fn.records import NamedTuple
-from krm_fn.review import findings
 from krm_fn.review.images import FORMAT_VERSION, image_references
 from krm_fn.yamlio import emitter
 
@@ -78,7 +77,7 @@ def _zarf(images: ImageList) -> str:
 def _json(images: ImageList) -> str:
     """For programs: everything, as one JSON object. Its schema is `krm_fn/review/schemas/images.json`."""
     entries = [_json_image(image, uses, images.digests) for image, uses in images.images.items()]
-    about = [findings.value(finding) for finding in images.results]
+    about = [report.json_fields(finding) for finding in images.results]
     return json.dumps({"formatVersion": FORMAT_VERSION, "images": entries, "findings": about}, indent=2) + "\n"
 
 

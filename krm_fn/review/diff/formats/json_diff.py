@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
-from krm_fn.review import findings
+from krm_fn import report, results
 from krm_fn.review.diff import diff_report
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def write(content: Report) -> str:
             "stuck": None if forecast.free is None else any(outcome.stuck for outcome in forecast.outcomes),
         },
         "objects": [_object(content, number, change, forecast.outcomes[number]) for number, change, _ in content.objects],
-        "findings": [findings.value(result) for result in content.findings],
+        "findings": [report.json_fields(result) for result in content.findings],
     }
     return json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n"
 
