@@ -1,4 +1,4 @@
-"""`krm-fn graph`: a picture of graphs, or of a change. The model is `krm_fn.review.diagram`."""
+"""`krm-fn graph`: draws graphs, or a change of graphs, with `krm_fn.review.diagram`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ import click
 
 from krm_fn import results
 from krm_fn.cli import command_options, command_output, compared_states, finding_formats
-from krm_fn.review.diagram import change_diagram, formats, graph_diagram, html_page
+from krm_fn.review.diagram import change_diagram, graph_diagram, graphviz_diagram, mermaid_diagram
 from krm_fn.review.diff import comparison
 
 if TYPE_CHECKING:
     from krm_fn.cli.command_options import Inputs, Policy
 
+_WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
+"""The text formats."""
+
 _DRAWN = ("svg", "html")
+"""The formats that graphviz draws."""
+
 _SECONDS = 120
 
 
@@ -32,7 +37,7 @@ _SECONDS = 120
     "--output",
     "--format",
     "style",
-    type=click.Choice((*formats.names(), *_DRAWN)),
+    type=click.Choice((*_WRITERS, *_DRAWN)),
     default="mermaid",
     help="The format. The default is mermaid.",
 )
@@ -62,11 +67,11 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     new = new_state.rendered
     about = [finding for finding in new_state.results if finding.severity == "error"]
     if old_state is None:
-        picture = graph_diagram.diagram(new.inputs, new.config)
+        diagram = graph_diagram.diagram(new.inputs, new.config)
     else:
-        picture = change_diagram.diagram(old_state.rendered, new)
+        diagram = change_diagram.diagram(old_state.rendered, new)
         about += [*old_state.results, *comparison.not_compared(old_state.rendered, new)]
-    if not picture.nodes:
+    if not diagram.nodes:
         about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))
     findings = policy.without_ignored(about, new.inputs)
     shown = finding_formats.Checked(
@@ -74,10 +79,10 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     )
     command_output.write(finding_formats.write("text", shown), err=True)
     if style in _DRAWN:
-        svg = _drawn(program, formats.write("dot", picture))
-        command_output.write(svg if style == "svg" else html_page.html(svg, compared=old is not None))
+        svg = _drawn(program, graphviz_diagram.write(diagram))
+        command_output.write(svg if style == "svg" else graphviz_diagram.page(svg, compared=old is not None))
     else:
-        command_output.write(formats.write(style, picture))
+        command_output.write(_WRITERS[style](diagram))
     ctx.exit(int(bool(policy.failing(findings))))
 
 
@@ -93,13 +98,13 @@ def _program() -> str:
 
 
 def _drawn(program: str, text: str) -> str:
-    """The picture as SVG. Raises click.ClickException if the program fails."""
+    """Draws DOT text as SVG. Raises click.ClickException if the program fails."""
     try:
         done = subprocess.run([program, "-Tsvg"], input=text.encode(), capture_output=True, check=True, timeout=_SECONDS)
     except (OSError, subprocess.SubprocessError) as problem:
         stderr = getattr(problem, "stderr", None)
         raise click.ClickException(
-            f"dot cannot draw the picture: {(stderr or b'').decode(errors='replace').strip() or problem}"
+            f"dot cannot draw the diagram: {(stderr or b'').decode(errors='replace').strip() or problem}"
         ) from problem
     svg = done.stdout.decode(errors="replace")
     if "<svg" not in svg:

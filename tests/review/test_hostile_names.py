@@ -16,7 +16,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from krm_fn.config import Config
-from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, formats, graph_diagram, html_page
+from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, graph_diagram, graphviz_diagram, mermaid_diagram
 from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_formats import FORMATS, ImageList, ImageLocation
 from tests.support import given
@@ -69,7 +69,7 @@ def has_form(text: str, forms: list[str]) -> bool:
 @drawn(TEXTS)
 def test_names_stay_text_in_mermaid(text):
     """Every line has the form of our own lines, and the quoted texts have no character with a meaning in Mermaid, Markdown or HTML."""
-    written = formats.write("mermaid", hostile(text))
+    written = mermaid_diagram.write(hostile(text))
     forms = [
         "flowchart LR",
         rf"  subgraph g0\[{MERMAID}\]",
@@ -86,7 +86,7 @@ def test_names_stay_text_in_mermaid(text):
 
 @drawn(TEXTS)
 def test_names_stay_text_in_dot(text):
-    written = formats.write("dot", hostile(text))
+    written = graphviz_diagram.write(hostile(text))
     forms = [
         "digraph {",
         *[r"  \w+ \[.*\]"] * 3,
@@ -107,11 +107,11 @@ def test_graphviz_draws_names_as_text():
     """The text in the SVG is the name, with control characters made visible, in one line each; the page has no script."""
     nodes = tuple(DiagramNode(("", "service", f"{number}"), "service", text) for number, text in enumerate(HOSTILE))
     dot = programs.path("dot")
-    svg = subprocess.run([dot, "-Tsvg"], input=formats.write("dot", Diagram(nodes, ())).encode(), capture_output=True, check=True).stdout
+    svg = subprocess.run([dot, "-Tsvg"], input=graphviz_diagram.write(Diagram(nodes, ())).encode(), capture_output=True, check=True).stdout
     shown = [each.text for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]  # noqa: S314 - graphviz wrote it
     assert len(shown) == len(HOSTILE)
     assert {'"]; x["', "<script>alert(1)</script>", "&lt;&quot;", "#quot;", "\\x1b[31m", "a b", "\\n\\l"} < set(shown)
-    assert "<script" not in html_page.html(svg.decode(), compared=False)
+    assert "<script" not in graphviz_diagram.page(svg.decode(), compared=False)
 
 
 JSON = st.recursive(
@@ -135,7 +135,7 @@ def test_objects_that_users_wrote_may_have_any_fields(kind, name, spec):
     api = "nvidia.com/v1alpha1" if kind == "DynamoModel" else "v1"
     resources = [{"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": "team"}, "spec": spec}, given.graph()]
     picture = graph_diagram.diagram(resources, Config())
-    assert not has_control("".join(formats.write(style, picture) for style in formats.names()))
+    assert not has_control("".join(writer.write(picture) for writer in (graphviz_diagram, mermaid_diagram)))
     uses = image_uses.uses(resources, Config())
     assert not has_control(FORMATS["text"].write(ImageList([(use, ImageLocation("")) for use in uses], {})))
 

@@ -1,6 +1,6 @@
-"""A diagram of graphs: services, what they need around them, and the connections that are known.
+"""Diagrams of graphs: services, the objects and programs that they use, and their connections.
 
-Each connection follows from a plan or from a field of an object. A connection that only the program in a pod knows is not drawn.
+Each connection follows from a plan or from a field of an object. Connections that only the program in a pod knows are left out.
 """
 
 from __future__ import annotations
@@ -9,30 +9,30 @@ from typing import Literal
 
 from krm_fn.records import NamedTuple
 
-Kind = Literal["service", "entrance", "pool", "adapter", "autoscaler", "claim", "model", "lora", "nats", "etcd"]
-State = Literal["", "new", "removed", "restarts", "changed"]
-Key = tuple[str, str, str]
-"""The graph or the namespace of a node, its kind and its name. Nodes of two states with the same key are the same thing."""
+NodeKind = Literal["service", "entry point", "pool", "adapter", "autoscaler", "claim", "model", "lora", "nats", "etcd"]
+NodeState = Literal["", "new", "removed", "restarts", "changed"]
+NodeKey = tuple[str, str, str]
+"""The graph or the namespace of a node, its kind and its name. Nodes of two states with the same key are the same node."""
 
-WORDS: dict[State, str] = {"new": "NEW", "removed": "REMOVED", "restarts": "RESTARTS", "changed": "CHANGED, NO RESTART"}
-COLOURS: dict[State, tuple[str, str]] = {
+WORDS: dict[NodeState, str] = {"new": "NEW", "removed": "REMOVED", "restarts": "RESTARTS", "changed": "CHANGED, NO RESTART"}
+COLOURS: dict[NodeState, tuple[str, str]] = {
     "new": ("#d5f0d5", "#1a7f37"),
     "removed": ("#f9d7d5", "#b3261e"),
     "restarts": ("#ffe3bd", "#9a5b00"),
     "changed": ("#d6e6fb", "#0b57a4"),
 }
-"""The colours of the area and of the border. The words say the same, for readers who do not see the colours apart."""
+"""The colours of the area and of the border. The words have the same meaning, for readers who do not see the colours apart."""
 
 
 class DiagramNode(NamedTuple):
-    """One thing in the diagram. `group` is the title of its graph, empty for a thing outside of graphs."""
+    """One node, such as a service or a claim. `group` is the title of its graph, empty for a node outside of graphs."""
 
-    key: Key
-    kind: Kind
+    key: NodeKey
+    kind: NodeKind
     title: str
     lines: tuple[str, ...] = ()
     group: str = ""
-    state: State = ""
+    state: NodeState = ""
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -41,12 +41,12 @@ class DiagramNode(NamedTuple):
 
 
 class DiagramEdge(NamedTuple):
-    """A connection from one node to another. `label` says what it is."""
+    """A connection from one node to another. `label` describes it."""
 
-    source: Key
-    target: Key
+    source: NodeKey
+    target: NodeKey
     label: str
-    state: State = ""
+    state: NodeState = ""
 
     @property
     def text(self) -> str:
@@ -69,6 +69,6 @@ class Diagram(NamedTuple):
         return nodes_by_group
 
     @property
-    def names(self) -> dict[Key, str]:
+    def names(self) -> dict[NodeKey, str]:
         """A short name for each node, which every format can write without quotes."""
         return {node.key: f"n{number}" for number, node in enumerate(self.nodes)}

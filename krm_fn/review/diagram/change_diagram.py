@@ -1,4 +1,4 @@
-"""The diagram of a change: new and removed nodes, and the services that restart according to the forecast."""
+"""Draws a change: new and removed nodes, and the services that restart according to the forecast."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krm_fn.kube.identity import ObjectKey
-    from krm_fn.review.diagram import DiagramNode, State
+    from krm_fn.review.diagram import DiagramNode, NodeState
     from krm_fn.review.diff.rendered_state import RenderedState
 
 
 def diagram(old: RenderedState, new: RenderedState) -> Diagram:
-    """The diagram of both states together. Nodes that are only in the old state come last.
+    """Draws both states together. Nodes that are only in the old state come last.
 
     A Dynamo resource that does not render in one of the states is left out, because the change of its services is not known.
     """
@@ -38,7 +38,7 @@ def _state_diagram(state: RenderedState, failed: frozenset[ObjectKey]) -> Diagra
     return graph_diagram.diagram([resource for resource in state.inputs if identity.key(resource, namespace) not in failed], state.config)
 
 
-def _state(node: DiagramNode, old: DiagramNode | None, restarting: set[tuple[str, str]]) -> State:
+def _state(node: DiagramNode, old: DiagramNode | None, restarting: set[tuple[str, str]]) -> NodeState:
     if old is None:
         return "new"
     if node.kind == "service" and not restarting.isdisjoint({(node.group, node.title), (node.group, "")}):

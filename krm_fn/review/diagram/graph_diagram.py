@@ -1,16 +1,16 @@
-"""Makes the diagram of graphs from their plans and objects."""
+"""Makes the diagram of graphs from their plans and objects, and from the objects that users write beside them."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import expand
-from krm_fn.kube import names
+from krm_fn import expand, results
+from krm_fn.kube import identity, names, paths
 from krm_fn.manifests import ingress, workloads
 from krm_fn.plan import GraphPlan
 from krm_fn.resolve import cluster
-from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, declared_objects
+from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan
-    from krm_fn.review.diagram import Key
+    from krm_fn.review.diagram import NodeKey
 
 _BROKERS = {"NATS_SERVER": ("nats", "NATS", "messages"), "ETCD_ENDPOINTS": ("etcd", "etcd", "stores keys")}
 """The variables with the addresses of other programs: the kind and the title of the node, and the label of the edge."""
-_CREDENTIALS = re.compile(r"//[^/,]*@")  # a diagram is often posted where more people read it
+_CREDENTIALS = re.compile(r"//[^/,]*@")  # more people read a diagram than the graph
 
 
 def diagram(resources: Sequence[Resource], config: Config) -> Diagram:
-    """The diagram of all graphs and components among the resources. Resources with errors are left out."""
+    """Draws all graphs and components among the resources. Resources with errors are left out."""
     planned = [entry for entry in expand.plans(resources, config) if isinstance(entry.plan, GraphPlan)]
     default_namespace = config.namespace or cluster.NAMESPACE
     parts = [part for entry in planned for part in _graph(entry)]
     parts += [part for entry in planned for part in _between(entry.plan, planned)]
-    parts += declared_objects.parts(resources, default_namespace)
+    parts += _of_written_objects(resources, default_namespace)
     nodes = {part.key: part for part in reversed(parts) if isinstance(part, DiagramNode)}
     order = dict.fromkeys(part.key for part in parts if isinstance(part, DiagramNode))
     edges = dict.fromkeys(part for part in parts if isinstance(part, DiagramEdge) and part.source in nodes and part.target in nodes)
     return Diagram(tuple(nodes[key] for key in order), tuple(edges))
 
 
-def key(plan: ComponentPlan) -> Key:
-    """The key of the node of a component."""
+def key(plan: ComponentPlan) -> NodeKey:
+    """Returns the key of the node of a component."""
     return group(plan.ref.kind, plan.identity.namespace, plan.ref.name), "service", plan.identity.service
 
 
 def group(kind: str, namespace: str, name: str) -> str:
-    """The title of the nodes of one graph, or of one component without a graph."""
+    """Returns the title of the nodes of one graph, or of one standalone component."""
     return f"{kind} {namespace}/{name}"
 
 
@@ -56,34 +56,34 @@ def _graph(planned: PlannedResource) -> Iterator[DiagramNode | DiagramEdge]:
     for pods in planned.pods:
         yield _service(plan, pods)
     for pods in planned.pods:
-        yield from _entrances(pods.plan)
+        yield from _entry_points(pods.plan)
         yield from _scaling(plan, pods.plan)
         yield from _brokers(pods)
         yield from _claims(plan, pods)
         if pods.plan.exposure.model:
-            model: Key = (plan.namespace, "model", pods.plan.exposure.model)
+            model: NodeKey = (plan.namespace, "model", pods.plan.exposure.model)
             yield DiagramNode(model, "model", pods.plan.exposure.model, ("base model",))
             yield DiagramEdge(key(pods.plan), model, "serves")
 
 
 def _service(graph: GraphPlan, pods: Pods) -> DiagramNode:
     plan = pods.plan
-    return DiagramNode(key(plan), "service", plan.identity.service, tuple(_facts(graph, pods)), key(plan)[0])
+    return DiagramNode(key(plan), "service", plan.identity.service, tuple(_service_lines(graph, pods)), key(plan)[0])
 
 
-def _facts(graph: GraphPlan, pods: Pods) -> Iterator[str]:
+def _service_lines(graph: GraphPlan, pods: Pods) -> Iterator[str]:
     """The lines about a service: its type and engine, its pods, its GPUs and its ports."""
     plan = pods.plan
     kind, sub_type = plan.identity.type or "no type", plan.identity.sub_type
     engine = plan.engine.name if _runs_engine(plan) else ""
     yield ", ".join(part for part in (kind, sub_type if sub_type != kind else "", engine) if part)
     number = plan.placement.replicas_or_one
-    carriers = dict.fromkeys(entry.kind for entry in workloads.get(plan.placement.workload).entries(graph, plan))
+    workload_kinds = dict.fromkeys(entry.kind for entry in workloads.get(plan.placement.workload).entries(graph, plan))
     autoscaled = " at first, then autoscaled" if plan.placement.autoscaled else ""
     nodes = f" on {plan.placement.nodes} nodes each" if plan.placement.nodes > 1 else ""
     yield f"{_counted(number, 'replica')}{nodes}{autoscaled}"
-    if carriers:
-        yield ", ".join(carriers)
+    if workload_kinds:
+        yield ", ".join(workload_kinds)
     gpus = plan.pod.gpus.number * plan.placement.nodes
     if gpus:
         yield f"{_counted(gpus * number, 'GPU')}{f', {gpus} each' if number > 1 else ''}"
@@ -92,35 +92,35 @@ def _facts(graph: GraphPlan, pods: Pods) -> Iterator[str]:
         yield f"ports {', '.join(ports)}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _runs_engine(plan: ComponentPlan) -> bool:
     return plan.type.runs_engine
 
 
-def _entrances(plan: ComponentPlan) -> Iterator[DiagramNode | DiagramEdge]:
+def _entry_points(plan: ComponentPlan) -> Iterator[DiagramNode | DiagramEdge]:
     """The host of an Ingress or a VirtualService."""
-    wanted = plan.exposure.ingress
+    exposure = plan.exposure.ingress
     if ingress.makes_ingress(plan):
-        yield from _entrance(plan, "Ingress", f"class {wanted.class_name}{', TLS' if wanted.tls else ''}")
+        yield from _entry_point(plan, "Ingress", f"class {exposure.class_name}{', TLS' if exposure.tls else ''}")
     if ingress.makes_virtual_service(plan):
-        yield from _entrance(plan, "VirtualService", f"gateway {wanted.gateway}")
+        yield from _entry_point(plan, "VirtualService", f"gateway {exposure.gateway}")
 
 
-def _entrance(plan: ComponentPlan, kind: str, detail: str) -> Iterator[DiagramNode | DiagramEdge]:
+def _entry_point(plan: ComponentPlan, kind: str, detail: str) -> Iterator[DiagramNode | DiagramEdge]:
     host = ingress.host(plan)
-    there: Key = (plan.identity.namespace, kind, host)
-    yield DiagramNode(there, "entrance", host, (f"{kind}, {detail}",))
-    yield DiagramEdge(there, key(plan), "requests")
+    entry_point: NodeKey = (plan.identity.namespace, kind, host)
+    yield DiagramNode(entry_point, "entry point", host, (f"{kind}, {detail}",))
+    yield DiagramEdge(entry_point, key(plan), "requests")
 
 
 def _scaling(graph: GraphPlan, plan: ComponentPlan) -> Iterator[DiagramNode | DiagramEdge]:
     """The scaling adapter of a service, and the component that scales all engines of the graph."""
     if not plan.placement.autoscaled or graph.standalone:
         return
-    adapter = declared_objects.adapter(plan.identity.namespace, plan.identity.name)
+    adapter = _adapter_key(plan.identity.namespace, plan.identity.name)
     yield DiagramNode(adapter, "adapter", plan.identity.name, ("scaling adapter",), key(plan)[0])
     yield DiagramEdge(adapter, key(plan), "sets replicas")
     for other in graph.components:
@@ -134,7 +134,7 @@ def _brokers(pods: Pods) -> Iterator[DiagramNode | DiagramEdge]:
     for variable in listed:
         if variable.get("name") in _BROKERS and isinstance(address := variable.get("value"), str) and address:
             kind, title, label = _BROKERS[variable["name"]]
-            broker: Key = ("", kind, address)
+            broker: NodeKey = ("", kind, address)
             yield DiagramNode(broker, "nats" if kind == "nats" else "etcd", title, (_CREDENTIALS.sub("//", address),))
             yield DiagramEdge(key(pods.plan), broker, label)
 
@@ -151,17 +151,17 @@ def _claims(graph: GraphPlan, pods: Pods) -> Iterator[DiagramNode | DiagramEdge]
                 continue
             claim = declared.get(name)
             detail = f"claim of {claim.size}" if claim and claim.create else "claim, not made by the graph"
-            there: Key = (pods.plan.identity.namespace, "claim", name)
+            node_key: NodeKey = (pods.plan.identity.namespace, "claim", name)
             folders = [mount.get("mountPath") or "" for mount in mounts if mount.get("name") == volume.get("name")]
-            yield DiagramNode(there, "claim", name, (detail,))
-            yield DiagramEdge(key(pods.plan), there, f"mounts {', '.join(folders)}" if folders else "mounts")
+            yield DiagramNode(node_key, "claim", name, (detail,))
+            yield DiagramEdge(key(pods.plan), node_key, f"mounts {', '.join(folders)}" if folders else "mounts")
 
 
 def _between(graph: GraphPlan, planned: Sequence[PlannedResource]) -> Iterator[DiagramNode | DiagramEdge]:
     """The connections between services of one Dynamo namespace, which can have several graphs."""
-    known: list[ComponentPlan] = [component for entry in planned for component in entry.plan.components]
+    components: list[ComponentPlan] = [component for entry in planned for component in entry.plan.components]
     for plan in graph.components:
-        near = [other for other in known if _namespaces(other) == _namespaces(plan)]
+        near = [other for other in components if _namespaces(other) == _namespaces(plan)]
         engines = [other for other in near if _runs_engine(other)]
         if plan.type.is_frontend:
             yield from (DiagramEdge(key(plan), key(other), f"discovery by {plan.placement.discovery}") for other in engines)
@@ -183,9 +183,65 @@ def _phase(plan: ComponentPlan) -> str:
 def _pool(plan: ComponentPlan, near: Sequence[ComponentPlan], engines: Sequence[ComponentPlan]) -> Iterator[DiagramNode | DiagramEdge]:
     """The InferencePool of an endpoint picker, and the components that it selects."""
     name = names.pool(plan.identity.graph)
-    pool = declared_objects.pool(plan.identity.namespace, name)
+    pool = _pool_key(plan.identity.namespace, name)
     frontends = [component for component in near if component.type.is_frontend]
     yield DiagramNode(pool, "pool", name, ("InferencePool",), key(plan)[0])
     yield DiagramEdge(pool, key(plan), "asks")
     for component in frontends if plan.release.picker.chooses == "frontends" else engines:
         yield DiagramEdge(pool, key(component), "requests")
+
+
+def _adapter_key(namespace: str, name: str) -> NodeKey:
+    """The key of a scaling adapter."""
+    return namespace, "adapter", name
+
+
+def _pool_key(namespace: str, name: str) -> NodeKey:
+    """The key of an InferencePool."""
+    return namespace, "pool", name
+
+
+def _of_written_objects(resources: Sequence[Resource], default_namespace: str) -> Iterator[DiagramNode | DiagramEdge]:
+    """The autoscalers, routes and LoRA adapters that users write beside their graphs. Their fields may have any type.
+
+    `default_namespace` is the namespace of resources without one.
+    """
+    for resource in resources:
+        address = results.ref(resource)
+        namespace = address.namespace or default_namespace
+        spec = resource.get("spec")
+        if not isinstance(spec, dict):
+            continue
+        if address.kind == identity.MODEL and identity.is_dynamo(resource):
+            yield from _lora(namespace, address.name, spec)
+        elif address.kind == "HTTPRoute":
+            yield from _route(namespace, address.name, spec)
+        else:
+            yield from _autoscaler(namespace, address, spec)
+
+
+def _lora(namespace: str, name: str, spec: dict[str, Any]) -> Iterator[DiagramNode | DiagramEdge]:
+    base = spec.get("baseModelName")
+    if isinstance(base, str) and spec.get("modelType") == "lora":
+        here: NodeKey = (namespace, "lora", name)
+        yield DiagramNode(here, "lora", name, ("LoRA adapter",))
+        yield DiagramEdge(here, (namespace, "model", base), "is loaded for")
+
+
+def _route(namespace: str, name: str, spec: dict[str, Any]) -> Iterator[DiagramNode | DiagramEdge]:
+    """A route of a Gateway to InferencePools."""
+    hosts = spec.get("hostnames")
+    here: NodeKey = (namespace, "HTTPRoute", name)
+    title = ", ".join(str(host) for host in hosts) if isinstance(hosts, list) and hosts else name
+    yield DiagramNode(here, "entry point", title, ("HTTPRoute",))
+    for _, backend in paths.find(spec, [("rules", paths.EVERY, "backendRefs", paths.EVERY)]):
+        if isinstance(backend, dict) and backend.get("kind") == "InferencePool":
+            yield DiagramEdge(here, _pool_key(str(backend.get("namespace") or namespace), str(backend.get("name"))), "requests")
+
+
+def _autoscaler(namespace: str, address: results.Ref, spec: dict[str, Any]) -> Iterator[DiagramNode | DiagramEdge]:
+    target = spec.get("scaleTargetRef")
+    if isinstance(target, dict) and target.get("kind") == identity.ADAPTER:
+        here: NodeKey = (namespace, address.kind, address.name)
+        yield DiagramNode(here, "autoscaler", address.name, (address.kind,))
+        yield DiagramEdge(here, _adapter_key(namespace, str(target.get("name"))), "scales")

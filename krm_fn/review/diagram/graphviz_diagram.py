@@ -1,19 +1,19 @@
-"""DOT, the language of graphviz."""
+"""Writes diagrams in DOT, the language of graphviz, and the page for a diagram that graphviz drew."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from krm_fn import report
-from krm_fn.review.diagram import COLOURS
+from krm_fn.review.diagram import COLOURS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, Kind
+    from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKind
 
-_SHAPES: dict[Kind, str] = {
-    "entrance": "oval",
+_SHAPES: dict[NodeKind, str] = {
+    "entry point": "oval",
     "pool": "hexagon",
     "adapter": "parallelogram",
     "autoscaler": "parallelogram",
@@ -24,10 +24,25 @@ _SHAPES: dict[Kind, str] = {
     "lora": "note",
 }
 _FONT = 'fontname="Helvetica,Arial,sans-serif"'
+_HEAD = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Dynamo graphs</title>
+<style>
+body { margin: 1rem; font-family: Helvetica, Arial, sans-serif }
+svg { max-width: 100%; height: auto }
+span { padding: .2rem .5rem; margin-right: .5rem; border: 2px solid }
+</style>
+</head>
+<body>
+"""
 
 
 def write(diagram: Diagram) -> str:
-    """The diagram as a directed graph."""
+    """Writes a diagram as a directed graph."""
     return "".join(f"{line}\n" for line in _lines(diagram))
 
 
@@ -74,3 +89,12 @@ def _text(lines: Iterable[str]) -> str:
     """The lines in quotes. graphviz reads escapes and HTML entities in a quoted text."""
     escaped = (report.printable(line).replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") for line in lines)
     return '"' + "\\n".join(escaped) + '"'
+
+
+def page(svg: str, *, compared: bool) -> str:
+    """Writes a page in one file with a diagram that graphviz drew. It loads nothing and runs no script. `compared` adds a legend."""
+    legend = "".join(
+        f'<span style="background: {area}; border-color: {border}">{WORDS[state].lower()}</span>'
+        for state, (area, border) in COLOURS.items()
+    )
+    return f"{_HEAD}{f'<p>{legend}</p>' if compared else ''}\n{svg[svg.index('<svg') :].rstrip()}\n</body>\n</html>\n"

@@ -1,4 +1,4 @@
-"""Mermaid, which GitHub and GitLab draw in Markdown."""
+"""Writes diagrams in Mermaid, which GitHub and GitLab draw in Markdown."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from krm_fn.review.diagram import COLOURS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, Kind
+    from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKind
 
-_SHAPES: dict[Kind, tuple[str, str]] = {
-    "entrance": ("([", "])"),
+_SHAPES: dict[NodeKind, tuple[str, str]] = {
+    "entry point": ("([", "])"),
     "pool": ("{{", "}}"),
     "adapter": ("[/", "/]"),
     "autoscaler": ("[/", "/]"),
@@ -31,7 +31,7 @@ _NO_BREAK = "\\\u200bn"
 
 
 def write(diagram: Diagram) -> str:
-    """The diagram as a flowchart."""
+    """Writes a diagram as a flowchart."""
     return "".join(f"{line}\n" for line in _lines(diagram))
 
 
@@ -78,6 +78,6 @@ def _text(lines: Iterable[str]) -> str:
 
 
 def _line(line: str) -> str:
-    """The line with every character as a number that Mermaid, Markdown or HTML could read as syntax."""
-    safe = _UNSAFE.sub(lambda found: f"#{ord(found[0])};", line.replace("\\n", _NO_BREAK))
-    return _LIST.sub(lambda found: f"{found[0][:-1]}#{ord(found[0][-1])};", safe)
+    """Replaces each character that Mermaid, Markdown or HTML could read as syntax by its number."""
+    safe = _UNSAFE.sub(lambda match: f"#{ord(match[0])};", line.replace("\\n", _NO_BREAK))
+    return _LIST.sub(lambda match: f"{match[0][:-1]}#{ord(match[0][-1])};", safe)
