@@ -45,6 +45,11 @@ def get(package: ModuleType, name: str) -> ModuleType:
     return import_module(f"{package.__name__}.{name}")
 
 
+def modules(package: ModuleType, names: Iterable[str]) -> list[ModuleType]:
+    """Returns the modules of several entries. Raises KeyError for a name that is not in the folder."""
+    return [get(package, name) for name in names]
+
+
 def data(path: str) -> bytes:
     """Returns the content of a data file of krm_fn, for example `schema/schema.json`."""
     loader: Any = __spec__.loader

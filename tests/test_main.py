@@ -106,7 +106,13 @@ def test_the_function_imports_what_requests_need_only_for_requests(imported):
 
 
 def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
-    later = ("krm_fn.worker_hash", "krm_fn.kube.go_json", "krm_fn.kube.version", "krm_fn.operator_config", "krm_fn.convert.versions")
+    later = (
+        "krm_fn.resolve.worker_hash",
+        "krm_fn.kube.go_json",
+        "krm_fn.kube.version",
+        "krm_fn.operator_config",
+        "krm_fn.convert.versions",
+    )
     assert not {*later, "krm_fn.kinds.releases.v1_5", "krm_fn.rules.by_release", "krm_fn.manifests.frontend_sidecar"} & imported
     assert not [name for name in imported if name.startswith("krm_fn.resolve.v1beta1")]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import identity, labels
 from krm_fn.kube.values import mapping, name_of
-from krm_fn.plan.source_paths import SourcePaths
+from krm_fn.plan.facts import SourcePaths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.plan.source_paths import Fix
+    from krm_fn.plan.facts import Fix
     from krm_fn.results import Path, Ref
 
 MAIN = "main"

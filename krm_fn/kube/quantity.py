@@ -1,6 +1,7 @@
-"""Kubernetes quantities such as `1500m`, `2Gi` and `1e3`, printed as an API server prints them.
+"""Kubernetes quantities such as `1500m`, `2Gi` and `1e3`, printed as an API server prints them, and the names of GPUs among resources.
 
-Follows apimachinery `pkg/api/resource`, ParseQuantity and CanonicalizeBytes.
+Follows apimachinery `pkg/api/resource`, ParseQuantity and CanonicalizeBytes; for names of GPUs, the operator's `internal/dra`
+(isGPUResourceName, looksLikeGPUIdentifier).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _SHAPE = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -86,6 +87,31 @@ def value(written: str | float | None) -> int:
 def values(amounts: Mapping[str, str | float]) -> dict[str, int]:
     """Returns the values of named quantities in billionths, as `value` does for one."""
     return {name: value(amount) for name, amount in amounts.items()}
+
+
+def gpu_resource(names: Iterable[str]) -> str | None:
+    """Returns the first name of a resource that means GPUs, in alphabetical order; None if there is none."""
+    return min((name for name in names if is_gpu_resource(name)), default=None)
+
+
+def is_gpu_resource(name: str) -> bool:
+    """Returns true if a resource name means GPUs, or parts of a GPU.
+
+    >>> is_gpu_resource("nvidia.com/gpu"), is_gpu_resource("nvidia.com/mig-3g.20gb"), is_gpu_resource("cpu")
+    (True, True, False)
+    """
+    text = name.lower()
+    return text == "gpu" or text.startswith("gpu.") or text.endswith("/gpu") or "/mig-" in text
+
+
+def is_gpu_device(name: str) -> bool:
+    """Returns true if the name of a DeviceClass or of a driver means GPUs.
+
+    >>> is_gpu_device("gpu.nvidia.com"), is_gpu_device("compute-domain-default-channel.nvidia.com")
+    (True, False)
+    """
+    text = name.lower()
+    return text == "gpu" or text.startswith(("gpu.", "gpu/")) or text.endswith("/gpu") or "/gpu." in text or "/gpu-" in text
 
 
 def _suffix(suffix: str, source: str) -> tuple[int, int, bool]:

@@ -22,6 +22,12 @@ SHARED_MEMORY = "shared-memory"
 Follows the operator's `internal/dynamo/graph.go ApplySharedMemoryVolumeAndMount`.
 Rule: volumes.shared-memory-name
 """
+SHARED_MEMORY_PATH = "/dev/shm"  # noqa: S108 - the kernel's name
+"""The main container mounts the volume `shared-memory` at `/dev/shm`.
+
+Follows the operator's `internal/dynamo/graph.go ApplySharedMemoryVolumeAndMount`.
+Rule: volumes.shared-memory
+"""
 
 
 def claims(plan: GraphPlan) -> Iterator[Resource]:
@@ -84,7 +90,7 @@ def shared_memory(size: str) -> tuple[Volume, VolumeMount]:
     Rule: volumes.shared-memory
     """
     volume: Volume = {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
-    return volume, {"name": SHARED_MEMORY, "mountPath": "/dev/shm"}  # noqa: S108 - the kernel's name
+    return volume, {"name": SHARED_MEMORY, "mountPath": SHARED_MEMORY_PATH}
 
 
 def with_cache(container: Container, cache: Mount) -> Container:

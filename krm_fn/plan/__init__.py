@@ -7,10 +7,22 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import names
-from krm_fn.plan.facts import Addressing, Claim, EndpointPicker, Exposure, GPUs, Identity, Ingress, Mount, Placement, PodFacts, Restart
+from krm_fn.plan.facts import (
+    Addressing,
+    Claim,
+    EndpointPicker,
+    Exposure,
+    GPUs,
+    Identity,
+    Ingress,
+    Mount,
+    Placement,
+    PodFacts,
+    Restart,
+    SourcePaths,
+)
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 from krm_fn.plan.request import BaseGraph, ModelCache, Overrides, RequestPlan
-from krm_fn.plan.source_paths import SourcePaths
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
@@ -19,7 +31,7 @@ if TYPE_CHECKING:
     from krm_fn.kinds.releases import Release, TypeDefaults
     from krm_fn.kinds.types import ComponentType
     from krm_fn.kube.types import Labels, Role
-    from krm_fn.plan.source_paths import Fix
+    from krm_fn.plan.facts import Fix
 
 __all__ = [
     "Addressing",

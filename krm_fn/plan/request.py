@@ -12,7 +12,7 @@ from krm_fn.results import Path, Ref
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import ResourceRequirements, Toleration
     from krm_fn.kube.types import Labels
-    from krm_fn.plan.source_paths import SourcePaths
+    from krm_fn.plan.facts import SourcePaths
 
 
 class BaseGraph(NamedTuple):

@@ -42,7 +42,7 @@ _REWRITTEN = ("schema.schema_check", "schema.table")
 _NAMES = ("kube.labels",)
 """Modules of names: their texts are no rule, only the mappings in them."""
 
-COMPUTING = ("kube.digest", "kube.duration", "kube.go_json", "kube.quantity", "kube.version", "worker_hash", "yamlio.emitter")
+COMPUTING = ("kube.digest", "kube.duration", "kube.go_json", "kube.quantity", "kube.version", "resolve.worker_hash", "yamlio.emitter")
 """Modules that compute on plain values: hashes, quantities, JSON as Go writes it."""
 
 _RUNTIME: dict[str, Any] = {

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import gpu_names
+from krm_fn.kube import quantity
 from krm_fn.kube.values import mapping, objects
 from krm_fn.records import NamedTuple
 
@@ -93,10 +93,10 @@ def _is_gpu(devices: Devices, request: dict[str, Any], claim: str) -> bool:
     known = devices.classes.get(name)
     selectors = [*objects((known or {}).get("selectors")), *objects(request.get("selectors"))]
     conditions = [str(mapping(selector.get("cel")).get("expression") or "") for selector in selectors]
-    drivers = {gpu_names.is_device(driver) for text in conditions if "||" not in text for driver in _DRIVER.findall(text)}
+    drivers = {quantity.is_gpu_device(driver) for text in conditions if "||" not in text for driver in _DRIVER.findall(text)}
     if len(drivers) > 1:
         raise ValueError(f"the {claim} asks for drivers of GPUs and of other devices")
     if drivers:
         return drivers.pop()
     extended = (known or {}).get("extendedResourceName")
-    return gpu_names.is_resource(str(extended)) if extended else gpu_names.is_device(name)
+    return quantity.is_gpu_resource(str(extended)) if extended else quantity.is_gpu_device(name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from krm_fn import results
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kinds import types
-from krm_fn.kube import canonical, gpu_names, labels, merge, quantity, version
+from krm_fn.kube import canonical, labels, quantity, version
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 from krm_fn.resolve import component_facts, deployment_config, graph_context, v1beta1_templates
@@ -87,16 +87,18 @@ def _pod(context: GraphContext, identity: Identity, template: v1beta1_templates.
     Rule: pod.fallback-account
     """
     written, own = template.component, (template.written.get("podTemplate") or {}).get("metadata") or {}
-    spec: Any = (written.get("podTemplate") or {}).get("spec") or {}
-    containers = spec.get("containers") or ()
-    main: Any = next((container for container in containers if container.get("name") == MAIN), {})
+    pod: Any = (written.get("podTemplate") or {}).get("spec") or {}
+    spec: Any = {**canonical.spec(pod)}
+    containers = spec.pop("containers", None) or ()
+    container: Any = next((container for container in containers if container.get("name") == MAIN), {})
     beside = [container for container in containers if container.get("name") != MAIN]
-    container = canonical.container(main)
-    images = [each.get("image") or "" for each in (container, *beside)]
+    images = [entry.get("image") or "" for entry in (container, *beside)]
     without_secrets = identity.annotations.get(labels.NO_PULL_SECRETS) == "true"
     secrets = [secret for image in images for secret in context.cluster.pull_secrets(context.namespace, image)]
+    if beside:
+        spec["containers"] = beside
     return PodFacts(
-        spec=canonical.spec({**merge.without(spec, "containers"), **({"containers": beside} if beside else {})}),
+        spec=spec,
         container=container,
         enforced={} if identity.standalone else graph_context.enforced(context, types.get(identity.type)),
         labels=own.get("labels") or {},
@@ -211,7 +213,7 @@ def requested_gpus(container: Container) -> GPUs:
     """The GPUs in the resources: the first name of GPUs among the limits, otherwise among the requests."""
     sides = container.get("resources") or {}
     for amounts in (sides.get("limits") or {}, sides.get("requests") or {}):
-        name = next((name for name in sorted(amounts) if gpu_names.is_resource(name)), None)
+        name = quantity.gpu_resource(amounts) if amounts else None
         if name is not None:
             amount = f"{amounts[name]}"
             return GPUs(quantity.value(amount) // quantity.UNIT, amount, amount)

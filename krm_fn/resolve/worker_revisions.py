@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn import worker_hash as hashing
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kinds import engines
 from krm_fn.kube import labels, version
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import v1beta1_templates
-from krm_fn.worker_hash import PLACEHOLDER, Worker
+from krm_fn.resolve import worker_hash as hashing
+from krm_fn.resolve.worker_hash import PLACEHOLDER, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from krm_fn import results
+from krm_fn import registry, results
 from krm_fn.kube import identity
 from krm_fn.manifests import workloads
 from krm_fn.resolve.cluster import namespace
@@ -35,7 +35,8 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
     if plan.release.rules:
         from krm_fn.rules import by_release  # noqa: PLC0415 - a render under the oldest release starts without it
 
-        yield from by_release.check(plan, pods)
+        for group in registry.modules(by_release, plan.release.rules):
+            yield from group.check(plan, pods)
 
 
 def check_other(resource: Resource, config: Config, cluster: ClusterFacts) -> Iterator[Result]:

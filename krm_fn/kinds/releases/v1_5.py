@@ -147,7 +147,7 @@ Rule: epp.args-v1.5
 
 RELEASE = Release(
     reads="v1beta1",
-    rules=("container_rules", "feature_rules", "metadata_rules", "gpu_memory_rules", "grove_rules"),
+    rules=("feature_rules", "metadata_rules", "grove_rules"),
     pod_layers=("defaults", "user", "cache_mount"),
     role_layers=(
         *("engine", "account", "cache_volume", "shared_memory", "main_first"),

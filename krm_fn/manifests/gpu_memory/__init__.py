@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import gpu_names, merge, names
+from krm_fn.kube import merge, names, quantity
 
 if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, PodSpec, ResourceRequirements, Toleration
@@ -78,7 +78,7 @@ def without_gpus(container: Container) -> Container:
     resources: ResourceRequirements = {**(container.get("resources") or {})}
     sides: tuple[ResourceSide, ...] = ("limits", "requests")
     for side in sides:
-        amounts = {name: amount for name, amount in (resources.pop(side, None) or {}).items() if not gpu_names.is_resource(name)}
+        amounts = {name: amount for name, amount in (resources.pop(side, None) or {}).items() if not quantity.is_gpu_resource(name)}
         if amounts:
             resources[side] = amounts
     rest = merge.without(container, "resources")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import gpu_names, identity, quantity, values
+from krm_fn.kube import identity, quantity, values
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _requests(container: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _gpus(amounts: Any) -> dict[str, int]:
-    names = (name for name in values.mapping(amounts) if gpu_names.is_resource(f"{name}"))
+    names = (name for name in values.mapping(amounts) if quantity.is_gpu_resource(f"{name}"))
     return {name: quantity.value(f"{amounts[name]}") // quantity.UNIT for name in names}
 
 

@@ -10,22 +10,20 @@ from krm_fn.kube import labels
 from krm_fn.schema import rule_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import Checkpoint, ComponentPlan, GPUMemory, GraphPlan
     from krm_fn.results import Result
 
 
-def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
-    """Reports problems of the GPU memory service, of failover and of checkpoints."""
-    for component in plan.components:
-        if component.features.gpu_memory:
-            yield from _check_service(plan, component, component.features.gpu_memory)
-        if component.features.failover:
-            yield from list(_check_failover(plan, component)) or _without_controller(component)
-        if component.features.checkpoint:
-            yield from _check_checkpoint(component, component.features.checkpoint)
+def check(plan: GraphPlan, component: ComponentPlan) -> Iterator[Result]:
+    """Reports problems of the GPU memory service, of failover and of checkpoints of a component."""
+    if component.features.gpu_memory:
+        yield from _check_service(plan, component, component.features.gpu_memory)
+    if component.features.failover:
+        yield from list(_check_failover(plan, component)) or _without_controller(component)
+    if component.features.checkpoint:
+        yield from _check_checkpoint(component, component.features.checkpoint)
 
 
 def _check_service(graph: GraphPlan, plan: ComponentPlan, memory: GPUMemory) -> Iterator[Result]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_fn import worker_hash as hashing
-from krm_fn.worker_hash import PLACEHOLDER, Worker
+from krm_fn.resolve import worker_hash as hashing
+from krm_fn.resolve.worker_hash import PLACEHOLDER, Worker
 
 HASH = "nvidia.com/dynamo-worker-hash"
 ORIGIN = "nvidia.com/dynamo-operator-origin-version"
