@@ -76,6 +76,29 @@ class ProbeDefaults(NamedTuple):
     failures: int | None = None
 
 
+_PICKER_DELAY = 5
+"""The liveness and readiness probes of an endpoint picker begin after 5 seconds.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: probes.epp-delay
+"""
+_PICKER_PERIOD = 10
+"""The liveness and readiness probes of an endpoint picker run every 10 seconds.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: probes.epp-period
+"""
+
+
+def picker_probe(ports: Ports) -> ProbeDefaults:
+    """The probes of an endpoint picker ask the gRPC service `inference-extension`.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: probes.epp
+    """
+    return ProbeDefaults("grpc", "inference-extension", ports.picker_health, delay=_PICKER_DELAY, period=_PICKER_PERIOD)
+
+
 class TypeDefaults(NamedTuple):
     """The defaults of a component type: ports, variables and probes of its main container, and the grace period of its pod in seconds.
 

@@ -13,27 +13,11 @@ from krm_fn.kinds.releases import (
     Release,
     ServiceFacts,
     TypeDefaults,
+    picker_probe,
 )
 
 _PORTS = Ports(http=8000, system=9090, planner_metrics=9085, picker=9002, picker_health=9003, picker_metrics=9090)
-_PICKER_DELAY = 5
-"""The liveness and readiness probes of an endpoint picker begin after 5 seconds.
-
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: probes.epp-delay
-"""
-_PICKER_PERIOD = 10
-"""The liveness and readiness probes of an endpoint picker run every 10 seconds.
-
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: probes.epp-period
-"""
-_PICKER = ProbeDefaults("grpc", "inference-extension", _PORTS.picker_health, delay=_PICKER_DELAY, period=_PICKER_PERIOD)
-"""The probes of an endpoint picker ask the gRPC service `inference-extension`.
-
-Follows the operator's `internal/dynamo/component_epp.go`.
-Rule: probes.epp
-"""
+_PICKER = picker_probe(_PORTS)
 
 _TYPES = {
     "frontend": TypeDefaults(
