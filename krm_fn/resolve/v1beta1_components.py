@@ -63,7 +63,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         identity=identity,
         placement=placed,
         pod=pods._replace(cache=_cache(written.get("compilationCache"), engine.cache_dir), gpus=counted),
-        exposure=component_facts.exposure(context, identity, {**written, "ingress": template.older.get("ingress")}),
+        exposure=component_facts.exposure(context, identity, {**written, "ingress": template.v1alpha1_service.get("ingress")}),
         inventory=_component_object(context, identity, template),
         features=own,
     )

@@ -99,7 +99,7 @@ def _identity(context: GraphContext, template: ComponentTemplate, of: Graph, cur
     Rule: metadata.selectors-v1beta1
     """
     generation = current if v1beta1_templates.is_worker(template.component) else WorkerRevision()
-    written = template.older.get("dynamoNamespace") if context.per_component else None
+    written = template.v1alpha1_service.get("dynamoNamespace") if context.per_component else None
     identity = Identity(
         service=template.name,
         name=names.component(context.name, template.name),

@@ -36,7 +36,7 @@ _TOPOLOGY = (labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME)
 class Graph(NamedTuple):
     """A graph of v1beta1 with the defaults that admission writes.
 
-    `older` holds the fields of its components in v1alpha1, by name, for fields that only v1alpha1 has; empty if the graph has none.
+    `v1alpha1_services` holds its components as v1alpha1 services, by name, for fields that only v1alpha1 has; empty if the graph has none.
     `separate` is true if each component has objects of its own, other than on Grove. `domains` are those of the ClusterTopology that the
     policy for key-value caches names. `port` is the port of frontends.
     """
@@ -45,7 +45,7 @@ class Graph(NamedTuple):
     namespace: str
     spec: dict[str, Any]
     annotations: Labels
-    older: Mapping[str, dict[str, Any]]
+    v1alpha1_services: Mapping[str, dict[str, Any]]
     separate: bool
     domains: tuple[str, ...] = ()
     port: int = 0
@@ -54,9 +54,9 @@ class Graph(NamedTuple):
 class ComponentTemplate(NamedTuple):
     """One component with everything that its graph adds.
 
-    `component` is its spec, `written` the spec as its author wrote it, and `older` holds its fields in v1alpha1 (`Graph.older`). `labels`
-    and `annotations` are those of its objects. `kind` and `sub_kind` are the values of the labels for its type. `user_labels` and
-    `user_annotations` are those that users wrote for the graph, for the service and for its pods.
+    `component` is its spec, `written` the spec as its author wrote it, and `v1alpha1_service` the service that it is in v1alpha1
+    (`Graph.v1alpha1_services`). `labels` and `annotations` are those of its objects. `kind` and `sub_kind` are the values of the labels
+    for its type. `user_labels` and `user_annotations` are those that users wrote for the graph, for the service and for its pods.
     """
 
     component: dict[str, Any]
@@ -66,7 +66,7 @@ class ComponentTemplate(NamedTuple):
     labels: Labels
     annotations: Labels
     written: dict[str, Any]
-    older: dict[str, Any]
+    v1alpha1_service: dict[str, Any]
     user_labels: Labels
     user_annotations: Labels
 
@@ -96,7 +96,7 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
     Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
     Rule: metadata.graph-v1beta1
     """
-    older = graph.older.get(written.get("name") or "") or {}
+    service = graph.v1alpha1_services.get(written.get("name") or "") or {}
     dynamo_namespace = names.dynamo_namespace(
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
@@ -106,17 +106,17 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
     component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
     if graph.separate:
         component = _with_settings(component, graph.port)
-    resolved = template(component, older, dynamo_namespace, _metadata(written).get("labels") or {})
+    resolved = template(component, service, dynamo_namespace, _metadata(written).get("labels") or {})
     return resolved._replace(
         labels={**resolved.labels, labels.GRAPH: graph.name},
         annotations=cluster_topologies.annotated(resolved.annotations, policy),
         written=written,
-        user_labels=_users(graph, older, written, "labels"),
-        user_annotations=_users(graph, older, written, "annotations"),
+        user_labels=_users(graph, service, written, "labels"),
+        user_annotations=_users(graph, service, written, "annotations"),
     )
 
 
-def template(component: dict[str, Any], older: dict[str, Any], dynamo_namespace: str, before: Labels) -> ComponentTemplate:
+def template(component: dict[str, Any], service: dict[str, Any], dynamo_namespace: str, before: Labels) -> ComponentTemplate:
     """The objects of a v1beta1 component have labels for it, its Dynamo namespace and its model, and the metadata of its pod template.
 
     The name of a graph is not among the labels.
@@ -126,11 +126,11 @@ def template(component: dict[str, Any], older: dict[str, Any], dynamo_namespace:
     Follows the operator's `internal/dynamo/v1beta1_helpers.go GetDCDKubeLabels`.
     Rule: metadata.component-v1beta1
     """
-    kind, sub_kind = _kinds(component.get("type") or "", older, before)
+    kind, sub_kind = _kinds(component.get("type") or "", service, before)
     metadata = _metadata(component)
     model = (component.get("modelRef") or {}).get("name")
     object_labels = {
-        **(older.get("labels") or {}),
+        **(service.get("labels") or {}),
         **(metadata.get("labels") or {}),
         **({labels.BASE_MODEL_HASH: names.model_hash(model)} if model else {}),
         **({labels.SUB_COMPONENT_TYPE: sub_kind} if sub_kind else {}),
@@ -138,17 +138,17 @@ def template(component: dict[str, Any], older: dict[str, Any], dynamo_namespace:
         labels.NAMESPACE: dynamo_namespace,
     }
     annotations = {
-        **(older.get("annotations") or {}),
+        **(service.get("annotations") or {}),
         **(metadata.get("annotations") or {}),
         **({labels.BASE_MODEL: model} if model else {}),
     }
     annotations.pop(labels.ORIGIN_VERSION, None)
-    return ComponentTemplate(component, kind, sub_kind, dynamo_namespace, object_labels, annotations, component, older, {}, {})
+    return ComponentTemplate(component, kind, sub_kind, dynamo_namespace, object_labels, annotations, component, service, {}, {})
 
 
-def _users(graph: Graph, older: dict[str, Any], written: dict[str, Any], part: str) -> Labels:
+def _users(graph: Graph, service: dict[str, Any], written: dict[str, Any], part: str) -> Labels:
     """The user's labels or annotations: those of the graph, below those of the service, below those of the pod template."""
-    return {**(graph.spec.get(part) or {}), **(older.get(part) or {}), **(_metadata(written).get(part) or {})}
+    return {**(graph.spec.get(part) or {}), **(service.get(part) or {}), **(_metadata(written).get(part) or {})}
 
 
 def _metadata(component: dict[str, Any]) -> dict[str, Any]:
@@ -156,13 +156,13 @@ def _metadata(component: dict[str, Any]) -> dict[str, Any]:
     return (component.get("podTemplate") or {}).get("metadata") or {}
 
 
-def _kinds(kind: str, older: dict[str, Any], before: Labels) -> tuple[str, str]:
-    """The values of the labels for the type. A pod that an older operator labelled with an older type keeps that label."""
-    older_type = types.get(kind).older_type
-    if not older_type:
-        return kind, older.get("subComponentType") or ""
-    is_older = before.get(labels.COMPONENT_TYPE) == older_type and before.get(labels.SUB_COMPONENT_TYPE) in (None, "", kind)
-    return (older_type if is_older else kind), kind
+def _kinds(kind: str, service: dict[str, Any], before: Labels) -> tuple[str, str]:
+    """The values of the labels for the type. A pod that an older operator labelled with the type of v1alpha1 keeps that label."""
+    v1alpha1_type = types.get(kind).v1alpha1_type
+    if not v1alpha1_type:
+        return kind, service.get("subComponentType") or ""
+    has_v1alpha1_type = before.get(labels.COMPONENT_TYPE) == v1alpha1_type and before.get(labels.SUB_COMPONENT_TYPE) in (None, "", kind)
+    return (v1alpha1_type if has_v1alpha1_type else kind), kind
 
 
 def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:

@@ -47,19 +47,19 @@ def worker_revision(graph: Graph, context: GraphContext) -> WorkerRevision:
     if not any(map(v1beta1_templates.is_worker, graph.spec.get("components") or ())):
         return WorkerRevision()
     mode, by_component = context.config.worker_hash, context.per_component
-    older, newer = (_given(graph, context, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
-    running = "" if older == _UNNAMED else older or newer
+    hash_v1, hash_v2 = (_given(graph, context, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
+    running = "" if hash_v1 == _UNNAMED else hash_v1 or hash_v2
     if mode == "none":
         return WorkerRevision(running, running) if by_component else WorkerRevision()
     computed = worker_hash(graph, context.framework)
     if not by_component:
         return WorkerRevision(computed)
-    if not older and not newer:
+    if not hash_v1 and not hash_v2:
         return _new(computed, context)
-    changed = bool(newer) and newer != computed
+    changed = bool(hash_v2) and hash_v2 != computed
     if changed:
-        _say_changed(newer, computed, context)
-    elif running and not newer:
+        _say_changed(hash_v2, computed, context)
+    elif running and not hash_v2:
         _say_unknown(running, computed, context)
     return WorkerRevision(computed if not running or (changed and mode == "pods") else running, running)
 

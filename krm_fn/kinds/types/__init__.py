@@ -34,7 +34,7 @@ class ComponentType(NamedTuple):
 
     `account` is the fixed name of the ServiceAccount, which a render binds to the ClusterRole with the key `cluster_role` in the
     configuration. `enforces_account`: the user cannot choose another (the operator sets it when a graph becomes
-    DynamoComponentDeployments). `older_type` is the type that operators before release 1.0 write for this one; empty if it is the same.
+    DynamoComponentDeployments). `v1alpha1_type` is the type in v1alpha1; empty if it is the same.
     """
 
     runs_engine: bool = False
@@ -73,7 +73,7 @@ class ComponentType(NamedTuple):
     account: str = ""
     cluster_role: Literal["", "planner_role", "epp_role"] = ""
     enforces_account: bool = False
-    older_type: str = ""
+    v1alpha1_type: str = ""
 
     @property
     def enforced(self) -> PodSpec:

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from krm_fn.kinds.types import ComponentType
 
-TYPE = ComponentType(runs_engine=True, release_key="worker", older_type="worker")
+TYPE = ComponentType(runs_engine=True, release_key="worker", v1alpha1_type="worker")
