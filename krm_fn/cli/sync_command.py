@@ -11,11 +11,14 @@ from krm_fn import report, results
 from krm_fn.cli import command_options
 from krm_fn.config import Config
 from krm_fn.files import sources
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.sync import options
+from krm_fn.sync.options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krm_fn.sync.options import Options, Shard
+    from krm_fn.sync.options import Shard
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")
@@ -37,8 +40,6 @@ def _namespaces(ctx: click.Context, param: click.Parameter, texts: tuple[str, ..
 
 
 def _shard(_ctx: click.Context, _param: click.Parameter, text: str) -> Shard:
-    from krm_fn.sync import options  # noqa: PLC0415 - the verb alone imports the syncer
-
     try:
         return options.parse_shard(text)
     except ValueError as problem:
@@ -119,7 +120,7 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
         if values[option] and not values[required]:
             raise click.UsageError(f"{_flag(option)} needs {_flag(required)}")
     with command_options.sync_extra("sync"):
-        from krm_fn.sync import logs, main, options  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.sync import logs, main  # noqa: PLC0415 - the extra may be missing
     logs.configure(values["log_format"], values["log_level"])
     values["config"] = _config(values["config"])
     names = [(parameter.name or "").upper() for parameter in ctx.command.params]
@@ -144,9 +145,6 @@ def _config(file: str | None) -> Config:
 
 def _options(values: dict[str, Any]) -> Options:
     """Converts the values of the command line to options of the syncer."""
-    from krm_fn.status.sync_features import SyncFeatures  # noqa: PLC0415 - the verb alone imports the syncer
-    from krm_fn.sync.options import Options  # noqa: PLC0415 - the verb alone imports the syncer
-
     features = SyncFeatures(*(values.pop(name) for name in SyncFeatures._fields))
     host, port = values.pop("listen")
     return Options(features=features, namespaces=values.pop("namespace"), address=host, port=port, **values)

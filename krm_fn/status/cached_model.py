@@ -5,6 +5,7 @@ Follows the operator's `internal/webhook/validation/dynamomodel.go`, whose words
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import identity, names, values
@@ -72,7 +73,7 @@ class AdapterLoads(NamedTuple):
     two ways.
     """
 
-    loads: Mapping[WorkerEndpoint, AdapterLoad] = {}
+    loads: Mapping[WorkerEndpoint, AdapterLoad] = MappingProxyType({})
     settled: bool = True
 
 

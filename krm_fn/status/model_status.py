@@ -35,7 +35,7 @@ class ModelReadiness(NamedTuple):
     """The conditions of a model, and its endpoints with their readiness for this model."""
 
     conditions: list[StatusCondition]
-    endpoints: list[tuple[ModelEndpoint, bool]] = []
+    endpoints: Sequence[tuple[ModelEndpoint, bool]] = ()
     waits: bool = False
     """True while an endpoint has not answered since this process started."""
 
