@@ -126,11 +126,11 @@ class Config(NamedTuple):
     """The settings of one run."""
 
     behaviour: Literal["", "v0.9", "v1.5"] = ""
-    """The release of Dynamo whose operator a render follows. If empty, the resource decides: `v1.5` for v1beta1, and for v1alpha1 with
+    """The release of the Dynamo operator that a render follows. If empty, the resource decides: `v1.5` for v1beta1, and for v1alpha1 with
     the annotations of an operator of 1.0 or later; otherwise `v0.9`."""
     operator_version: Version = "1.5.0"
     """The version of the operator that created the graphs, for graphs without the annotation `nvidia.com/dynamo-operator-origin-version`.
-    It decides how vLLM spans nodes, and is a part of the worker hash. Only `behaviour: v1.5` uses it."""
+    It selects the executor of vLLM on several nodes, and is a part of the worker hash. Only `behaviour: v1.5` uses it."""
     worker_hash: Literal["pods", "names", "none"] = "pods"
     """The objects that get the hash of all workers of a graph. `pods`: a label and a variable of the workers' pods. `names`: also the
     names of the workers' objects, as the operator does. `none`: no object. A graph with the operator's annotation keeps the names that
@@ -154,7 +154,7 @@ class Config(NamedTuple):
     prometheus_endpoint: str = ""
     """The URL of Prometheus, from which planners read metrics. If empty, pods get no `PROMETHEUS_ENDPOINT`."""
     mpi_secret_name: str = "mpi-run-ssh-secret"  # noqa: S105 - the name of a Secret
-    """The Secret with the SSH key that the pods of a TensorRT-LLM group use between each other."""
+    """The Secret with the SSH key for connections between the pods of a TensorRT-LLM group."""
     namespace: str = ""
     """The namespace of resources without one. If empty, they get the namespace `default`, with a warning."""
     ingress: IngressSettings = IngressSettings()
@@ -173,12 +173,12 @@ class Config(NamedTuple):
     debugger_image: str = "python:3.12-slim"
     """The image of the container that debug mode adds."""
     retain_volumes: bool = True
-    """If true, annotations tell GitOps tools to keep generated PersistentVolumeClaims when their graph is removed from Git."""
+    """If true, generated PersistentVolumeClaims get annotations with which GitOps tools keep them after their graph is removed from Git."""
     source: Literal["keep", "local", "drop"] = "keep"
     """The Dynamo resource in the output. `keep`: it reaches the cluster, with annotations. `local`: it stays in the build. `drop`: it is
     removed. Under kpt, `drop` acts as `local`, because kpt would delete your file."""
     components: bool = False
-    """If true, DynamoComponentDeployments are generated too, as an inventory for `kubectl get dcd`."""
+    """If true, DynamoComponentDeployments are generated, too, so that `kubectl get dcd` lists the components."""
     unknown_fields: Literal["error", "warn"] = "error"
     """The severity of native fields that the known Kubernetes version does not have."""
     restart: Literal["render", "sync"] = "render"
