@@ -40,7 +40,7 @@ def read(text: str, seconds: int) -> BuildCommand:
 
 
 def build_states(build: BuildCommand, old: str | None, given: Inputs) -> tuple[LoadedState, LoadedState | None]:
-    """The new state, and the old state if it is named. Raises StoppedError if a build fails, or if its output cannot be used."""
+    """Returns the new state, and the old state if it is named. Raises StoppedError if a build fails, or if its output cannot be used."""
     if len(given.paths) != 1 or not Path(given.paths[0]).is_dir():
         raise click.UsageError("--build takes one PATH: the folder in which the command runs")
     old_output = None
@@ -65,7 +65,10 @@ def build_states(build: BuildCommand, old: str | None, given: Inputs) -> tuple[L
 
 
 def _run(build: BuildCommand, folder: Path, state: str) -> File:
-    """The output of the build. Paths of the copy are relative in its messages, because the copy is removed before a user reads them."""
+    """Returns the output of the build.
+
+    Paths of the copy are relative in its messages, because the copy is removed before a user reads them.
+    """
     process = commands.run(build.words, folder, build.seconds)
     messages = "".join(f"{report.visible(line)}\n" for line in process.messages.replace(str(folder), ".").splitlines())
     if process.slow:

@@ -49,7 +49,7 @@ class Policy(NamedTuple):
     quiet: bool = False
 
     def without_ignored(self, findings: Iterable[Result], resources: Sequence[Resource]) -> list[Result]:
-        """The findings without ignored warnings and notes. Errors cannot be ignored."""
+        """Returns the findings without ignored warnings and notes. Errors cannot be ignored."""
         return ignore_rules.apply(findings, resources, self.ignored)
 
     def failing(self, findings: Iterable[Result]) -> list[Result]:
@@ -69,7 +69,7 @@ class Folder(click.Path):
         super().__init__(file_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The folder as a path. Raises click.BadParameter for an empty name and for a file."""
+        """Returns the folder as a path. Raises click.BadParameter for an empty name and for a file."""
         return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
 
 
@@ -135,7 +135,7 @@ def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def code(text: str) -> str:
-    """A code in upper case. Raises click.BadParameter if the code does not exist."""
+    """Returns a code in upper case. Raises click.BadParameter if the code does not exist."""
     if text.upper() not in codes.names():
         raise click.BadParameter(f"{text!r} is not the code of a finding, such as DYN021.")
     return text.upper()
@@ -146,7 +146,7 @@ def _codes(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 
 
 def namespace(_ctx: click.Context, _param: click.Parameter, name: str | None) -> str | None:
-    """The name of a namespace. Raises click.BadParameter if Kubernetes does not allow the name."""
+    """Returns the name of a namespace. Raises click.BadParameter if Kubernetes does not allow the name."""
     if name is not None and not name_formats.DNS_LABEL.fullmatch(name):
         raise click.BadParameter(f"{name!r} is not a namespace; use at most 63 lower-case letters, digits and dashes.")
     return name

@@ -30,7 +30,7 @@ def resources(listed: Iterable[Any], style: str) -> str:
 
 
 def value(written: Any, style: str) -> str:
-    """One value as YAML or JSON."""
+    """Returns one value as YAML or JSON."""
     return json.dumps(written, indent=2, ensure_ascii=False) + "\n" if style == "json" else emitter.text(written)
 
 

@@ -74,7 +74,7 @@ def render_old(name: str, files: Sources) -> LoadedState:
 
 
 def origin_lines(diff: Diff, states: Mapping[StateName, LoadedState]) -> dict[ChangeOrigin, SourceLine]:
-    """The lines of the origins of changes. An origin without a file has none."""
+    """Returns the lines of the origins of changes. An origin without a file has none."""
     fields: dict[ChangeOrigin, tuple[Source, Path]] = {}
     for origins in diff.origins.values():
         for origin in origins:
@@ -92,13 +92,16 @@ EXPORT = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
 def read_export(path: str) -> tuple[list[Any], list[Result]]:
-    """The values of an export, and the errors about the file. A finding never shows a line of an export: it may belong to a Secret."""
+    """Returns the values of an export, and the errors about the file.
+
+    A finding never shows a line of an export: it may belong to a Secret.
+    """
     file = reading.read(path)
     return [source.value for source in file.sources], [finding for finding in file.results if finding.severity == "error"]
 
 
 def load_live(path: str, new: LoadedState) -> tuple[LoadedState, LoadedState]:
-    """The new state with the objects that can be compared with a cluster, and the state of the cluster.
+    """Returns the new state with the objects that can be compared with a cluster, and the state of the cluster.
 
     Raises StoppedError if the export cannot be used.
     """
@@ -132,7 +135,7 @@ class ClusterCapacity(NamedTuple):
 
 
 def read_nodes(path: str | None) -> ClusterCapacity:
-    """The nodes and pods in a file. A file without nodes is an error, and one without pods a note."""
+    """Returns the nodes and pods in a file. A file without nodes is an error, and one without pods a note."""
     if path is None:
         return ClusterCapacity()
     values, errors = read_export(path)

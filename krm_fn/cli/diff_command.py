@@ -129,7 +129,7 @@ def diff(  # noqa: PLR0913 - one for each option
 
 
 def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> tuple[LoadedState, LoadedState]:
-    """The state after the change, and the state before it. Raises StoppedError if one of them cannot be read."""
+    """Returns the state after the change, and the state before it. Raises StoppedError if one of them cannot be read."""
     new_state, old_state = build_option.build_states(build, old, given) if build else compared_states.load(given, old)
     return (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
 

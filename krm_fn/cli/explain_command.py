@@ -173,18 +173,20 @@ def _of_line(line: str, explanation: Explanation, loaded: Sources) -> list[expla
         raise click.BadParameter(
             f"{line!r} is no line with a field of a Dynamo resource or of the configuration; {near}", param_hint="--from"
         )
-    reached: list[Explained] = []
-    decided: list[Explained] = []
+    sourced: list[Explained] = []
+    affected: list[Explained] = []
     for index, paths in lines.get(number, {}).items():
-        reached += affected_fields.made_of(explanation, index, paths)
-        decided += affected_fields.decided(explanation, loaded.values, loaded.config, index, paths)
+        sourced += affected_fields.from_fields(explanation, index, paths)
+        affected += affected_fields.affected_by_fields(explanation, loaded.values, loaded.config, index, paths)
     for path in settings.get(number, ()):
-        reached += affected_fields.made_of_setting(explanation, path)
-        decided += affected_fields.decided_by_setting(explanation, loaded.values, loaded.config, path)
-    shown = {(explained.key, one.path) for explained in reached for one in explained.fields}
-    more = [explained._replace(fields=[one for one in explained.fields if (explained.key, one.path) not in shown]) for explained in decided]
+        sourced += affected_fields.from_setting(explanation, path)
+        affected += affected_fields.affected_by_setting(explanation, loaded.values, loaded.config, path)
+    shown = {(explained.key, one.path) for explained in sourced for one in explained.fields}
+    more = [
+        explained._replace(fields=[one for one in explained.fields if (explained.key, one.path) not in shown]) for explained in affected
+    ]
     return [
-        explain_output.Section("reaches", reached),
+        explain_output.Section("reaches", sourced),
         explain_output.Section("decides", [explained for explained in more if explained.fields]),
     ]
 

@@ -125,7 +125,7 @@ def _write(source: Repository, commit: str, copy: Path) -> None:
 
 
 def _present(source: Repository) -> list[str]:
-    """The names of the files of the working tree: those of the last commit, and new ones that git does not ignore."""
+    """Returns the names of the files of the working tree: those of the last commit, and new ones that git does not ignore."""
     with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as folder:
         index = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_WORK_TREE": str(source.top)}
         with contextlib.suppress(RepositoryError):  # before the first commit
@@ -156,7 +156,7 @@ def _copy_file(top: Path, name: str, copy: Path) -> None:
 
 
 def _below(copy: Path, relative: Path) -> Path:
-    """A folder of a copy. Raises RepositoryError if the copy does not have it, or if it is outside of the copy."""
+    """Returns a folder of a copy. Raises RepositoryError if the copy does not have it, or if it is outside of the copy."""
     folder = copy / relative
     if not folder.is_dir():
         raise RepositoryError(f"it has no folder {relative}")

@@ -35,7 +35,7 @@ class CommandResult(NamedTuple):
 
 
 def split(text: str) -> list[str]:
-    """The words of a command line. No shell reads it. Raises ValueError if it has no words, or a quote without an end."""
+    """Returns the words of a command line. No shell reads it. Raises ValueError if it has no words, or a quote without an end."""
     words = shlex.split(text)
     if not words:
         raise ValueError("the command is empty")

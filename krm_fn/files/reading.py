@@ -59,7 +59,7 @@ class Source(NamedTuple):
 
 
 def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
-    """The locations of several fields, in the order of the arguments. Each text is read once."""
+    """Returns the locations of several fields, in the order of the arguments. Each text is read once."""
     whole_paths = [(source, (*source.at, *path)) for source, path in fields]
     paths_by_text: dict[int, tuple[str, list[results.Path]]] = {}
     for source, path in whole_paths:
@@ -90,12 +90,12 @@ class UnreadableError(Exception):
 
 
 def name(path: str) -> str:
-    """The name of a file in findings."""
+    """Returns the name of a file in findings."""
     return STDIN_NAME if path == STDIN else path
 
 
 def read(path: str) -> File:
-    """The values of a file or of stdin (`-`). Never raises: a file that cannot be read is a finding."""
+    """Returns the values of a file or of stdin (`-`). Never raises: a file that cannot be read is a finding."""
     file = name(path)
     try:
         return parse(data(path), file)
@@ -104,7 +104,7 @@ def read(path: str) -> File:
 
 
 def data(path: str, limit: int = LIMIT) -> bytes:
-    """The bytes of a regular file, of an open descriptor, or of stdin (`-`). Raises UnreadableError.
+    """Returns the bytes of a regular file, of an open descriptor, or of stdin (`-`). Raises UnreadableError.
 
     Named pipes and devices are not read: opening a pipe would wait for a writer, and a device has no end.
     """
@@ -123,13 +123,13 @@ def data(path: str, limit: int = LIMIT) -> bytes:
 
 
 def too_large(limit: int = LIMIT) -> UnreadableError:
-    """The error of a file above the limit."""
+    """Returns the error of a file above the limit."""
     size = f"{limit // 1024**2} MiB" if limit >= 1024**2 else f"{limit} bytes"
     return UnreadableError("DYN075", f"the file is larger than {size} and is not read; split it, or leave it out with --exclude")
 
 
 def regular(path: str, flags: int) -> int:
-    """An opener for `open` that accepts only regular files and does not block. Raises UnreadableError for any other file."""
+    """Returns an opener for `open` that accepts only regular files and does not block. Raises UnreadableError for any other file."""
     descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY)
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
     if kind == stat.S_IFREG:
@@ -140,7 +140,7 @@ def regular(path: str, flags: int) -> int:
 
 
 def parse(data: bytes, file: str) -> File:
-    """The values of the bytes of a file. `file` is the name in findings. Never raises."""
+    """Returns the values of the bytes of a file. `file` is the name in findings. Never raises."""
     text, undecodable = reader.decode(data, file)
     documents, broken = reader.read(text, file)
     wholes = [
@@ -152,7 +152,7 @@ def parse(data: bytes, file: str) -> File:
 
 
 def _members(whole: Source) -> Iterator[Source]:
-    """The items of a ResourceList or List as separate sources; any other value unchanged."""
+    """Yields the items of a ResourceList or List as separate sources; any other value unchanged."""
     if whole.address.kind not in (envelope.KIND, "List") or not isinstance(whole.value.get("items"), list):
         yield whole
         return
@@ -193,7 +193,7 @@ def locate(findings: Iterable[Result], sources: Iterable[Source], root: Path | N
 
 
 def _original(source: Source, root: Path | None, read_once: Callable[[str], File]) -> Source | dict[str, Any]:
-    """The document of a resource whose annotation names a file; only the file if the document is not found."""
+    """Returns the document of a resource whose annotation names a file; only the file if the document is not found."""
     path, number = origin.file(source.value)
     if not path or (root is None and source.file != STDIN_NAME):
         return source
@@ -215,7 +215,7 @@ def _is_inside(path: Path, root: Path) -> bool:
 
 
 def _document(candidates: Iterable[Source], number: int, source: Source) -> Source | None:
-    """The document of the same kind with the longest name that is part of the resource's name, because builds add prefixes and suffixes.
+    """Returns the document of the same kind with the longest name that is part of the resource's name: builds add prefixes and suffixes.
 
     If several documents match equally, the one with the same number in the file.
     """

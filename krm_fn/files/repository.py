@@ -58,14 +58,14 @@ class Repository(NamedTuple):
     variables: dict[str, str]
 
     def commit(self, revision: str) -> str:
-        """The hash of the commit that a revision names. Raises RepositoryError."""
+        """Returns the hash of the commit that a revision names. Raises RepositoryError."""
         try:
             return self.git("rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
         except RepositoryError as problem:
             raise RepositoryError(f"{problem}; name a commit, and in a shallow clone fetch it first") from problem
 
     def entries(self, commit: str, at: str) -> Iterator[GitFile]:
-        """The files and links of a commit at a path, without those of submodules. Raises RepositoryError."""
+        """Yields the files and links of a commit at a path, without those of submodules. Raises RepositoryError."""
         every = os.fsdecode(self.git("ls-tree", "-r", "-z", "--full-tree", commit, *([] if at == "." else ["--", at])))
         for line in filter(None, every.split("\0")):
             head, _, name = line.partition("\t")
@@ -74,7 +74,7 @@ class Repository(NamedTuple):
                 yield GitFile(name, mode == "120000", hashed)
 
     def contents(self, commit: str, entries: Sequence[GitFile]) -> Iterator[tuple[str, bytes | None]]:
-        """The names and bytes of files; None for a file above the limit. Raises RepositoryError if an object is missing.
+        """Yields the names and bytes of files; None for a file above the limit. Raises RepositoryError if an object is missing.
 
         Links are followed within the commit. Links that lead out of the commit, or have no target, are left out.
         """
@@ -98,7 +98,10 @@ class Repository(NamedTuple):
         return self.git("cat-file", option, "--follow-symlinks", given="".join(f"{name}\n" for name in names)) if names else b""
 
     def git(self, *arguments: str, given: str = "", seconds: int = 0, **variables: str) -> bytes:
-        """The output of git, with further environment variables, and another time limit. Raises RepositoryError with git's own message."""
+        """Returns the output of git, with further environment variables, and another time limit.
+
+        Raises RepositoryError with git's own message.
+        """
         return _run({**self.variables, **variables}, *arguments, given=given, seconds=seconds)
 
 
@@ -124,7 +127,7 @@ def opened(path: Path) -> Iterator[Repository]:
 
 
 def _find(path: Path) -> tuple[Path, Path]:
-    """The top of the working tree around a path, and its git folder."""
+    """Returns the top of the working tree around a path, and its git folder."""
     for top in (path, *path.parents):
         marker = top / ".git"
         folder = marker if marker.is_dir() else top / _text(marker).removeprefix("gitdir:").strip()
@@ -134,7 +137,7 @@ def _find(path: Path) -> tuple[Path, Path]:
 
 
 def _text(path: Path) -> str:
-    """The text of a small file; empty if it cannot be read."""
+    """Returns the text of a small file; empty if it cannot be read."""
     with contextlib.suppress(reading.UnreadableError):
         return os.fsdecode(reading.data(str(path), _SMALL)).removesuffix("\n")
     return ""
@@ -153,7 +156,7 @@ def _link(copy: Path, folder: Path, common: Path) -> None:
 
 
 def _settings(config: Path, variables: dict[str, str]) -> list[tuple[str, str]]:
-    """The settings of a repository as data. git does not apply the settings of a file that it lists."""
+    """Returns the settings of a repository as data. git does not apply the settings of a file that it lists."""
     if not config.is_file():
         return []
     listed = _run(variables, "config", "--file", str(config), "--no-includes", "--null", "--list")

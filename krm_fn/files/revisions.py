@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
 
 def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> OldState:
-    """The resources of a file or folder, or, if `old` is neither, of the `paths` at that git revision.
+    """Returns the resources of a file or folder, or, if `old` is neither, of the `paths` at that git revision.
 
     `exclude` holds the globs of `krm_fn.files.selection`. Raises RepositoryError if git does not know the revision, or lacks a file of it.
     """
@@ -54,13 +54,13 @@ def read(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> OldStat
 
 
 def empty(old: str) -> Result:
-    """The finding about an old file or folder without a resource."""
+    """Returns the finding about an old file or folder without a resource."""
     message = "the old state holds no resource, so nothing is compared with it; name the state before the change"
     return results.warning("DYN073", message, file=old)
 
 
 def files(old: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[tuple[File, frozenset[str]]]:
-    """The files of `read`, each with the paths that it can have in the new state. Raises RepositoryError as `read` does."""
+    """Returns the files of `read`, each with the paths that it can have in the new state. Raises RepositoryError as `read` does."""
     return list(_files(old, paths, exclude) if is_path(old) else _revision(old, paths, exclude))
 
 
@@ -70,7 +70,9 @@ def is_path(old: str) -> bool:
 
 
 def pairs(old: OldState, new: Iterable[Source], namespace: str) -> list[Pair]:
-    """The Dynamo resources that are in both states. A resource in the same file is preferred to one with the same identity in another file.
+    """Returns the Dynamo resources that are in both states.
+
+    A resource in the same file is preferred to one with the same identity in another file.
 
     `namespace` is that of resources without one.
     """
@@ -104,7 +106,10 @@ def _unread(files: Iterable[File]) -> Iterator[Result]:
 
 
 def _files(old: str, paths: Sequence[str], exclude: Sequence[str]) -> Iterator[tuple[File, frozenset[str]]]:
-    """The files of the old path. They are compared with the files of the same relative path in the named folders of the new state."""
+    """Yields the files of the old path.
+
+    They are compared with the files of the same relative path in the named folders of the new state.
+    """
     files = [Path(path) for path in paths if path != reading.STDIN and not Path(path).is_dir()]
     folders = [Path(path) for path in paths if Path(path).is_dir()]
     for listed in selection.listed([old], exclude=exclude).files:
@@ -130,7 +135,10 @@ def _revision(revision: str, paths: Sequence[str], exclude: Sequence[str]) -> It
 
 
 def _committed(source: Repository, revision: str, target: Path, exclude: Sequence[str]) -> Iterator[tuple[str, File]]:
-    """The files of a commit at a path, by their paths from the top of the repository. In a folder, the same files are read as on disk."""
+    """Yields the files of a commit at a path, by their paths from the top of the repository.
+
+    In a folder, the same files are read as on disk.
+    """
     commit, at = source.commit(revision), target.relative_to(source.top).as_posix()
     entries = [entry for entry in source.entries(commit, at) if entry.name == at or _is_read(posixpath.relpath(entry.name, at))]
     files = {name: _parsed(f"{revision}:{name}", data) for name, data in source.contents(commit, _needed(entries, at, exclude))}
@@ -141,7 +149,7 @@ def _committed(source: Repository, revision: str, target: Path, exclude: Sequenc
 
 
 def _needed(entries: Iterable[GitFile], at: str, exclude: Sequence[str]) -> list[GitFile]:
-    """The entries without excluded files, whose contents may be missing."""
+    """Returns the entries without excluded files, whose contents may be missing."""
     return [entry for entry in entries if entry.name == at or not selection.is_excluded(posixpath.relpath(entry.name, at), exclude)]
 
 

@@ -76,20 +76,20 @@ def is_excluded(name: str, exclude: Iterable[str]) -> bool:
 
 
 def summary(skipped: Counter[str]) -> str:
-    """A summary such as `skipped 3 files: 2 in Helm charts, 1 excluded`; empty without skipped files."""
+    """Returns a summary such as `skipped 3 files: 2 in Helm charts, 1 excluded`; empty without skipped files."""
     count = skipped.total()
     reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())
     return f"skipped {count} file{'s' * (count != 1)}: {reasons}" if count else ""
 
 
 def scope(name: str, roots: Iterable[str]) -> str:
-    """The folder in which each object may be once: the nearest folder with a Kustomization, else the folder of the file."""
+    """Returns the folder in which each object may be once: the nearest folder with a Kustomization, else the folder of the file."""
     nearest, *above = _folders(name)
     return next((folder for folder in (nearest, *above) if folder in roots), nearest)
 
 
 def _folders(name: str) -> list[str]:
-    """The folders above a name, from the nearest one to the top, which is empty."""
+    """Returns the folders above a name, from the nearest one to the top, which is empty."""
     folders = [posixpath.dirname(name)]
     while folders[-1]:
         folders.append(posixpath.dirname(folders[-1]))
@@ -127,7 +127,7 @@ def _entries(value: dict[str, Any], fields: Iterable[str]) -> Iterator[dict[str,
 
 
 def _strings(value: dict[str, Any], fields: Iterable[str]) -> Iterator[str]:
-    """The strings of lists, without inline patches, which have several lines."""
+    """Yields the strings of lists, without inline patches, which have several lines."""
     for field in fields:
         entries = value.get(field)
         yield from (entry for entry in (entries if isinstance(entries, list) else ()) if isinstance(entry, str) and "\n" not in entry)
@@ -205,7 +205,7 @@ def _walk(folder: Path, without: Path | None) -> list[Path]:
 
 
 def groups(resources: Sequence[Source], scopes: dict[str, str], namespace: str) -> list[list[Source]]:
-    """The resources in groups; resources of a scope stay together. `scopes` gives the scope of a file.
+    """Returns the resources in groups; resources of a scope stay together. `scopes` gives the scope of a file.
 
     Scopes that share no object with another scope are in every group. `namespace` is that of resources without one.
     """

@@ -57,7 +57,7 @@ class Sources(NamedTuple):
         return self.configs[0].value if self.configs else None
 
     def located(self, findings: Iterable[Result], root: Path | None = None) -> list[Result]:
-        """The findings about the files and further findings about the resources, with their locations, in the order of the output."""
+        """Returns the findings about the files and further findings about the resources, with locations, in the order of the output."""
         return reading.locate([*self.results, *findings], self.resources, root)
 
     @property
@@ -85,7 +85,7 @@ def load(  # noqa: PLR0913 - one for each option
     namespace: str = "",
     tolerant: bool = False,
 ) -> Sources:
-    """The resources of files, folders and `-`, with findings about the files.
+    """Returns the resources of files, folders and `-`, with findings about the files.
 
     The configuration is that of `config_file`, else the functionConfig of a ResourceList, else the only DynamoRender in the files, else
     the settings on a graph that is its own functionConfig. The folder `without` and matches of the globs in `exclude` are not read.
@@ -110,7 +110,7 @@ def load(  # noqa: PLR0913 - one for each option
 
 
 def from_files(files: Iterable[File], named: Sequence[Source] = (), default: Source | None = None, *, namespace: str = "") -> Sources:
-    """The resources and the configuration of files that are already read, such as those of a git revision.
+    """Returns the resources and the configuration of files that are already read, such as those of a git revision.
 
     The configuration is the one in `named`, else the only one in the files, else the default. No resource at all is not a finding.
     """
@@ -132,7 +132,7 @@ def load_old(  # noqa: PLR0913 - one for each option
     *,
     namespace: str = "",
 ) -> Sources:
-    """The resources of an old state: of a file, of a folder, or of `paths` at a git revision.
+    """Returns the resources of an old state: of a file, of a folder, or of `paths` at a git revision.
 
     The configuration of a revision is that of `config_file` in the revision, else the only one in its files, else the default. A file or
     folder without a configuration has the default. Raises RepositoryError if git does not know the revision, or lacks a file of it.
@@ -143,7 +143,10 @@ def load_old(  # noqa: PLR0913 - one for each option
 
 
 def old_configuration(revision: str, config_file: str | None, default: Source | None) -> tuple[list[Source], Source | None]:
-    """The configurations of a file in a revision, and the default. The default is None if the revision decides about the configuration."""
+    """Returns the configurations of a file in a revision, and the default.
+
+    The default is None if the revision decides about the configuration.
+    """
     try:
         files = [file for file, _ in revisions.files(revision, [config_file])] if config_file else []
     except revisions.RepositoryError:
@@ -152,7 +155,7 @@ def old_configuration(revision: str, config_file: str | None, default: Source | 
 
 
 def _loaded(content: _Content, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
-    """The resources with the configuration, and the findings about both."""
+    """Returns the resources with the configuration, and the findings about both."""
     configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]
     config, findings = _settings(configs)
     config = config._replace(namespace=namespace or config.namespace)
@@ -161,7 +164,7 @@ def _loaded(content: _Content, resources: list[Source], configs: Sequence[Source
 
 
 def configuration(path: str) -> tuple[Config, list[Result]]:
-    """The configuration in a file, and the findings about it."""
+    """Returns the configuration in a file, and the findings about it."""
     file_findings: list[Result] = []
     config, findings = _settings(_distinct(_named_config(path, file_findings)))
     return config, [*file_findings, *findings]
@@ -231,7 +234,7 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
 
 
 def _valid(content: _Content) -> list[Source]:
-    """The valid resources, each object once in a scope. Adds the findings about other documents to `content`."""
+    """Returns the valid resources, each object once in a scope. Adds the findings about other documents to `content`."""
     valid: dict[tuple[str, identity.ObjectKey], Source] = {}
     findings: list[tuple[Source, Result]] = []
     duplicates: list[tuple[Source, Source]] = []
@@ -249,7 +252,7 @@ def _valid(content: _Content) -> list[Source]:
 
 
 def _mistake(source: Source) -> Result | None:
-    """The finding about a document that is not a resource; None for a resource."""
+    """Returns the finding about a document that is not a resource; None for a resource."""
     if not isinstance(source.value, dict):
         return results.error("DYN014", "the document is not a mapping; every document must be a resource")
     address = source.address
@@ -264,7 +267,7 @@ def _line(location: dict[str, Any]) -> str:
 
 
 def _distinct(configs: Sequence[Source]) -> list[Source]:
-    """The configurations, each value once. The functionConfig of a ResourceList has priority; kpt has it among the items too."""
+    """Returns the configurations, each value once. The functionConfig of a ResourceList has priority; kpt has it among the items too."""
     named = [source for source in configs if source.at == _NAMED]
     distinct: list[Source] = []
     for source in named or configs:

@@ -35,7 +35,7 @@ _UNSAFE = re.compile(r"^\.|[^a-z0-9._-]")
 
 
 def names(resources: Iterable[Resource]) -> dict[str, Resource]:
-    """A file name for every resource: `<kind>_<name>.yaml`, with namespace and group only if names would collide.
+    """Returns a file name for every resource: `<kind>_<name>.yaml`, with namespace and group only if names would collide.
 
     Names are in lower case, because some file systems ignore case. They have no characters that lead out of the folder.
 
@@ -53,7 +53,7 @@ def names(resources: Iterable[Resource]) -> dict[str, Resource]:
 
 
 def _stems(address: results.Ref) -> tuple[str, str, str]:
-    """The candidate names without extension, from the shortest to the longest."""
+    """Returns the candidate names without extension, from the shortest to the longest."""
     group = address.api_version.rpartition("/")[0]
     kind, name = address.kind, address.name
     prefix = f"{address.namespace}_" if address.namespace else ""
@@ -66,12 +66,12 @@ def _safe(stem: str) -> str:
 
 
 def ours(folder: Path) -> set[str]:
-    """The names of the files that an earlier render wrote into a folder."""
+    """Returns the names of the files that an earlier render wrote into a folder."""
     return {path.name for path in folder.glob("*.yaml") if _is_ours(path)}
 
 
 def foreign(folder: Path, wanted: Iterable[str]) -> list[str]:
-    """The wanted names of existing files and links that no render wrote."""
+    """Returns the wanted names of existing files and links that no render wrote."""
     return sorted(name for name in wanted if _is_there(folder / name) and not _is_ours(folder / name))
 
 
@@ -125,7 +125,7 @@ class DocumentChange(NamedTuple):
 
 
 def rewritten(text: str, changes: Iterable[DocumentChange]) -> str:
-    """The text of a file with some values replaced. The changes must be in the order of the file."""
+    """Returns the text of a file with some values replaced. The changes must be in the order of the file."""
     parts, done = [], 0
     for _, group in groupby(changes, key=lambda change: change.source.document):
         listed = [*group]
@@ -136,7 +136,7 @@ def rewritten(text: str, changes: Iterable[DocumentChange]) -> str:
 
 
 def _document(text: str, changes: list[DocumentChange]) -> str:
-    """The text of one document with its changes."""
+    """Returns the text of one document with its changes."""
     resources = changes[0].resources if changes[0].source.at == () else [_with_items(text, changes)]
     if reader.json_value(text) is not None:
         return _json(text, resources)
@@ -147,7 +147,7 @@ def _document(text: str, changes: list[DocumentChange]) -> str:
 
 
 def _with_items(text: str, changes: list[DocumentChange]) -> Resource:
-    """The List or ResourceList of a text, with some items replaced."""
+    """Returns the List or ResourceList of a text, with some items replaced."""
     whole: dict[str, Any] = reader.read(text)[0][0].value
     new = {change.source.at: change.resources for change in changes}
     items = [resource for number, item in enumerate(whole["items"]) for resource in new.get(("items", number), [item])]
@@ -162,7 +162,7 @@ def _json(text: str, resources: list[Resource]) -> str:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """The texts of several files as one stream of documents."""
+    """Returns the texts of several files as one stream of documents."""
     parts: list[str] = []
     for text in filter(None, texts):
         ended = text if text.endswith("\n") else f"{text}\n"

@@ -78,17 +78,17 @@ class _Form(NamedTuple):
 
 
 def native(template: Any) -> Any:
-    """The template of a Deployment in the form that its controller compares. Quantities are numbers of billionths."""
+    """Returns the template of a Deployment in the form that its controller compares. Quantities are numbers of billionths."""
     return _struct(template, "PodTemplateSpec", _DEPLOYMENT)
 
 
 def group(template: Any) -> Any:
-    """A template of a LeaderWorkerSet in the form that its controller compares (`pkg/utils/revision`, getPatch)."""
+    """Returns a template of a LeaderWorkerSet in the form that its controller compares (`pkg/utils/revision`, getPatch)."""
     return _struct(template, "PodTemplateSpec", _GROUP)
 
 
 def clique(template: Any) -> Any:
-    """The pod template of a clique in the form that Grove hashes (`ComputeHash`, which prints the Go values)."""
+    """Returns the pod template of a clique in the form that Grove hashes (`ComputeHash`, which prints the Go values)."""
     return _struct(template, "PodTemplateSpec", _GROVE)
 
 
@@ -100,7 +100,7 @@ _FORMS = {
 
 
 def form(path: Path) -> Callable[[Any], Any] | None:
-    """The form of the template whose pod spec is at a path of a workload; None if no pod spec is there."""
+    """Returns the form of the template whose pod spec is at a path of a workload; None if no pod spec is there."""
     return next((function for pattern, function in _FORMS.items() if paths.matches(path, pattern)), None)
 
 
@@ -110,7 +110,7 @@ def _fields(struct: str) -> list[go_json.GoField]:
 
 
 def _struct(value: Any, struct: str, form: _Form) -> Any:
-    """A Go struct: its fields that are not zero. A value of another type is returned unchanged; an API server refuses it."""
+    """Returns a Go struct: its fields that are not zero. A value of another type is returned unchanged; an API server refuses it."""
     if not isinstance(value, dict):
         return {} if value is None else value
     value = {**value, **form.special(struct, value)}
@@ -144,7 +144,7 @@ def _single(value: Any, kind: str, form: _Form, *, listed: bool = False) -> Any:
 
 
 def _of_native(struct: str, value: dict[str, Any]) -> dict[str, Any]:
-    """The defaults that depend on other fields (SetDefaults_Container, SetDefaults_Volume, Convert_v1_PodSpec_To_core_PodSpec)."""
+    """Returns the defaults that depend on other fields (SetDefaults_Container, SetDefaults_Volume, Convert_v1_PodSpec_To_core_PodSpec)."""
     if struct == "Container" and not value.get("imagePullPolicy"):
         return {"imagePullPolicy": _pull_policy(value.get("image"))}
     if struct == "ImageVolumeSource" and not value.get("pullPolicy"):
@@ -169,7 +169,7 @@ def _of_custom(_struct: str, _value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _number(value: Any, listed: bool) -> Any:
-    """The amount in billionths. Resources are rounded up to thousandths (SetDefaults_ResourceList)."""
+    """Returns the amount in billionths. Resources are rounded up to thousandths (SetDefaults_ResourceList)."""
     try:
         amount = quantity.parse(f"{value}").value
     except ValueError:

@@ -38,7 +38,7 @@ class Ablation(NamedTuple, Generic[Origin]):
     others: Sequence[Resource] = ()
 
     def objects(self) -> dict[ObjectKey, Resource] | None:
-        """The rendered objects by key; None if a Dynamo resource does not render any more."""
+        """Returns the rendered objects by key; None if a Dynamo resource does not render any more."""
         expansion = expand.expand([*self.resources, *self.others], self.config)
         failed = (result.ref for result in expansion.results if result.severity == "error")
         if any(not ref or (ref.kind in EXPANDED and ref.api_version.startswith(f"{identity.DYNAMO_GROUP}/")) for ref in failed):
@@ -48,25 +48,28 @@ class Ablation(NamedTuple, Generic[Origin]):
 
 
 def attribute(ablations: Iterable[Ablation[Origin]], changes: Sequence[tuple[int, ObjectChange]]) -> dict[FieldNumber, tuple[Origin, ...]]:
-    """The origins of the changes that disappear in one of the renders, or become other changes. Those that disappear have priority."""
+    """Returns the origins of the changes that disappear in one of the renders, or become other changes.
+
+    Those that disappear have priority.
+    """
     exact: dict[FieldNumber, list[Origin]] = {}
     near: dict[FieldNumber, list[Origin]] = {}
     for ablation in ablations:
         objects = ablation.objects()
         for number, change in changes if objects is not None else ():
             rendered = (objects or {}).get(change.key)
-            for index, is_exact in _lost(change, rendered and labels.without_tool_annotations(rendered)):
+            for index, is_exact in _disappearing(change, rendered and labels.without_tool_annotations(rendered)):
                 (exact if is_exact else near).setdefault((number, index), []).extend(ablation.origins)
     return {field: tuple(dict.fromkeys(origins)) for field, origins in (near | exact).items()}
 
 
-def moved(ablated: Resource, current: Resource) -> list[Path]:
-    """The fields of an object that it has only with the reverted fields, or has with another value."""
+def _changed_paths(ablated: Resource, current: Resource) -> list[Path]:
+    """Returns the fields of an object that it has only with the reverted fields, or has with another value."""
     return [change.path for change in object_changes.between(ablated, current) if change.new is not None and not change.order]
 
 
-def _lost(change: ObjectChange, rendered: Resource | None) -> Iterator[tuple[int | None, bool]]:
-    """The fields of a change that disappear or become another change in a render. True if the field disappears."""
+def _disappearing(change: ObjectChange, rendered: Resource | None) -> Iterator[tuple[int | None, bool]]:
+    """Yields the fields of a change that disappear or become another change in a render. True if the field disappears."""
     if change.old is None or change.new is None:
         if (rendered is None) == (change.old is None):
             yield None, True
@@ -85,7 +88,7 @@ def _lost(change: ObjectChange, rendered: Resource | None) -> Iterator[tuple[int
 
 
 def _names(field: FieldChange) -> Path:
-    """The names of a path up to a list without keys: indexes differ between renders."""
+    """Returns the names of a path up to a list without keys: indexes differ between renders."""
     return next((field.names[:at] for at, step in enumerate(field.names) if isinstance(step, int)), field.names)
 
 
@@ -94,24 +97,24 @@ def _identity(field: FieldChange) -> tuple[Path, str, str]:
 
 
 def reverted(new: Resource, old: Resource, field: FieldChange) -> Resource:
-    """A copy of a resource in which one field has its old value. It shares all other parts with the resource."""
+    """Returns a copy of a resource in which one field has its old value. It shares all other parts with the resource."""
     value = paths.at(old, field.old_path) if field.order else field.old
     return with_value(new, field.path, value, insert=field.new is None)
 
 
 def reverted_singly(new: Resource, old: Resource, fields: Iterable[FieldChange]) -> list[Resource]:
-    """One copy of a resource for each field, in which this field has its old value."""
+    """Returns one copy of a resource for each field, in which this field has its old value."""
     return [reverted(new, old, field) for field in fields]
 
 
 def with_value(resource: Resource, path: Path, value: Any, *, insert: bool = False) -> Resource:
-    """A copy of a resource with another value of a field. None removes the field. `insert` adds an entry to a list."""
+    """Returns a copy of a resource with another value of a field. None removes the field. `insert` adds an entry to a list."""
     copy: Resource = _with_value(resource, path, value, insert=insert)
     return copy
 
 
 def without(resource: Resource, fields: Iterable[Path]) -> Resource:
-    """A copy of a resource without some fields. Later entries of a list go first, so that the indexes of the others stay."""
+    """Returns a copy of a resource without some fields. Later entries of a list go first, so that the indexes of the others stay."""
     removed = set(fields)
     for path in sorted(removed, key=lambda path: tuple((-step, "") if isinstance(step, int) else (0, step) for step in path)):
         if not any(path[:length] in removed for length in range(len(path))):
@@ -120,7 +123,7 @@ def without(resource: Resource, fields: Iterable[Path]) -> Resource:
 
 
 def with_default(settings: Config, path: Path) -> Config:
-    """The configuration with the default of one key."""
+    """Returns the configuration with the default of one key."""
     changed: Config = _with_default(settings, type(settings)(), path)
     return changed
 
@@ -149,8 +152,11 @@ def _with_default(settings: Any, default: Any, path: Path) -> Any:
 
 
 def unlike(ablation: Ablation[Any], current: Mapping[ObjectKey, Resource]) -> dict[ObjectKey, list[Path]]:
-    """The fields that each current object has only with the reverted fields; `()` for an object that is gone. Empty if the render fails."""
+    """Returns the fields that each current object has only with the reverted fields; `()` for an object that is gone.
+
+    Empty if the render fails.
+    """
     objects = ablation.objects()
     if objects is None:
         return {}
-    return {key: moved(objects[key], resource) if key in objects else [()] for key, resource in current.items()}
+    return {key: _changed_paths(objects[key], resource) if key in objects else [()] for key, resource in current.items()}

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from krm_fn.review.explain import Explained, Explanation
 
 
-def made_of(explanation: Explanation, index: int, paths: Iterable[Path]) -> list[Explained]:
-    """The objects with only the fields that are made of one of these fields of a resource, or of a field below."""
+def from_fields(explanation: Explanation, index: int, paths: Iterable[Path]) -> list[Explained]:
+    """Returns the objects with only the fields that are made of one of these fields of a resource, or of a field below."""
     starts = tuple(paths)
 
     def is_of(mark: Mark) -> bool:
@@ -31,33 +31,36 @@ def made_of(explanation: Explanation, index: int, paths: Iterable[Path]) -> list
     return _only(explanation, lambda _, field: any(is_of(mark) for mark in field.marks))
 
 
-def decided(
+def affected_by_fields(
     explanation: Explanation, resources: Sequence[Resource], settings: Config, index: int, paths: Iterable[Path]
 ) -> list[Explained]:
-    """The objects with only the fields that differ without these fields of a resource. Empty if the render then fails."""
+    """Returns the objects with only the fields that differ without these fields of a resource. Empty if the render then fails."""
     ablated = ablation.without(resources[index], paths)
     return _differing(explanation, [*resources[:index], ablated, *resources[index + 1 :]], settings)
 
 
 def _differing(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[Explained]:
-    """The objects with only the fields that another render does not have, or has with another value. Empty if that render fails."""
+    """Returns the objects with only the fields that another render does not have, or has with another value. Empty if that render fails."""
     current = {explained.key: explained.resource for explained in explanation.objects}
     changed = ablation.unlike(Ablation((), resources, settings), current)
     return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in changed.get(key, ())))
 
 
-def made_of_setting(explanation: Explanation, path: Path) -> list[Explained]:
-    """The objects with only the fields that are made of a key of the configuration."""
+def from_setting(explanation: Explanation, path: Path) -> list[Explained]:
+    """Returns the objects with only the fields that are made of a key of the configuration."""
     return _only(explanation, lambda _, field: ConfigMark(path) in field.marks)
 
 
-def decided_by_setting(explanation: Explanation, resources: Sequence[Resource], settings: Config, path: Path) -> list[Explained]:
-    """The objects with only the fields that differ with the default of a key of the configuration. Empty if the render then fails."""
+def affected_by_setting(explanation: Explanation, resources: Sequence[Resource], settings: Config, path: Path) -> list[Explained]:
+    """Returns the objects with only the fields that differ with the default of a key of the configuration.
+
+    Empty if the render then fails.
+    """
     return _differing(explanation, resources, ablation.with_default(settings, path))
 
 
 def unused(explanation: Explanation, resources: Sequence[Resource], settings: Config) -> list[tuple[int, Path]]:
-    """The leaves of Dynamo resources that reach no object: no field is made of them, and no object changes with them.
+    """Returns the leaves of Dynamo resources that reach no object: no field is made of them, and no object changes with them.
 
     Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
     """
@@ -83,7 +86,7 @@ def _is_not_rendered(path: Path) -> bool:
 
 
 def _others(value: Any) -> tuple[Any, ...]:
-    """The values that are tried in place of a value; None removes the field."""
+    """Returns the values that are tried in place of a value; None removes the field."""
     if isinstance(value, bool):
         return (None, not value)
     if isinstance(value, int | float):
@@ -92,7 +95,7 @@ def _others(value: Any) -> tuple[Any, ...]:
 
 
 def _generated(resources: Sequence[Resource], given: Sequence[Resource], settings: Config) -> list[Resource] | None:
-    """The generated objects; None with an error."""
+    """Returns the generated objects; None with an error."""
     expansion = expand.expand(resources, settings)
     return None if results.failed(expansion.results) else explain.generated(expansion.resources, given)
 

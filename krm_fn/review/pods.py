@@ -42,7 +42,7 @@ class Template(NamedTuple):
 
 
 def of(resource: Resource) -> Iterator[Template]:
-    """The pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
+    """Yields the pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
     for template_path in _TEMPLATE_PATHS.get(results.ref(resource).kind, pod_templates.ALL):
         for path, spec in paths.find(resource, [template_path.spec]):
             if isinstance(spec, dict):
@@ -51,7 +51,7 @@ def of(resource: Resource) -> Iterator[Template]:
 
 
 def _metadata(resource: Resource, template_path: TemplatePath, path: Path) -> Any:
-    """The metadata of the pods. Its path has the same indexes as the path of their spec."""
+    """Returns the metadata of the pods. Its path has the same indexes as the path of their spec."""
     start = (*(index if step == paths.EVERY else step for step, index in zip(template_path.metadata, path, strict=False)),)
     metadata: Any = resource
     for step in (*start, *template_path.metadata[len(start) :]):
@@ -61,7 +61,10 @@ def _metadata(resource: Resource, template_path: TemplatePath, path: Path) -> An
 
 
 def component_of(template: Template, components: Sequence[Pods]) -> tuple[Pods, Pod] | None:
-    """The component, and the pod of one of its roles, from which a rendered template was made. None if no pod has these containers."""
+    """Returns the component, and the pod of one of its roles, from which a rendered template was made.
+
+    None if no pod has these containers.
+    """
     containers = template.spec.get("containers") or []
     named = [component for component in components if component.plan.identity.service == template.service]
     for component in named or components:

@@ -57,7 +57,7 @@ class ObjectChange(NamedTuple):
 
 
 def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
-    """The fields that differ between two states of one resource.
+    """Returns the fields that differ between two states of one resource.
 
     The order of entries with keys counts in Dynamo's resources and in objects with pods, because it can change pods.
     """
@@ -69,24 +69,24 @@ def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
 
 
 def between_states(old: dict[ObjectKey, Resource], new: dict[ObjectKey, Resource]) -> tuple[ObjectChange, ...]:
-    """The changes of all objects of both states: first those of the new state in its order, then the removed ones."""
+    """Returns the changes of all objects of both states: first those of the new state in its order, then the removed ones."""
     changes = [ObjectChange(key, old.get(key), value, between(old[key], value) if key in old else ()) for key, value in new.items()]
     return (*changes, *(ObjectChange(key, value, None) for key, value in old.items() if key not in new))
 
 
 def in_parts(old: Any, new: Any) -> tuple[FieldChange, ...]:
-    """The fields that differ between two parts of a resource, for example two pod templates. The order of all lists counts."""
+    """Returns the fields that differ between two parts of a resource, for example two pod templates. The order of all lists counts."""
     return tuple(_Walk(ordered=True).values(old, new, {}, _Location()))
 
 
 def of_parts(old: Any, new: Any, at: Path = ()) -> tuple[Path, ...]:
-    """The paths of the fields that differ between two parts of a resource. `at` is the path of the parts."""
+    """Returns the paths of the fields that differ between two parts of a resource. `at` is the path of the parts."""
     return tuple((*at, *change.path) for change in in_parts(old, new))
 
 
 @cache
 def _with_pods() -> Schema:
-    """A schema in which only the pods of all workload objects are known."""
+    """Returns a schema in which only the pods of all workload objects are known."""
     root: Schema = {}
     for template in pod_templates.ALL:
         at = root
@@ -97,7 +97,7 @@ def _with_pods() -> Schema:
 
 
 def _reference(schema: Schema) -> Schema:
-    """The schema to which a reference leads."""
+    """Returns the schema to which a reference leads."""
     while "$ref" in schema:
         schema = table.load().definitions[schema["$ref"]]
     return schema
@@ -112,15 +112,15 @@ class _Location:
         self.old, self.new, self.names = old, new, names
 
     def __truediv__(self, step: str | int) -> _Location:
-        """The path of a field, or of an entry with the same index in both states."""
+        """Returns the path of a field, or of an entry with the same index in both states."""
         return self.entry(step, step, step)
 
     def entry(self, old: str | int, new: str | int, name: str | int) -> _Location:
-        """The path of an entry of a list."""
+        """Returns the path of an entry of a list."""
         return _Location((*self.old, old), (*self.new, new), (*self.names, name))
 
     def change(self, old: Any, new: Any, *, order: bool = False) -> FieldChange:
-        """The change of the value at this path."""
+        """Returns the change of the value at this path."""
         return FieldChange(self.new, old, new, self.old, self.names, order)
 
 
@@ -131,7 +131,7 @@ class _Walk:
         self._ordered = ordered
 
     def values(self, old: Any, new: Any, schema: Schema, at: _Location) -> Iterator[FieldChange]:
-        """The changes of any value."""
+        """Yields the changes of any value."""
         schema = _reference(schema)
         if isinstance(old, dict) and isinstance(new, dict):
             yield from self._objects(old, new, schema, at)
@@ -166,7 +166,7 @@ class _Walk:
             yield at.change(old_order, new_order, order=True)
 
     def _sequences(self, old: list[Any], new: list[Any], items: Schema, at: _Location) -> Iterator[FieldChange]:
-        """The changes of lists without keys: entries that are added, removed or replaced."""
+        """Yields the changes of lists without keys: entries that are added, removed or replaced."""
         for from_old, to_old, from_new, to_new in _blocks([repr(entry) for entry in old], [repr(entry) for entry in new]):
             both = min(to_old - from_old, to_new - from_new)
             for step in range(both):
@@ -179,7 +179,7 @@ class _Walk:
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The parts of two lists that differ: their first and last indexes in the old list and in the new list."""
+    """Yields the parts of two lists that differ: their first and last indexes in the old list and in the new list."""
     if max(len(old), len(new)) > _LONGEST:
         yield 0, len(old), 0, len(new)
         return
@@ -189,7 +189,10 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int
 
 
 def _indexes(entries: list[Any], keys: Sequence[str]) -> dict[str, int] | None:
-    """The index of each entry by its key; None if the entries have no unique keys. The first key is enough if it differs in all entries."""
+    """Returns the index of each entry by its key; None if the entries have no unique keys.
+
+    The first key is enough if it differs in all entries.
+    """
     for wanted in (keys[:1], keys) if keys else (("name",),):
         indexes = {}
         for index, entry in enumerate(entries):

@@ -60,11 +60,11 @@ class _States:
         self._components: dict[tuple[StateName, int], list[Pods]] = {}
 
     def get(self, name: StateName) -> tuple[RenderedState, dict[ObjectKey, int]]:
-        """One state with its indexes."""
+        """Returns one state with its indexes."""
         return (self.old, self.old_indexes) if name == "old" else (self.new, self.new_indexes)
 
     def components(self, name: StateName, number: int) -> list[Pods]:
-        """The components of a Dynamo resource of one state; empty if it does not render, or has none."""
+        """Returns the components of a Dynamo resource of one state; empty if it does not render, or has none."""
         state = self.get(name)[0]
         if (name, number) not in self._components:
             others = [resource for resource in state.inputs if not rendered_state.is_expanded(resource)]
@@ -79,7 +79,7 @@ def _indexes(state: RenderedState) -> dict[ObjectKey, int]:
 
 
 def find(old: RenderedState, new: RenderedState, changes: Sequence[ObjectChange]) -> Mapping[FieldNumber, tuple[ChangeOrigin, ...]]:
-    """The origins of changes, by the number of the change and of its field; None for the object as a whole."""
+    """Returns the origins of changes, by the number of the change and of its field; None for the object as a whole."""
     states = _States(old, new)
     origins: dict[FieldNumber, tuple[ChangeOrigin, ...]] = {}
     numbers_by_owner: dict[ObjectKey, list[int]] = {}
@@ -102,19 +102,19 @@ def find(old: RenderedState, new: RenderedState, changes: Sequence[ObjectChange]
 
 
 def _fields(change: ObjectChange) -> list[tuple[int | None, FieldChange | None]]:
-    """The fields of a change with their numbers; None for an object that is new or was removed."""
+    """Returns the fields of a change with their numbers; None for an object that is new or was removed."""
     return [(None, None)] if change.old is None or change.new is None else [*enumerate(change.fields)]
 
 
 def _path(change: ObjectChange, field: FieldChange | None) -> tuple[StateName, Path]:
-    """The state that has the line of a change, and the path of the field in the object there."""
+    """Returns the state that has the line of a change, and the path of the field in the object there."""
     if field is None:
         return ("old" if change.new is None else "new"), ()
     return ("old", field.old_path) if field.new is None else ("new", field.path)
 
 
 def _of_input(states: _States, number: int, change: ObjectChange) -> dict[FieldNumber, tuple[ChangeOrigin, ...]]:
-    """The origins of a change of an object that is an input itself."""
+    """Returns the origins of a change of an object that is an input itself."""
     origins: dict[FieldNumber, tuple[ChangeOrigin, ...]] = {}
     for index, field in _fields(change):
         name, path = _path(change, field)
@@ -127,7 +127,7 @@ def _of_input(states: _States, number: int, change: ObjectChange) -> dict[FieldN
 def _by_ablation(
     states: _States, owner: ObjectKey, changes: Sequence[tuple[int, ObjectChange]]
 ) -> dict[FieldNumber, tuple[ChangeOrigin, ...]]:
-    """The origins that renders with reverted fields of the inputs find."""
+    """Returns the origins that renders with reverted fields of the inputs find."""
     old, new = states.old, states.new
     if owner in old.built | new.built or owner not in states.old_indexes or owner not in states.new_indexes:
         return {}
@@ -150,7 +150,7 @@ class _RevertedInputs:
         self._fields = object_changes.between(self._old, self._new)
 
     def singly(self, objects: int) -> list[Ablation[ChangeOrigin]]:
-        """One render for each field in which the states differ. `objects` is the number of objects that a render makes."""
+        """Returns one render for each field in which the states differ. `objects` is the number of objects that a render makes."""
         if len(self._fields) * objects > _MOST:
             renders = self._by_service()
         else:
@@ -186,12 +186,12 @@ class _RevertedInputs:
 
 
 def _origin(field: FieldChange, old_number: int | None, new_number: int | None) -> ChangeOrigin:
-    """The line of a field: in the new state, or in the old state if it was removed."""
+    """Returns the line of a field: in the new state, or in the old state if it was removed."""
     return ChangeOrigin("old", old_number, field.old_path) if field.new is None else ChangeOrigin("new", new_number, field.path)
 
 
 def _reverted_configs(old: RenderedState, new: RenderedState) -> Iterator[tuple[ChangeOrigin, Config]]:
-    """The configurations in which one field is reverted."""
+    """Yields the configurations in which one field is reverted."""
     if old.config == new.config or (new.settings and rendered_state.is_expanded(new.settings)):
         return
     if old.settings is None or new.settings is None or old.settings.get("kind") != new.settings.get("kind"):
@@ -205,7 +205,7 @@ def _reverted_configs(old: RenderedState, new: RenderedState) -> Iterator[tuple[
 
 
 def _reverted_others(old: RenderedState, new: RenderedState) -> Iterator[tuple[ChangeOrigin, list[Resource]]]:
-    """The resources beside the Dynamo resources, such as Secrets, with one of them reverted."""
+    """Yields the resources beside the Dynamo resources, such as Secrets, with one of them reverted."""
     old_others, new_others = (
         {
             identity.key(resource, rendered_state.default_namespace(state.config)): (number, resource)
@@ -223,7 +223,10 @@ def _reverted_others(old: RenderedState, new: RenderedState) -> Iterator[tuple[C
 
 
 def _of_component(states: _States, owner: ObjectKey, change: ObjectChange, field: FieldChange | None) -> tuple[ChangeOrigin, ...]:
-    """The component, and if possible the field, from which an object itself says that it was made. For live objects, in the new state."""
+    """Returns the component, and if possible the field, from which an object itself says that it was made.
+
+    For live objects, in the new state.
+    """
     name, path = _path(change, field)
     resource = change.old if name == "old" else change.new
     name = name if owner in states.get(name)[1] else "new"
@@ -235,7 +238,7 @@ def _of_component(states: _States, owner: ObjectKey, change: ObjectChange, field
 
 
 def _source_path(source: Resource, components: Sequence[Pods], resource: Resource, field: Path) -> Path:
-    """The path in a Dynamo resource from which a field of one of its objects was made: of a field, of a component, or of the whole."""
+    """Returns the path in a Dynamo resource from which a field of an object was made: of a field, a component or the whole."""
     for template in pods.of(resource):
         template_path = template.path[:-2] if template.path[-1] == "podSpec" else template.path[:-1]  # a clique has its pod spec in `spec`
         if field[: len(template_path)] != template_path:
@@ -260,6 +263,6 @@ def _pod_source_path(component: Pods, pod_spec: object, pod_path: Path) -> Path 
 
 
 def _component_path(components: Sequence[Pods], object_labels: dict[str, object]) -> Path:
-    """The path of the component that labels name; the path of the whole resource without such labels."""
+    """Returns the path of the component that labels name; the path of the whole resource without such labels."""
     names = (object_labels.get(labels.COMPONENT), object_labels.get(labels.SELECTOR))
     return next((component.plan.paths.path for component in components if component.plan.identity.service in names), ())

@@ -69,7 +69,7 @@ CONDITIONS = tuple(_CONDITIONS)
 
 
 def conditions(diff: Diff, names: Iterable[str]) -> list[str]:
-    """The names of the conditions that hold for a comparison. Raises KeyError for an unknown name."""
+    """Returns the names of the conditions that hold for a comparison. Raises KeyError for an unknown name."""
     return [name for name in names if _CONDITIONS[name](diff)]
 
 
@@ -87,7 +87,7 @@ def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | 
 
 
 def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
-    """The changes of all objects, without those of Dynamo resources that fail in one of the states.
+    """Returns the changes of all objects, without those of Dynamo resources that fail in one of the states.
 
     An object that is in one state only is left out, if the other state lacks a part that cannot be read: the object may be there.
     """
@@ -103,7 +103,7 @@ def _is_single(change: ObjectChange) -> bool:
 
 
 def _unknown(old: RenderedState, new: RenderedState) -> frozenset[ObjectKey]:
-    """The Dynamo resources that cannot be compared: they fail in a state, or the part of a state in which they may be cannot be read."""
+    """Returns the Dynamo resources that fail in a state, or that may be in a part of a state that cannot be read."""
     old_keys, new_keys = _expanded_keys(old), _expanded_keys(new)
     added = new_keys - old_keys if old.is_partial else frozenset[identity.ObjectKey]()
     removed = old_keys - new_keys if new.is_partial else frozenset[identity.ObjectKey]()
@@ -116,7 +116,7 @@ def _expanded_keys(state: RenderedState) -> frozenset[ObjectKey]:
 
 
 def _objects(state: RenderedState, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resource]:
-    """The objects by their keys, without those of failed Dynamo resources."""
+    """Returns the objects by their keys, without those of failed Dynamo resources."""
     namespace = rendered_state.default_namespace(state.config)
     keyed = ((identity.key(resource, namespace), resource) for resource in state.objects)
     return {key: resource for key, resource in keyed if failed.isdisjoint(rendered_state.owner_keys(resource, key.namespace))}
@@ -135,7 +135,7 @@ def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 
 def without_secrets(change: ObjectChange) -> ObjectChange:
-    """The change with hidden values, if the object is a Secret."""
+    """Returns the change with hidden values, if the object is a Secret."""
     if (change.key.group, change.key.kind) != ("", "Secret"):
         return change
     return change._replace(fields=tuple(_hidden(field) if _is_secret(field) else field for field in change.fields))

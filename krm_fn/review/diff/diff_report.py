@@ -62,7 +62,7 @@ class Report(NamedTuple):
         return sorted(objects, key=lambda entry: _ORDER.index(entry[2]))
 
     def origins(self, number: int, field: int | None) -> list[tuple[ChangeOrigin, SourceLine | None]]:
-        """The origins of a field of a change, or of a change as a whole, with their lines."""
+        """Returns the origins of a field of a change, or of a change as a whole, with their lines."""
         return [(origin, self.lines.get(origin)) for origin in self.diff.origins.get((number, field), ())]
 
 
@@ -77,13 +77,13 @@ class Row(NamedTuple):
 
 
 def write(style: str, content: Report) -> str:
-    """A report in a format. Raises KeyError if the format does not exist."""
+    """Returns a report in a format. Raises KeyError if the format does not exist."""
     text: str = registry.get(formats, style + _SUFFIX).write(content)
     return text
 
 
 def located_findings(diff: Diff, lines: Mapping[ChangeOrigin, SourceLine]) -> list[Result]:
-    """The findings of the forecast, each at the line that makes the change, because no file has the objects."""
+    """Returns the findings of the forecast, each at the line that makes the change, because no file has the objects."""
     findings = []
     numbers = {results.ref(change.new or change.old or {}): number for number, change in enumerate(diff.changes)}
     for result in diff.forecast_findings:
@@ -94,7 +94,7 @@ def located_findings(diff: Diff, lines: Mapping[ChangeOrigin, SourceLine]) -> li
 
 
 def _change_line(diff: Diff, number: int, path: Path, lines: Mapping[ChangeOrigin, SourceLine]) -> SourceLine | None:
-    """The line of the first change of an object at a path or below, otherwise of its first change."""
+    """Returns the line of the first change of an object at a path or below, otherwise of its first change."""
     fields = diff.changes[number].fields
     below = [index for index, field in enumerate(fields) if field.path[: len(path)] == path or path[: len(field.path)] == field.path]
     origins = (origin for index in (*below, None, *range(len(fields))) for origin in diff.origins.get((number, index), ()))
@@ -102,7 +102,7 @@ def _change_line(diff: Diff, number: int, path: Path, lines: Mapping[ChangeOrigi
 
 
 def rows(content: Report) -> list[Row]:
-    """The services of both states, first those that a reviewer must see."""
+    """Returns the services of both states, first those that a reviewer must see."""
     rows_by_service: dict[Service, Row] = {}
     for number, outcome in enumerate(content.diff.forecast.outcomes):
         for service, gpus in outcome.shares:
@@ -114,7 +114,7 @@ def rows(content: Report) -> list[Row]:
 
 
 def _service_effect(outcome: ObjectForecast, service: Service, fields: Sequence[int]) -> Effect:
-    """The effect on the pods of one service of an object."""
+    """Returns the effect on the pods of one service of an object."""
     if service not in outcome.services:
         return "deleted"
     if outcome.effect != "restarts" or service in outcome.restarting:
@@ -123,7 +123,7 @@ def _service_effect(outcome: ObjectForecast, service: Service, fields: Sequence[
 
 
 def _service_fields(change: ObjectChange, service: Service, *, is_only: bool) -> list[int]:
-    """The numbers of the fields of a change that are about one service. A field that is about no single service is about all."""
+    """Returns the numbers of the fields of a change that are about one service. A field that is about no single service is about all."""
     numbers = []
     for number, field in enumerate(change.fields):
         resource, path = (change.old, field.old_path) if field.new is None else (change.new, field.path)
@@ -141,13 +141,13 @@ def _merged(one: Row, other: Row) -> Row:
 
 
 def _lines(content: Report, number: int, fields: Sequence[int]) -> tuple[SourceLine, ...]:
-    """The lines that change one object, or some of its fields."""
+    """Returns the lines that change one object, or some of its fields."""
     lines = (line for field in (None, *fields) for _, line in content.origins(number, field) if line)
     return tuple(dict.fromkeys(lines))
 
 
 def title(service: Service) -> str:
-    """The graph and the name of a service; the name alone for a standalone component."""
+    """Returns the graph and the name of a service; the name alone for a standalone component."""
     return f"{service.graph}/{service.name}" if service.graph else service.name
 
 
@@ -160,7 +160,7 @@ def joined_lines(lines: Sequence[SourceLine]) -> str:
 
 
 def verdict(content: Report) -> list[tuple[str, str]]:
-    """The sentences that a reviewer reads first, each with the word whose colour it has."""
+    """Returns the sentences that a reviewer reads first, each with the word whose colour it has."""
     diff = content.diff
     failed = [(f"Not compared, because one of the states has errors: {_names(diff.failed)}.", "error")] * bool(diff.failed)
     if not diff.differing:
@@ -189,7 +189,7 @@ def _restarts(services: Sequence[Service], restarting: Sequence[Service]) -> tup
 
 
 def _needed_gpus(diff: Diff, stuck: Sequence[str]) -> list[tuple[str, str]]:
-    """The sentence that compares the GPUs that the rollouts need with the free GPUs. `stuck` are the names of stuck objects."""
+    """Returns the sentence that compares the GPUs that the rollouts need with the free GPUs. `stuck` are the names of stuck objects."""
     forecast = diff.forecast
     if stuck:
         subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
@@ -207,7 +207,7 @@ def _names(keys: Sequence[ObjectKey]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """The names, as many as a sentence can have."""
+    """Returns the names, as many as a sentence can have."""
     return ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else "")
 
 
@@ -216,7 +216,7 @@ def _gpus(count: int) -> str:
 
 
 def field_path(field: FieldChange) -> str:
-    """The path of a field. An entry of a list has its key in brackets, or its index if it has no key."""
+    """Returns the path of a field. An entry of a list has its key in brackets, or its index if it has no key."""
     path = ""
     for step, name in zip(field.path, field.names or field.path, strict=True):
         part = f"[{name}]" if isinstance(step, int) else results.field((step,))
@@ -225,7 +225,7 @@ def field_path(field: FieldChange) -> str:
 
 
 def field_change(field: FieldChange) -> str:
-    """The change of a field: `"2" -> "4"`."""
+    """Returns the change of a field: `"2" -> "4"`."""
     if field.order:
         return f"order {_value(field.old)} -> {_value(field.new)}"
     if field.old is None:
@@ -236,7 +236,7 @@ def field_change(field: FieldChange) -> str:
 
 
 def changed_lines(field: FieldChange) -> list[str]:
-    """The lines that differ between two texts of several lines; empty for other values."""
+    """Returns the lines that differ between two texts of several lines; empty for other values."""
     if not (isinstance(field.old, str) and isinstance(field.new, str) and "\n" in field.old + field.new):
         return []
     old, new = ([report.visible(line)[:_LONGEST] for line in text.split("\n")] for text in (field.old, field.new))
@@ -252,7 +252,10 @@ def object_name(key: ObjectKey) -> str:
 
 
 def origin_text(origin: ChangeOrigin, line: SourceLine | None, old: str) -> str:
-    """The location and the field of an origin: `graph.yaml:12 spec.services.Worker.replicas`. `old` is the name of the old state."""
+    """Returns the location and the field of an origin: `graph.yaml:12 spec.services.Worker.replicas`.
+
+    `old` is the name of the old state.
+    """
     path = results.field(origin.path)
     if line is None:
         return report.visible(path)

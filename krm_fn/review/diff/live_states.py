@@ -32,7 +32,7 @@ class LiveStates(NamedTuple):
 
 
 def states(exported: Export, rendered: RenderedState) -> LiveStates:
-    """Both states of the objects that the render has, or had: live objects with a mark of one of its Dynamo resources.
+    """Returns both states of the objects that the render has, or had: live objects with a mark of one of its Dynamo resources.
 
     Secrets are left out, and so are objects of namespaces that the export does not have. Numbers of replicas that applying leaves alone are
     those of the cluster in both states.
@@ -65,7 +65,7 @@ def _is_covered(key: ObjectKey, namespaces: Collection[str]) -> bool:
 
 
 def _comparable_pair(live: Resource, rendered: Resource, managers: frozenset[str]) -> tuple[Resource, Resource]:
-    """The live object as its file would be, and the rendered one. Replicas are those of the cluster if applying leaves them alone.
+    """Returns the live object as its file would be, and the rendered one. Replicas are those of the cluster if applying leaves them alone.
 
     Between two API versions, only metadata is compared.
     """
@@ -74,7 +74,7 @@ def _comparable_pair(live: Resource, rendered: Resource, managers: frozenset[str
 
 
 def _with_replicas(live: Resource, old: Resource, rendered: Resource) -> tuple[Resource, Resource]:
-    """Both states with the live number of replicas, if the render has no number or an adapter has it: something else sets it then."""
+    """Returns both states with the live number of replicas, if the render has no number or an adapter has it."""
     number = mapping(live.get("spec")).get("replicas")
     stays = "replicas" not in mapping(rendered.get("spec")) and "replicas" not in mapping(old.get("spec"))
     if not isinstance(number, int) or not (stays or rendered["kind"] == identity.ADAPTER):

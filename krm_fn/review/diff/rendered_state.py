@@ -70,7 +70,7 @@ def render(
 
 
 def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedState:
-    """The state with the unknown objects and missing resources that errors about its files cause."""
+    """Returns the state with the unknown objects and missing resources that errors about its files cause."""
     wrong = {finding.ref for finding in findings if finding.severity == "error"}
     refs = {results.ref(resource) for resource in state.inputs}
     namespace = default_namespace(state.config)
@@ -81,13 +81,13 @@ def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedSt
 
 
 def _failed(inputs: Iterable[Resource], findings: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:
-    """The keys of Dynamo resources with an error."""
+    """Returns the keys of Dynamo resources with an error."""
     wrong = {result.ref for result in findings if result.severity == "error"}
     return (identity.key(resource, namespace) for resource in inputs if is_expanded(resource) and results.ref(resource) in wrong)
 
 
 def default_namespace(config: Config) -> str:
-    """The namespace of resources without one."""
+    """Returns the namespace of resources without one."""
     return config.namespace or cluster.NAMESPACE
 
 
@@ -98,19 +98,19 @@ def is_expanded(resource: Resource) -> bool:
 
 
 def owner_keys(resource: Resource, namespace: str) -> list[ObjectKey]:
-    """The keys of the Dynamo resources that generated an object. `namespace` is the namespace of the object."""
+    """Returns the keys of the Dynamo resources that generated an object. `namespace` is the namespace of the object."""
     owners = (name.partition("/") for name in ownership.owners(resource))
     return [identity.ObjectKey(identity.DYNAMO_GROUP, kind, namespace, name) for kind, _, name in owners]
 
 
 def old_findings(findings: Iterable[Result]) -> Iterator[Result]:
-    """The errors about the old state as warnings, because a change may repair them. Its warnings and notes are left out."""
+    """Yields the errors about the old state as warnings, because a change may repair them. Its warnings and notes are left out."""
     for result in findings:
         if result.severity == "error":
             yield result._replace(severity="warning", code=_OLD, message=f"the old state has the error {result.code}: {result.message}")
 
 
 def new_findings(findings: Iterable[Result], old: RenderedState) -> list[Result]:
-    """The findings about the new state, without warnings and notes that the old state has too."""
+    """Returns the findings about the new state, without warnings and notes that the old state has too."""
     known = {result[1:5] for result in old.findings}
     return [result for result in findings if result.severity == "error" or result[1:5] not in known]

@@ -103,7 +103,7 @@ def kind_forecast(change: ObjectChange, cluster_state: ClusterState) -> KindFore
 def _outcome(
     change: ObjectChange, part: KindForecast, cluster_state: ClusterState, stuck_rollouts: Iterator[bool] | None, free: int | None
 ) -> ObjectForecast:
-    """The outcome for one object. `stuck_rollouts` has the next rollouts in the order of the objects."""
+    """Returns the outcome for one object. `stuck_rollouts` has the next rollouts in the order of the objects."""
     stuck = None if stuck_rollouts is None else True in [next(stuck_rollouts) for _ in part.rollouts]
     findings = [*_object_findings(change, part, cluster_state)]
     if stuck and free is not None:
@@ -113,7 +113,7 @@ def _outcome(
 
 
 def _shares(part: KindForecast) -> Iterator[tuple[Service, Gpus]]:
-    """The GPUs of each service of an object."""
+    """Yields the GPUs of each service of an object."""
     rollouts_by_service: dict[Service, list[Rollout]] = {service: [] for service in part.services}
     for rollout in part.rollouts:
         service = rollout.service or next(iter(part.services), None)
@@ -123,7 +123,7 @@ def _shares(part: KindForecast) -> Iterator[tuple[Service, Gpus]]:
 
 
 def _gpus(parallel: Sequence[Rollout]) -> Gpus:
-    """The GPUs of rollouts that begin at the same time, if there are enough."""
+    """Returns the GPUs of rollouts that begin at the same time, if there are enough."""
     old = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel)
     new = sum(rollouts.gpus(rollout.new_demands if rollout.replaces else rollout.old_demands) * rollout.new_units for rollout in parallel)
     interrupted = sum(rollouts.gpus(rollout.old_demands) * rollout.old_units for rollout in parallel if rollout.replaces)
@@ -131,7 +131,7 @@ def _gpus(parallel: Sequence[Rollout]) -> Gpus:
 
 
 def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> tuple[Service, ...]:
-    """The services with pods that are replaced: by their own object, or because another object replaces a removed one."""
+    """Returns the services with pods that are replaced: by their own object, or because another object replaces a removed one."""
     created, deleted = (
         {
             service
@@ -147,7 +147,7 @@ def _restarting(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) 
 
 
 def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: ClusterState) -> Iterator[Result]:
-    """The findings about one object that do not depend on GPUs."""
+    """Yields the findings about one object that do not depend on GPUs."""
     yield from part.findings
     ref = results.ref(change.new or change.old or {})
     if part.effect == "refused" and not results.failed([*part.findings]):
@@ -172,7 +172,7 @@ def _removed_replicas(change: ObjectChange, part: KindForecast, cluster_state: C
 
 
 def _findings_of_all(changes: Sequence[ObjectChange], parts: Sequence[KindForecast]) -> Iterator[Result]:
-    """The findings about several objects."""
+    """Yields the findings about several objects."""
     pairs = tuple(zip(changes, parts, strict=True))
     yield from _simultaneous_restarts(pairs)
     yield from _parallel_workloads(pairs)
@@ -205,7 +205,7 @@ def _parallel_workloads(pairs: Sequence[tuple[ObjectChange, KindForecast]]) -> I
 
 
 def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -> Result:
-    """The finding about a rollout that waits for GPUs and never ends, with the number of GPUs that it needs."""
+    """Returns the finding about a rollout that waits for GPUs and never ends, with the number of GPUs that it needs."""
     gpus = sum(rollouts.gpus(rollout.new_demands) for rollout in stuck_rollouts if rollout.replaces)
     deadline = object_rules.spec(change.new).get("progressDeadlineSeconds")
     until = f"; it waits until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""

@@ -73,7 +73,7 @@ class Nodes:
     """Nodes on which units are placed. Each pod goes to the node with the fewest free GPUs that has enough."""
 
     def __init__(self, nodes: Iterable[_Node]) -> None:
-        """The names of the nodes are unique."""
+        """Returns the names of the nodes are unique."""
         self._nodes = {node.name: node for node in nodes}
 
     def take(self, demands: tuple[Demand, ...], *, unbounded: bool = False) -> Placement | None:
@@ -108,7 +108,7 @@ class Nodes:
         self._change(name, demand, -1)
 
     def free(self) -> int:
-        """The number of free GPUs of all nodes."""
+        """Returns the number of free GPUs of all nodes."""
         return sum(max(count, 0) for node in self._nodes.values() for count in node.free.values())
 
     def _change(self, name: str, demand: Demand, sign: int) -> None:
@@ -119,7 +119,7 @@ class Nodes:
 
 
 def pool(amounts: Mapping[str, int]) -> Nodes:
-    """One node with this many GPUs, for forecasts without nodes."""
+    """Returns one node with this many GPUs, for forecasts without nodes."""
     return Nodes([_AnyNode(dict(amounts))])
 
 
@@ -162,7 +162,7 @@ def _node(resource: Resource) -> _Node:
 
 
 def _tolerated(toleration: Mapping[str, Any]) -> str:
-    """The key of the tolerated taints; empty for all taints."""
+    """Returns the key of the tolerated taints; empty for all taints."""
     return f"{toleration.get('key') or ''}"
 
 
@@ -185,7 +185,7 @@ def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
 
 
 def place(rollouts: Sequence[Rollout], nodes: Sequence[Resource], pods: Sequence[Resource]) -> tuple[Nodes, list[Rollout]]:
-    """The nodes without the GPUs of all pods that run, and the rollouts with the nodes of their old units.
+    """Returns the nodes without the GPUs of all pods that run, and the rollouts with the nodes of their old units.
 
     Old units whose pods are not among `pods` are placed where they fit.
     """
@@ -201,7 +201,7 @@ def _completed(rollout: Rollout, nodes: Nodes) -> Rollout:
 
 
 def _placements(rollout: Rollout, pods: Sequence[Resource]) -> Iterator[Placement]:
-    """The nodes of each complete old unit. A unit without all its pods is left out: its pods do not move."""
+    """Yields the nodes of each complete old unit. A unit without all its pods is left out: its pods do not move."""
     selector = rollout.selector
     if selector is None:
         return
@@ -225,7 +225,7 @@ def _labels(pod: Resource) -> dict[str, Any]:
 
 
 def _placement(demands: tuple[Demand, ...], pods: list[Resource]) -> Placement | None:
-    """The node of each pod of a unit in the order of its demands; None if the pods do not have these demands."""
+    """Returns the node of each pod of a unit in the order of its demands; None if the pods do not have these demands."""
     remaining = [(pod_demand(pod.get("spec")).amounts, f"{values.mapping(pod.get('spec')).get('nodeName')}") for pod in pods]
     nodes = []
     for demand in demands:

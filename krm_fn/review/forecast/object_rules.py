@@ -132,7 +132,7 @@ def _refused_fields(kind: tuple[str, str], old: Resource, new: Resource) -> Iter
 
 
 def _value_at(resource: Resource, path: Path) -> Any:
-    """The value at a path, with its default; None without both."""
+    """Returns the value at a path, with its default; None without both."""
     value: Any = resource
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
@@ -149,14 +149,17 @@ def _stale_readers(change: ObjectChange, cluster_state: ClusterState) -> Iterato
 
 
 def service_of_labels(metadata: Any, namespace: str) -> Service | None:
-    """The service that the labels of an object or a pod name; None without such labels. Labels of a standalone component name no graph."""
+    """Returns the service that the labels of an object or a pod name; None without such labels.
+
+    Labels of a standalone component name no graph.
+    """
     pod_labels = values.mapping(metadata, "labels")
     name = pod_labels.get(labels.COMPONENT) or pod_labels.get(labels.SELECTOR)
     return Service(namespace, f"{pod_labels.get(labels.GRAPH) or ''}", name) if isinstance(name, str) else None
 
 
 def service_of_workload(change: ObjectChange) -> Service | None:
-    """The service of a workload: the service of its labels, or the standalone component that owns it."""
+    """Returns the service of a workload: the service of its labels, or the standalone component that owns it."""
     metadata = values.mapping((change.new or change.old or {}).get("metadata"))
     kind, _, name = f"{values.mapping(metadata.get('annotations')).get(labels.OWNER)}".partition("/")
     standalone = Service(change.key.namespace, "", name) if kind == identity.COMPONENT else None
@@ -164,22 +167,22 @@ def service_of_workload(change: ObjectChange) -> Service | None:
 
 
 def spec(resource: Resource | None) -> dict[str, Any]:
-    """The spec of a resource; an empty object without one."""
+    """Returns the spec of a resource; an empty object without one."""
     return values.mapping((resource or {}).get("spec"))
 
 
 def simple_effect(change: ObjectChange) -> Effect:
-    """The effect of a change that needs no rule of its kind: the object is new, was removed, or is the same in both states."""
+    """Returns the effect of a change that needs no rule of its kind: the object is new, was removed, or is the same in both states."""
     return "created" if change.old is None else "deleted" if change.new is None else "same"
 
 
 def differing_states(change: ObjectChange) -> tuple[Resource, Resource] | None:
-    """Both states of an object that differ; None if `simple_effect` has the effect."""
+    """Returns both states of an object that differ; None if `simple_effect` has the effect."""
     return (change.old, change.new) if change.fields and change.old is not None and change.new is not None else None
 
 
 def present_fields(value: Any) -> dict[str, Any]:
-    """The fields of an object that are not null."""
+    """Returns the fields of an object that are not null."""
     return {name: entry for name, entry in values.mapping(value).items() if entry is not None}
 
 
@@ -191,7 +194,7 @@ def replicas(resource: Resource | None, adapters: Mapping[Service, int], service
 
 
 def replica_count(value: Any, default: int) -> int:
-    """A number of replicas, or the default if the field is missing. Larger numbers than any cluster runs count as `MOST`."""
+    """Returns a number of replicas, or the default if the field is missing. Larger numbers than any cluster runs count as `MOST`."""
     return max(0, min(value, MOST)) if isinstance(value, int) else default
 
 
@@ -204,7 +207,7 @@ def read_cluster_state(changes: Sequence[ObjectChange]) -> ClusterState:
 
 
 def _adapter_replicas(resources: Iterable[tuple[str, Resource]]) -> Iterator[tuple[Service, int]]:
-    """The replicas that scaling adapters have for their services, as written in their objects."""
+    """Yields the replicas that scaling adapters have for their services, as written in their objects."""
     for namespace, resource in resources:
         if resource.get("kind") == identity.ADAPTER:
             service = service_of_labels(resource.get("metadata"), namespace)
@@ -221,7 +224,7 @@ def _is_autoscaled(resource: Resource | None) -> bool:
 
 
 def readers(resources: Iterable[tuple[str, Resource]]) -> dict[ObjectKey, tuple[Service, ...]]:
-    """The services that read each ConfigMap and Secret. Each resource comes with its namespace."""
+    """Returns the services that read each ConfigMap and Secret. Each resource comes with its namespace."""
     services_by_object: dict[ObjectKey, dict[Service, None]] = {}
     for namespace, resource in resources:
         for service, pod_spec in _pod_specs(resource, namespace):
@@ -231,7 +234,7 @@ def readers(resources: Iterable[tuple[str, Resource]]) -> dict[ObjectKey, tuple[
 
 
 def _pod_specs(resource: Resource, namespace: str) -> Iterator[tuple[Service, Any]]:
-    """The pod specs of a workload, each with its service."""
+    """Yields the pod specs of a workload, each with its service."""
     for template in pod_templates.ALL:
         is_template = template.metadata[-1] == "metadata"  # the labels of a clique are fields of the clique itself
         parent = template.metadata[:-1] if is_template else template.metadata
@@ -242,7 +245,7 @@ def _pod_specs(resource: Resource, namespace: str) -> Iterator[tuple[Service, An
 
 
 def _read_objects(pod_spec: Any, namespace: str) -> Iterator[ObjectKey]:
-    """The keys of the ConfigMaps and Secrets that a pod reads."""
+    """Yields the keys of the ConfigMaps and Secrets that a pod reads."""
     for kind, references in _REFERENCES.items():
         for _, name in paths.find(pod_spec, references):
             if isinstance(name, str):

@@ -69,7 +69,10 @@ def forecast(change: ObjectChange, _: ClusterState) -> KindForecast:
 
 
 def service_at(resource: Resource, path: Path, namespace: str) -> Service | None:
-    """The service whose pods a field of a set is about: of a clique, or of the first clique of a scaling group. None for other fields."""
+    """Returns the service whose pods a field of a set is about: of a clique, or of the first clique of a scaling group.
+
+    None for other fields.
+    """
     cliques, index = _cliques(resource), path[3] if len(path) > 3 else None
     groups = values.objects(_template(resource).get("podCliqueScalingGroups"))
     if path[:3] == _CLIQUES and isinstance(index, int) and index < len(cliques):
@@ -95,7 +98,7 @@ def _cliques(resource: Resource | None) -> list[dict[str, Any]]:
 
 
 def _changed(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
-    """The changed fields of each clique that is replaced, by its index in the new set.
+    """Returns the changed fields of each clique that is replaced, by its index in the new set.
 
     The priority class of the set replaces that of each clique.
     """
@@ -110,7 +113,7 @@ def _changed(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
 
 
 def _pods(clique: Mapping[str, Any], resource: Resource) -> Any:
-    """The pod template of a clique in the form that Grove hashes."""
+    """Returns the pod template of a clique in the form that Grove hashes."""
     metadata = {name: clique[name] for name in ("labels", "annotations") if clique.get(name)}
     pod = {**_pod(clique), "priorityClassName": _template(resource).get("priorityClassName")}
     return stored_templates.clique({"metadata": metadata, "spec": pod})
@@ -121,14 +124,14 @@ def _pod(clique: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_clique(path: Path, index: int) -> Path:
-    """The path in the set of a path in the pod template of one clique."""
+    """Returns the path in the set of a path in the pod template of one clique."""
     if path == ("spec", "priorityClassName"):
         return (*_TEMPLATE, "priorityClassName")
     return (*_CLIQUES, index, *(path[1:] if path[0] == "metadata" else ("spec", "podSpec", *path[1:])))
 
 
 def _units(resource: Resource | None) -> Iterator[_Unit]:
-    """The units of one replica of a set."""
+    """Yields the units of one replica of a set."""
     cliques = _cliques(resource)
     indexes = {f"{clique.get('name')}": index for index, clique in enumerate(cliques)}
     grouped: set[int] = set()
@@ -143,12 +146,12 @@ def _units(resource: Resource | None) -> Iterator[_Unit]:
 
 
 def _copies(clique: Mapping[str, Any]) -> int:
-    """The number of pods of a clique; 0 means 1 (defaultPodCliqueTemplateSpecs)."""
+    """Returns the number of pods of a clique; 0 means 1 (defaultPodCliqueTemplateSpecs)."""
     return object_rules.replica_count(values.mapping(clique.get("spec")).get("replicas"), 1) or 1
 
 
 def _rollouts(change: ObjectChange, replaced: frozenset[int] | None) -> Iterator[Rollout]:
-    """One rollout for each unit. `replaced` are the indexes of changed cliques of the new set; None replaces all units at once."""
+    """Yields one rollout for each unit. `replaced` are the indexes of changed cliques of the new set; None replaces all units at once."""
     old_units = {unit.name: unit for unit in _units(change.old)}
     new_units = {unit.name: unit for unit in _units(change.new)}
     sets = object_rules.replica_count(object_rules.spec(change.new or change.old).get("replicas"), 1)
@@ -171,14 +174,14 @@ def _rollouts(change: ObjectChange, replaced: frozenset[int] | None) -> Iterator
 
 
 def _service(change: ObjectChange, old: _Unit | None, new: _Unit | None) -> Service | None:
-    """The service of a unit: the service of its first clique."""
+    """Returns the service of a unit: the service of its first clique."""
     resource, unit = (change.old, old) if new is None else (change.new, new)
     first = _cliques(resource)[unit.cliques[0]] if unit and unit.cliques else {}
     return object_rules.service_of_labels(first, change.key.namespace)
 
 
 def _demands(resource: Resource | None, unit: _Unit | None) -> tuple[Demand, ...]:
-    """The demands of the pods of one unit."""
+    """Returns the demands of the pods of one unit."""
     if unit is None:
         return ()
     cliques = [_cliques(resource)[index] for index in unit.cliques]
@@ -202,7 +205,7 @@ def _is_group(resource: Resource | None, unit: _Unit) -> bool:
 
 
 def _services(resource: Resource, namespace: str, indexes: set[int] | None = None) -> Iterator[Service]:
-    """The services of the cliques with these indexes, or of all cliques."""
+    """Yields the services of the cliques with these indexes, or of all cliques."""
     for index, clique in enumerate(_cliques(resource)):
         service = object_rules.service_of_labels(clique, namespace)
         if service and (indexes is None or index in indexes):
@@ -222,7 +225,7 @@ def _changed_counts(change: ObjectChange) -> Iterator[Result]:
 
 
 def _refused_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Path]:
-    """The fields whose change Grove's admission refuses."""
+    """Yields the fields whose change Grove's admission refuses."""
     if (old.get("cliqueStartupType") or _ANY_ORDER) != (new.get("cliqueStartupType") or _ANY_ORDER):
         yield (*_TEMPLATE, "cliqueStartupType")
     yield from ((*_TEMPLATE, name) for name in _OF_SETS if (old.get(name) or None) != (new.get(name) or None))

@@ -72,12 +72,12 @@ class Rollout(NamedTuple):
 
 
 def recreated(rollout: Rollout) -> Rollout:
-    """The rollout of an object that is deleted and created again: all old units stop first."""
+    """Returns the rollout of an object that is deleted and created again: all old units stop first."""
     return rollout._replace(steps=Steps(0, rollout.new_units, at_once=True))
 
 
 def deployment_steps(strategy: Any, replicas: int) -> Steps:
-    """The steps of a Deployment's strategy, as Kubernetes rounds them (ResolveFenceposts): surge up, unavailable down.
+    """Returns the steps of a Deployment's strategy, as Kubernetes rounds them (ResolveFenceposts): surge up, unavailable down.
 
     One pod may be missing if both are zero.
 
@@ -108,7 +108,7 @@ def scaled(step: Any, replicas: int, *, up: bool, default: int | str = _DEFAULT_
 
 
 def gpus(demands: Iterable[Demand]) -> int:
-    """The number of GPUs of one unit."""
+    """Returns the number of GPUs of one unit."""
     return sum(demand.gpus for demand in demands)
 
 
@@ -136,12 +136,12 @@ def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
 
 
 def peak(rollouts: Sequence[Rollout]) -> int:
-    """The largest number of GPUs at one time, if there are enough."""
+    """Returns the largest number of GPUs at one time, if there are enough."""
     return simulate(rollouts, _pool(rollouts, _PLENTY)).peak
 
 
 def needed(rollouts: Sequence[Rollout]) -> int:
-    """The smallest number of free GPUs with which all rollouts end, if they are on one node and of one resource."""
+    """Returns the smallest number of free GPUs with which all rollouts end, if they are on one node and of one resource."""
     held = sum(gpus(rollout.old_demands) * rollout.old_units for rollout in rollouts)
     least, most = 0, peak(rollouts) - held
     while least < most:
@@ -154,7 +154,7 @@ def needed(rollouts: Sequence[Rollout]) -> int:
 
 
 def _pool(rollouts: Sequence[Rollout], count: int) -> Nodes:
-    """One node with this many GPUs of each resource."""
+    """Returns one node with this many GPUs of each resource."""
     demands = (demand for rollout in rollouts for demand in (*rollout.old_demands, *rollout.new_demands))
     return gpu_capacity.pool({name: count for demand in demands for name, _ in demand.amounts})
 
@@ -175,7 +175,7 @@ class _SimulatedRollout:
             self._old.append(placement if placement is not None else nodes.take(rollout.old_demands, unbounded=True) or ())
 
     def gpus(self) -> int:
-        """The number of GPUs that the units on nodes hold."""
+        """Returns the number of GPUs that the units on nodes hold."""
         return len(self._old) * gpus(self.rollout.old_demands) + len(self._new) * gpus(self.rollout.new_demands)
 
     def is_complete(self) -> bool:

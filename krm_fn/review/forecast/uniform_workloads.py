@@ -31,11 +31,11 @@ class UniformWorkload:
     """Hooks of one kind of workload, and its forecast."""
 
     def immutable(self, old: Resource, new: Resource) -> Path | None:
-        """The path of a field whose change an API server or a webhook refuses; None if the change is allowed."""
+        """Returns the path of a field whose change an API server or a webhook refuses; None if the change is allowed."""
         raise NotImplementedError
 
     def causes(self, old: Resource, new: Resource) -> tuple[Path, ...]:
-        """The paths of the fields that replace the pods."""
+        """Returns the paths of the fields that replace the pods."""
         raise NotImplementedError
 
     def waits(self, new: Resource) -> bool:
@@ -43,11 +43,11 @@ class UniformWorkload:
         return False
 
     def demands(self, resource: Resource) -> tuple[Demand, ...]:
-        """The demands of the pods of one replica."""
+        """Returns the demands of the pods of one replica."""
         raise NotImplementedError
 
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
-        """The steps of a rollout."""
+        """Returns the steps of a rollout."""
         raise NotImplementedError
 
     def selector(self, change: ObjectChange) -> Selector:
@@ -88,7 +88,7 @@ _SELECTOR: Path = ("spec", "selector")
 
 
 def deployment_choices(replicas: int) -> tuple[Choice, ...]:
-    """The other steps that the annotations of a service can choose for its Deployment, the cheapest first."""
+    """Returns the other steps that the annotations of a service can choose for its Deployment, the cheapest first."""
     one = f'annotate the service with {labels.MAX_SURGE}: "0" and {labels.MAX_UNAVAILABLE}: "1"'
     recreate = f"annotate the service with {labels.STRATEGY}: Recreate"
     return (
@@ -101,11 +101,11 @@ class Deployment(UniformWorkload):
     """Pods restart where the stored template differs, step by step as the strategy says. A changed selector is refused."""
 
     def immutable(self, old: Resource, new: Resource) -> Path | None:
-        """The selector, if it differs."""
+        """Returns the selector, if it differs."""
         return None if object_rules.spec(old).get("selector") == object_rules.spec(new).get("selector") else _SELECTOR
 
     def causes(self, old: Resource, new: Resource) -> tuple[Path, ...]:
-        """The paths of the fields of the pod template that differ as stored."""
+        """Returns the paths of the fields of the pod template that differ as stored."""
         old_template, new_template = (stored_templates.native(object_rules.spec(resource).get("template")) for resource in (old, new))
         return object_changes.of_parts(old_template, new_template, _TEMPLATE)
 
@@ -114,15 +114,15 @@ class Deployment(UniformWorkload):
         return bool(object_rules.spec(new).get("paused"))
 
     def demands(self, resource: Resource) -> tuple[Demand, ...]:
-        """The demand of one pod."""
+        """Returns the demand of one pod."""
         return (gpu_capacity.pod_demand(values.mapping(object_rules.spec(resource).get("template")).get("spec")),)
 
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
-        """The steps of its strategy."""
+        """Returns the steps of its strategy."""
         return rollouts.deployment_steps(spec.get("strategy"), replicas)
 
     def selector(self, change: ObjectChange) -> Selector:
-        """The labels of its selector."""
+        """Returns the labels of its selector."""
         match_labels = values.mapping(object_rules.spec(change.old or change.new), "selector", "matchLabels")
         return Selector(change.key.namespace, tuple(match_labels.items()))
 
@@ -139,15 +139,15 @@ class LeaderWorkerSet(UniformWorkload):
     """A replica is a group of pods. A change of the stored templates, the size or the network recreates whole groups."""
 
     def immutable(self, old: Resource, new: Resource) -> Path | None:
-        """The subgroups, if they differ."""
+        """Returns the subgroups, if they differ."""
         return None if _subgroups(old) == _subgroups(new) else _SUBGROUPS
 
     def causes(self, old: Resource, new: Resource) -> tuple[Path, ...]:
-        """The paths of the fields that recreate the groups."""
+        """Returns the paths of the fields that recreate the groups."""
         return object_changes.of_parts(_revision(old), _revision(new), ("spec",))
 
     def demands(self, resource: Resource) -> tuple[Demand, ...]:
-        """The demands of the leader, and of the workers, which have the leader's template if they are alone."""
+        """Returns the demands of the leader, and of the workers, which have the leader's template if they are alone."""
         template = values.mapping(object_rules.spec(resource).get("leaderWorkerTemplate"))
         if not template:
             return ()
@@ -157,13 +157,13 @@ class LeaderWorkerSet(UniformWorkload):
         return (leader, *(worker for _ in range(object_rules.replica_count(template.get("size"), 1) - 1)))
 
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
-        """The steps of its rollout strategy. The default is one group at a time and no surge."""
+        """Returns the steps of its rollout strategy. The default is one group at a time and no surge."""
         update = values.mapping(spec.get("rolloutStrategy"), "rollingUpdateConfiguration")
         surge = min(rollouts.scaled(update.get("maxSurge"), replicas, up=True, default=0), replicas)
         return Steps(surge, min(rollouts.scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas))
 
     def selector(self, change: ObjectChange) -> Selector:
-        """The label of the set. The pods of a group have the same index."""
+        """Returns the label of the set. The pods of a group have the same index."""
         return Selector(change.key.namespace, ((_SET, change.key.name),), _INDEX)
 
     def findings(self, change: ObjectChange, causes: tuple[Path, ...]) -> Iterator[Result]:
@@ -174,7 +174,7 @@ class LeaderWorkerSet(UniformWorkload):
 
 
 def _revision(resource: Resource) -> dict[str, Any]:
-    """The content of a revision of the set, with the defaults of its definition and its webhook."""
+    """Returns the content of a revision of the set, with the defaults of its definition and its webhook."""
     spec = object_rules.spec(resource)
     template = values.mapping(spec.get("leaderWorkerTemplate"))
     pods = {name: stored_templates.group(template[name]) for name in _TEMPLATES if template.get(name) is not None}
@@ -185,6 +185,6 @@ def _revision(resource: Resource) -> dict[str, Any]:
 
 
 def _subgroups(resource: Resource) -> Any:
-    """The part of the subgroups that the webhook compares: their presence and their size."""
+    """Returns the part of the subgroups that the webhook compares: their presence and their size."""
     policy = values.mapping(object_rules.spec(resource).get("leaderWorkerTemplate")).get("subGroupPolicy")
     return None if policy is None else values.mapping(policy).get("subGroupSize")

@@ -19,7 +19,7 @@ FORMAT_VERSION = 1
 
 
 def write(content: Report) -> str:
-    """The whole comparison. Objects that do not change are left out."""
+    """Returns the whole comparison. Objects that do not change are left out."""
     forecast = content.diff.forecast
     document = {
         "formatVersion": FORMAT_VERSION,
@@ -77,7 +77,7 @@ def _field(content: Report, number: int, index: int, field: FieldChange) -> dict
 
 
 def _origins(content: Report, number: int, field: int | None) -> list[dict[str, Any]]:
-    """The lines that make a change."""
+    """Returns the lines that make a change."""
     return [
         {
             "state": origin.state,

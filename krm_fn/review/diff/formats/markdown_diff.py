@@ -25,7 +25,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!$])")
 
 
 def write(content: Report) -> str:
-    """The comparison, cut to the limit by whole objects, which are then named."""
+    """Returns the comparison, cut to the limit by whole objects, which are then named."""
     sentences = [f"{'**' if word else ''}{_plain(sentence)}{'**' if word else ''}" for sentence, word in diff_report.verdict(content)]
     parts = ["### What the change does\n\n" + "  \n".join(sentences) + "\n"]
     if content.diff.differing:
@@ -38,7 +38,7 @@ def write(content: Report) -> str:
 
 
 def _fitting(lines: Iterable[str], limit: int, more: str) -> str:
-    """The first lines, up to a number of characters, and the number of the others."""
+    """Returns the first lines, up to a number of characters, and the number of the others."""
     text, others = "", 0
     for line in lines:
         if others or len(text) + len(line) + len(more) > limit:
@@ -67,7 +67,7 @@ def _finding(result: Result) -> str:
 
 
 def _objects(content: Report, limit: int) -> str:
-    """The details of the objects that fit into a number of characters, and the names of the others."""
+    """Returns the details of the objects that fit into a number of characters, and the names of the others."""
     text, names = "", []
     for number, change, effect in content.objects:
         block = _object(content, number, change, effect)
@@ -83,7 +83,7 @@ def _objects(content: Report, limit: int) -> str:
 
 
 def _object(content: Report, number: int, change: ObjectChange, effect: str) -> str:
-    """One object with its fields, to unfold."""
+    """Returns one object with its fields, to unfold."""
     title = f"{html.escape(effect)}: <code>{html.escape(diff_report.object_name(change.key))}</code>"
     lines = [_field(content, number, index, field) for index, field in enumerate(change.fields)]
     if change.old is None or change.new is None:
@@ -107,7 +107,7 @@ def _origins(content: Report, number: int, field: int | None) -> str:
 
 
 def _code(text: str) -> str:
-    """A text as code: Markdown, HTML and mentions in it have no effect."""
+    """Returns a text as code: Markdown, HTML and mentions in it have no effect."""
     shown = report.visible(text)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
     space = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
@@ -115,10 +115,10 @@ def _code(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text in a table: a bar would begin the next cell, also in code."""
+    """Returns a text in a table: a bar would begin the next cell, also in code."""
     return text.replace("|", "\\|")
 
 
 def _plain(text: str) -> str:
-    """A text in which Markdown, HTML and mentions have no effect."""
+    """Returns a text in which Markdown, HTML and mentions have no effect."""
     return _SPECIAL.sub(r"\\\1", report.visible(text)).replace("@", "@\N{WORD JOINER}")

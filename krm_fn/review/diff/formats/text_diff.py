@@ -26,7 +26,7 @@ _BOLD = ("refused", "stuck", "restarts", "error")
 
 
 def write(content: Report) -> str:
-    """The comparison as text."""
+    """Returns the comparison as text."""
     parts = [[_painted(content, sentence, word) for sentence, word in diff_report.verdict(content)]]
     if content.diff.differing:
         parts.append([*_services(content, diff_report.rows(content))])
@@ -36,7 +36,7 @@ def write(content: Report) -> str:
 
 
 def _painted(content: Report, text: str, word: str) -> str:
-    """A text in the colour of a word, such as `restarts` or `error`, if the terminal shows colours."""
+    """Returns a text in the colour of a word, such as `restarts` or `error`, if the terminal shows colours."""
     if not content.colours:
         return text
     colour = f"\x1b[{_COLOURS[word]}m" if word in _COLOURS else ""
@@ -44,7 +44,7 @@ def _painted(content: Report, text: str, word: str) -> str:
 
 
 def _services(content: Report, rows: Sequence[Row]) -> Iterator[str]:
-    """A table of the services of both states."""
+    """Yields a table of the services of both states."""
     head = ("SERVICE", "EFFECT", "GPUS", "CHANGED BY")
     table = [(_name(row), _effect(row), _gpus(row), report.visible(diff_report.joined_lines(row.lines))) for row in rows]
     if not table:
@@ -74,7 +74,7 @@ def _gpus(row: Row) -> str:
 
 
 def _object(content: Report, number: int, change: ObjectChange, effect: str) -> Iterator[str]:
-    """An object with its fields."""
+    """Yields an object with its fields."""
     origins = f"  {_origins(content, number, None)}" if change.old is None or change.new is None else ""
     yield f"{diff_report.object_name(change.key)}: {_painted(content, effect, effect)}{origins.rstrip()}"
     for index, field in enumerate(change.fields):
