@@ -59,14 +59,14 @@ def says(words):
 
 
 def test_services_for_debugging_only_in_debug_mode():
-    says("makes the Services `<component>-p` and `<component>-d` for components")
+    says("creates the Services `<component>-p` and `<component>-d` for each component")
     assert objects(render(graph("agg-vllm")), "Service").keys() == {"chat-frontend", "chat-worker"}
     debugged = graph("agg-vllm", Worker={"annotations": {"nvidia.com/enable-stealing-traffic-debug-mode": "true"}})
     assert objects(render(debugged), "Service").keys() == {"chat-frontend", "chat-worker", "chat-worker-p", "chat-worker-d"}
 
 
 def test_accounts_only_where_a_component_needs_them():
-    says("makes the account of planners for every graph")
+    says("creates the ServiceAccount of the planner for every graph")
     assert objects(render(graph("agg-vllm")), "ServiceAccount").keys() == {"chat-k8s-service-discovery"}
     bindings = objects(render(graph("disagg-vllm-planner"), rbac={"plannerRole": "mine"}), "RoleBinding")
     assert bindings["planner-serviceaccount-binding"]["roleRef"]["name"] == "mine"
@@ -81,13 +81,13 @@ def test_labels_and_annotations_of_an_ingress():
 
 
 def test_replicas_of_an_autoscaler():
-    says("sets `replicas` on Deployments that an autoscaler owns")
+    says("sets `replicas` on Deployments that an autoscaler scales")
     made = objects(render(graph("disagg-vllm-planner")), "Deployment")
     assert {name for name, each in made.items() if "replicas" not in each["spec"]} == {"assistant-prefill", "assistant-decode"}
 
 
 def test_deadline_of_a_rollout():
-    says("what the startup probe allows, plus 300")
+    says("the time that the startup probe allows, plus 300 seconds")
     made = objects(render(graph("agg-vllm")), "Deployment")
     probe = container(made["chat-worker"])["startupProbe"]
     assert made["chat-worker"]["spec"]["progressDeadlineSeconds"] == probe["periodSeconds"] * probe["failureThreshold"] + 300
@@ -104,7 +104,7 @@ def test_claims_outlive_their_graph(retained):
 
 
 def test_restart_stamps_all_at_once_and_warns_of_the_order():
-    says("stamps one service after the other for an ordered restart")
+    says("restarts the services one after the other if the graph requests an order")
     asked = graph("agg-vllm")
     asked["spec"]["restart"] = {"id": "one", "strategy": {"order": ["Worker", "Frontend"]}}
     made = render(asked)
@@ -115,7 +115,7 @@ def test_restart_stamps_all_at_once_and_warns_of_the_order():
 
 
 def test_parameters_of_plugins_are_objects():
-    says("takes `plugins[].parameters` of an endpoint picker as text")
+    says("reads `plugins[].parameters` of an endpoint picker as text")
     text = objects(render(graph("epp-gateway")), "ConfigMap")["gateway-chat-epp-config"]["data"]["epp-config-dynamo.yaml"]
     assert truth.read(text)[0]["plugins"][0]["parameters"] == {"timeoutMS": 500, "routerMode": "kv"}
 
@@ -148,7 +148,7 @@ def test_sets_without_an_empty_strategy():
 
 
 def test_address_of_the_leader_in_a_list_of_words():
-    says("passes `$(LWS_LEADER_ADDRESS)`, which Kubernetes expands")
+    says("krm-fn passes `$(LWS_LEADER_ADDRESS)`")
     made = leader(args=["--model", "m", "--data-parallel-size", "16"])
     words = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert "$(LWS_LEADER_ADDRESS)" in words
@@ -156,14 +156,14 @@ def test_address_of_the_leader_in_a_list_of_words():
 
 
 def test_quotes_of_a_shell_form_survive_ray():
-    says("loses the quotes of that command")
+    says("the quotes of the command are lost")
     made = leader(command=["/bin/sh", "-c"], args=['echo "a  b"; python3 -m dynamo.vllm --tensor-parallel-size 16'])
     (line,) = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert """/bin/sh -c 'echo "a  b"; python3""" in line
 
 
 def test_quotes_of_a_tensorrt_command_are_escaped():
-    says("a single quote in the command ends them")
+    says("krm-fn escapes the single quotes in the command")
     made = leader(command=["sh", "-c"], args=["python3 -m dynamo.trtllm --name 'a b'"])
     (line,) = made["spec"]["leaderWorkerTemplate"]["leaderTemplate"]["spec"]["containers"][0]["args"]
     assert line.endswith("""'trtllm-llmapi-launch python3 -m dynamo.trtllm --name '"'"'a b'"'"''""")
@@ -175,16 +175,16 @@ def test_the_shell_computes_the_first_rank_of_a_follower():
 
 
 def test_json_keeps_its_quotes_in_a_line_for_a_shell():
-    says("puts JSON objects and arrays into single quotes; other words stay")
+    says("puts JSON objects and arrays into single quotes. Other words stay")
     line = follower(args=["--data-parallel-size", "16", "--kv", '{"role": "both"}', "--name", "a b"])
     assert """ --kv '{"role": "both"}' --name a b """ in line
 
 
 def test_cliques_in_the_order_of_the_graph():
-    says("orders a PodCliqueSet's cliques at random")
+    says("orders the cliques of a PodCliqueSet at random")
     (made,) = objects(render(graph("agg-vllm"), orchestrator="grove"), "PodCliqueSet").values()
     assert [each["name"] for each in made["spec"]["template"]["cliques"]] == ["frontend", "worker"]
-    says("with `Worker` before `PrefillWorker` it would start Worker's pods")
+    says("If `Worker` stood before `PrefillWorker`, Grove would start pods of Worker")
     (made,) = objects(render(graph("agg-vllm", PrefillWorker={}), orchestrator="grove"), "PodCliqueSet").values()
     assert [each["name"] for each in made["spec"]["template"]["cliques"]] == ["frontend", "prefillworker", "worker"]
 
@@ -198,7 +198,7 @@ def test_what_grove_makes_is_scaled_by_its_name():
 
 
 def test_service_of_a_component_alone_finds_its_pods():
-    says("selects the pods of a component without a graph by a label they lack")
+    says("selects the pods of a standalone component by a label that these pods do not have")
     spec = {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "a:1"}}}
     lone = {
         "apiVersion": truth.DYNAMO,
@@ -220,7 +220,7 @@ def newer(name, **fields):
 
 
 def test_workers_keep_their_names_when_they_change():
-    says("keeps the names, because Git would delete the old workers first. The pods carry the generation")
+    says("keeps the names. The pods have the worker revision in a label")
     versions = [objects(render(newer("Decode", sharedMemorySize=size)), "Deployment") for size in ("1Gi", "2Gi")]
     assert versions[0].keys() == versions[1].keys() == {"writer-frontend", "writer-prefill", "writer-decode"}
     generations = [made["writer-prefill"]["spec"]["template"]["metadata"]["labels"][labels.WORKER_HASH] for made in versions]
@@ -240,7 +240,7 @@ def spread(**main):
 
 
 def test_words_reach_the_program_of_a_leader_as_they_are_written():
-    says("quotes each word so that the program gets it as written, after Kubernetes has replaced each `$(NAME)` in it")
+    says("quotes each word so that the program gets it as the user wrote it, after Kubernetes has replaced each `$(NAME)` in it")
     words = ["--name", "it's", "--path", "$HOME/a", "--address", "$(POD_NAME):1", "--text", "a;b"]
     made = spread(args=["--tensor-parallel-size", "4", *words])
     (found,) = objects(made, "LeaderWorkerSet").values()
@@ -251,7 +251,7 @@ def test_words_reach_the_program_of_a_leader_as_they_are_written():
 
 
 def test_followers_wait_with_our_script():
-    says("writes another script, in the same ConfigMap, with the same variables")
+    says("writes another script. The ConfigMap and the variables have the same names")
     text = (golden.EXAMPLES / "v1beta1-multinode-vllm" / "expected.yaml").read_text()
     (script,) = [each for each in truth.read(text) if each["kind"] == "ConfigMap"]
     assert script["metadata"]["name"] == "giant-wait-leader-script"
@@ -259,7 +259,7 @@ def test_followers_wait_with_our_script():
 
 
 def test_adapters_have_the_version_of_their_graph():
-    says("writes them in the version of their graph")
+    says("writes scaling adapters in the version of their graph")
     (version,) = {each["apiVersion"] for each in objects(render(DISAGGREGATED), "DynamoGraphDeploymentScalingAdapter").values()}
     assert version == DISAGGREGATED["apiVersion"]
 
@@ -277,12 +277,12 @@ def test_grove_tells_workers_their_generation():
 
 
 def test_unknown_fields_are_refused():
-    says("drops fields that the API server does not know | refuses them")
+    says("fields that the API server does not know are dropped. | krm-fn reports an error")
     assert codes(render(newer("Decode", newest=True)), "error") == {"DYN023"}
 
 
 def test_what_the_cluster_has_is_read_from_the_items():
-    says("reads them from the items, and [reports](errors/DYN436.md) those that it needs and does not find")
+    says("reads them from the input items. It [reports](errors/DYN436.md) each one that a graph needs and that is missing")
     written = newer("Decode")
     written["spec"]["experimental"] = {"kvTransferPolicy": {"clusterTopologyName": "racks", "domain": "rack"}}
     levels = [{"domain": "rack", "key": "example.com/rack"}]
@@ -298,18 +298,18 @@ def test_what_the_cluster_has_is_read_from_the_items():
 
 @pytest.mark.parametrize(("settings", "refused"), [({}, set()), ({"dra": False}, {"DYN438"})], ids=["by default", "switched off"])
 def test_resource_allocation_is_there_unless_the_configuration_says_otherwise(settings, refused):
-    says("reads `dra` in the configuration, and takes it as there")
+    says("reads the key `dra` of the configuration. By default, it assumes that the cluster has it")
     assert codes(render(newer("Decode", experimental={"gpuMemoryService": {}}), **settings), "error") == refused
 
 
 def test_checkpoints_are_refused():
-    says("makes and restores checkpoints | [refuses them](errors/DYN468.md)")
+    says("creates and restores checkpoints. | krm-fn [reports an error](errors/DYN468.md)")
     found = render(newer("Decode", experimental={"checkpoint": {"enabled": True}})).results
     assert [results.field(each.path) for each in found if each.severity == "error"] == ["spec.components[2].experimental.checkpoint"]
 
 
 def test_what_grove_refuses_is_made_with_a_warning_under_1_5():
-    says("makes the same one, with a warning that says why Grove refuses it")
+    says("creates the same PodCliqueSet and reports a warning that says why Grove rejects it")
     spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
     made = render(newer("Decode", podTemplate={"spec": {"topologySpreadConstraints": spread}}), orchestrator="grove")
     assert "DYN168" in codes(made, "warning")
@@ -328,16 +328,16 @@ ERRORS = [
         {},
         "Worker.extraPodMetadata",
     ),
-    ("whose names differ in case only", {"WORKER": {}}, {}, "WORKER"),
+    ("whose names differ only in upper and lower case", {"WORKER": {}}, {}, "WORKER"),
     (
-        "a multinode service, while the configuration has neither",
+        "A multinode service, while the configuration enables neither",
         {"Worker": WIDE},
         {"leaderWorkerSet": {"enabled": False}},
         "Worker.multinode",
     ),
-    ("a claim mounted twice", {"Worker": {"volumeMounts": TWICE}}, {}, "Worker.volumeMounts[1]"),
-    ("together exceed 63 characters", {"a" * 60: {}}, {}, "a" * 60),
-    ("a multinode service `decode` beside a service `decode-0`", {"Worker": WIDE, "Worker-0": {}}, {}, "Worker-0"),
+    ("A PersistentVolumeClaim that is mounted twice", {"Worker": {"volumeMounts": TWICE}}, {}, "Worker.volumeMounts[1]"),
+    ("exceed 63 characters together", {"a" * 60: {}}, {}, "a" * 60),
+    ("A multinode service `decode` beside a service `decode-0`", {"Worker": WIDE, "Worker-0": {}}, {}, "Worker-0"),
     ("beside a service `decode-ldr`", {"Worker-ldr": {}, "Worker": WIDE}, GROVE, "Worker-ldr"),
     ("names over 45 characters", {"a" * 45: {}}, GROVE, "a" * 45),
     ("a multinode service with 0 replicas", {"Worker": {**WIDE, "replicas": 0}}, GROVE, "Worker.replicas"),
@@ -362,12 +362,12 @@ ERRORS = [
         "Frontend.extraPodSpec.schedulerName",
     ),
     (
-        "a discovery annotation on one service only",
+        "A discovery annotation on one service only",
         {"Worker": {"annotations": ONE_ONLY}},
         {"discoveryBackend": "etcd"},
         "Worker.annotations",
     ),
-    ("a probe with two handlers", {"Worker": {"readinessProbe": HANDLERS}}, {}, "Worker.readinessProbe"),
+    ("A probe with two handlers", {"Worker": {"readinessProbe": HANDLERS}}, {}, "Worker.readinessProbe"),
 ]
 
 
@@ -382,8 +382,8 @@ def test_errors_at_build_time(words, services, settings, field):
 WARNINGS = [
     ("`labels` of a service", {"labels": {"a": "b"}}, "DYN114"),
     ("`requests.gpu`", {"resources": {"requests": {"gpu": "2"}}}, "DYN115"),
-    ("a numeric probe port", {"extraPodSpec": {"mainContainer": {"livenessProbe": {"httpGet": {"port": 1}}}}}, "DYN153"),
-    ("any explicit `null`", {"sharedMemory": None}, "DYN028"),
+    ("A numeric probe port", {"extraPodSpec": {"mainContainer": {"livenessProbe": {"httpGet": {"port": 1}}}}}, "DYN153"),
+    ("Each explicit `null`", {"sharedMemory": None}, "DYN028"),
 ]
 
 
