@@ -1,4 +1,4 @@
-"""docs/requests.md: its tables have the states, reasons, messages and exit codes of the code, and its commands lead through both ways."""
+"""The pages of requests: their tables have the states, reasons, messages and exit codes of the code, and their commands work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.testbed import programs, server, syncer
 if TYPE_CHECKING:
     from types import ModuleType
 
-PAGE = (programs.ROOT / "docs" / "requests.md").read_text()
+PAGE = "\n".join((programs.ROOT / "docs" / f"{name}.md").read_text() for name in ("requests", "requests-status", "requests-platform"))
 CODE = "".join(file.read_text() for folder in ("status", "profiling") for file in (programs.ROOT / "krm_fn" / folder).rglob("*.py"))
 VALIDATION = {request_profiling.INVALID, request_profiling.CHANGE_REJECTED}
 NO_REASONS = ("TYPE", "VALIDATION", "GROUP", "KIND")
@@ -94,14 +94,15 @@ def test_the_limit_of_an_output_is_that_of_the_code():
 
 @pytest.fixture(scope="module")
 def journey(tmp_path_factory, dynamo, controllers, kubelet):
-    """What a reader gets who types the commands of the page, section by section, while the Jobs end and the test writes their outputs."""
+    """Results of the commands on the pages, section by section. The test writes the outputs of the Jobs."""
     page = PAGE.replace(PAGE_NAMESPACE, NAMESPACE).replace("trials", TRIALS)
     folder, steps = pages.clone(tmp_path_factory.mktemp("page"), page), pages.steps(page)
     run = _Reader(dynamo, folder, steps)
     dynamo.namespace(syncer.NAMESPACE)
     run.section("Before the first request")
-    run.section("What a profiling costs")
+    run.section("Measurements on GPUs")
     run.section("Rights")
+    run.section("Graphs that the syncer applies")
     account = syncer.installed(dynamo, programs.path("kustomize"), tmp_path_factory.mktemp("account"), "requests", "auto-apply", "pods")
     features = ("--requests", "--auto-apply", "--pods", f"--namespace={NAMESPACE}")
     with syncer.running(account, tmp_path_factory.mktemp("syncer"), *features):
@@ -112,8 +113,7 @@ def journey(tmp_path_factory, dynamo, controllers, kubelet):
         run.files["fetched"] = (folder / "graph.yaml").read_text()
         run.script(offline)
         run.files["piped"] = (folder / "graph.yaml").read_text()
-        install, deploy = steps["Apply the graph at once"]
-        run.script(install)
+        (deploy,) = steps["Apply the graph at once"]
         ask, wait = deploy.split("\n", 1)
         run.script(ask)
         run.publish("trial")

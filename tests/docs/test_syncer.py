@@ -1,4 +1,4 @@
-"""The tables of docs/syncer.md are those of the program: flags, metrics and alerts."""
+"""The tables of the syncer's pages are those of the program: flags, metrics and alerts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from tests.testbed import programs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE = (programs.ROOT / "docs" / "syncer.md").read_text()
+PAGE = "\n".join((programs.ROOT / "docs" / f"{name}.md").read_text() for name in ("syncer", "syncer-operations"))
 RULES = programs.ROOT / "platform" / "syncer" / "alerts" / "rule.yaml"
 
 
 def table(heading: str) -> list[list[str]]:
     """The cells of the first table below a heading, row by row."""
     part = re.split(rf"^## {heading}\n", PAGE, flags=re.MULTILINE)[1].partition("\n## ")[0]
-    lines = [line for line in part.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+    first = re.search(r"(?:^\|.*\n?)+", part, re.MULTILINE)
+    assert first
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in first[0].splitlines()[2:]]
 
 
 def flags() -> Iterator[list[str]]:
