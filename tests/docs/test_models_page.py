@@ -80,7 +80,7 @@ def journey(tmp_path_factory, dynamo, controllers, kubelet, kustomize):
                 run(steps[heading])
             schedule(dynamo, pods=3)
             server.eventually(lambda: counts("support-de") == counts("support-fr") == "2 of 2")
-            said = run(steps["Load it"])
+            said = run(steps["Load the adapter"])
             loaded = [*fleet.asked]
             dynamo.kubectl("delete", "dm", "support-fr", "--namespace", NAMESPACE, "--timeout=120s")
             unloaded = [each for each in fleet.asked if each.method == "DELETE"]
