@@ -11,7 +11,9 @@ from tests.platform import admission, journey, reference
 
 pytestmark = pytest.mark.xdist_group("platform")
 
-COMPARE, OFF, TAKE, BACK = (journey.STEPS[heading] for heading in ("2. Compare", "3. Stop the operator", "4. Take over", "The way back"))
+COMPARE, OFF, TAKE, BACK = (
+    journey.STEPS[heading] for heading in ("2. Compare", "3. Stop the operator", "4. Take over", "From Git to the operator")
+)
 INGRESS = {"className": "nginx"}
 PICKER = {
     "componentType": "epp",
