@@ -45,16 +45,16 @@ class Metrics(Listener):
         )
         self.reconciles = Histogram(
             _PREFIX + "reconcile_duration_seconds",
-            "Duration of the work on one resource.",
+            "Duration of one reconcile.",
             ("kind", "result"),
             registry=registry,
             buckets=_SECONDS,
         )
-        self.errors = Counter(_PREFIX + "reconcile_errors", "Work on a resource that failed.", ("kind", "error"), registry=registry)
+        self.errors = Counter(_PREFIX + "reconcile_errors", "Reconciles that failed.", ("kind", "error"), registry=registry)
         self.writes = Counter(_PREFIX + "writes", "Writes to resources.", ("kind", "result"), registry=registry)
         self.events = Counter(_PREFIX + "events", "Kubernetes events.", ("result",), registry=registry)
         self.restarts = Counter(_PREFIX + "watch_restarts", "Watches that ended.", ("kind", "reason"), registry=registry)
-        self.relists = Counter(_PREFIX + "relists", "Complete readings of a kind.", ("kind",), registry=registry)
+        self.relists = Counter(_PREFIX + "relists", "Complete lists of a kind.", ("kind",), registry=registry)
         self.lora_operations = Counter(
             _PREFIX + "lora_operations",
             "Requests to workers that load or unload a LoRA adapter.",
@@ -62,7 +62,7 @@ class Metrics(Listener):
             registry=registry,
         )
         self.lora_requests = Gauge(_PREFIX + "lora_operations_in_flight", "LoRA operations in progress.", registry=registry)
-        Info(_PREFIX.rstrip("_"), "The program.", registry=registry).info({"version": krm_fn.__version__})
+        Info(_PREFIX.rstrip("_"), "Version of the syncer.", registry=registry).info({"version": krm_fn.__version__})
         ProcessCollector(registry=registry)
 
     def restarted(self, kind: str, reason: str) -> None:
@@ -91,13 +91,15 @@ class _Gauges:
 
     def collect(self) -> Iterator[Metric]:
         snapshot = self._snapshot()
-        yield GaugeMetricFamily(_PREFIX + "queue_depth", "Resources that wait for a worker.", value=snapshot.queue_depth)
-        yield GaugeMetricFamily(_PREFIX + "queue_age_seconds", "How long the oldest of them has waited.", value=snapshot.queue_age)
-        yield GaugeMetricFamily(_PREFIX + "leader", "1 if this replica writes.", value=snapshot.leader)
+        yield GaugeMetricFamily(_PREFIX + "queue_depth", "Resources in the work queue.", value=snapshot.queue_depth)
+        yield GaugeMetricFamily(
+            _PREFIX + "queue_age_seconds", "Waiting time of the oldest resource in the queue.", value=snapshot.queue_age
+        )
+        yield GaugeMetricFamily(_PREFIX + "leader", "1 if this replica is the leader.", value=snapshot.leader)
         yield _family("cached_objects", "Objects in the caches.", ("kind",), {(kind,): count for kind, count in snapshot.cached.items()})
         yield _family(
             "last_event_seconds",
-            "Time since the server sent anything.",
+            "Time since the last data of the API server.",
             ("kind",),
             {(kind,): age for kind, age in snapshot.last_event.items()},
         )
