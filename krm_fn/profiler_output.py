@@ -2,7 +2,7 @@
 
 Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go` generateDGDSpec and extractResourcesFromYAML, and
 apimachinery's NewYAMLOrJSONDecoder. Two differences: nothing is left out without a note, and a graph with a key that is set twice is
-rejected. `docs/requests.md` names all differences.
+rejected. `docs/requests-platform.md` lists all differences.
 """
 
 from __future__ import annotations

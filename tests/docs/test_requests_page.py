@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 PAGE = "\n".join((programs.ROOT / "docs" / f"{name}.md").read_text() for name in ("requests", "requests-status", "requests-platform"))
-CODE = "".join(file.read_text() for folder in ("status", "profiling") for file in (programs.ROOT / "krm_fn" / folder).rglob("*.py"))
+_PACKAGE = programs.ROOT / "krm_fn"
+CODE = "".join(file.read_text() for file in (_PACKAGE / "profiler_output.py", *(_PACKAGE / "status").rglob("*.py")))
 VALIDATION = {request_profiling.INVALID, request_profiling.CHANGE_REJECTED}
 NO_REASONS = ("TYPE", "VALIDATION", "GROUP", "KIND")
 PAGE_NAMESPACE, NAMESPACE, TRIALS = "inference", "page-requests", "page-trials"
