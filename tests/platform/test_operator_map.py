@@ -11,7 +11,7 @@ from tests.platform import pages
 PAGE = (pages.DOCS / "operator-map.md").read_text()
 SECTIONS = dict(part.partition("\n")[::2] for part in re.split(r"^## ", PAGE, flags=re.MULTILINE)[1:])
 FILE = "The file of operators from 1.0 on"
-ALONE = "What the operator has no setting for"
+ALONE = "Settings that only krm-fn has"
 
 
 def rows(text):
@@ -33,7 +33,7 @@ def named(text):
 
 def test_what_changes_objects_is_a_key_or_nothing():
     """Every key in the section exists."""
-    cells = [row[-1] for row in rows(SECTIONS["What changes the objects"])]
+    cells = [row[-1] for row in rows(SECTIONS["Settings that change the objects"])]
     assert len(cells) > 20
     assert [cell for cell in cells if not cell.startswith(("`", "nothing: "))] == []
     assert [cell for cell in cells if cell.startswith("`") and named(cell)[0] not in {*keys(config.Config())}] == []
@@ -41,7 +41,7 @@ def test_what_changes_objects_is_a_key_or_nothing():
 
 def test_what_is_installed_is_a_part_or_is_explained():
     """Another test checks the links of all pages."""
-    cells = [row[-1] for row in rows(SECTIONS["What is installed"])]
+    cells = [row[-1] for row in rows(SECTIONS["Parts of the installation"])]
     assert len(cells) > 12
     assert [cell for cell in cells if "](" not in cell and len(cell.split()) < 4] == []
 
@@ -49,13 +49,13 @@ def test_what_is_installed_is_a_part_or_is_explained():
 def test_what_the_syncer_has_is_a_flag_or_a_patch():
     """Every flag in the section exists."""
     flags = {flag for option in sync_command.COMMAND.params for flag in option.opts}
-    cells = [row[-1] for row in rows(SECTIONS["What the syncer has"])]
+    cells = [row[-1] for row in rows(SECTIONS["Settings of the syncer"])]
     assert len(cells) >= 5
     assert [cell for cell in cells if "platform/syncer" not in cell and not {*named(cell)} <= flags] == []
 
 
 def test_what_is_not_needed_says_why():
-    reasons = [row[-1] for row in rows(SECTIONS["What is not needed"])]
+    reasons = [row[-1] for row in rows(SECTIONS["Settings that are not necessary"])]
     assert len(reasons) > 8
     assert [reason for reason in reasons if named(reason) or len(reason.split()) < 4] == []
 
