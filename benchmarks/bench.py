@@ -57,7 +57,7 @@ class Measured(NamedTuple):
 
 
 def measure(command: list[str], data: bytes, runs: int, folder: Path | None = None) -> Measured:
-    """Measure a command. Raises CalledProcessError if it fails, because the time of a failure means nothing."""
+    """Measure a command. Raises CalledProcessError if it fails, because the time of a failed command is not a measurement."""
     taken = [_once(command, data, folder) for _ in range(runs)]
     return Measured(statistics.median(one.seconds for one in taken), statistics.median(one.memory for one in taken))
 

@@ -28,7 +28,7 @@ from tests.testbed import control_plane, programs, server  # noqa: E402
 
 
 class Size(NamedTuple):
-    """How many graphs are measured, in how many rounds, by which plan."""
+    """A measurement: the number of graphs, the number of rounds, and the plan of a round."""
 
     graphs: int
     rounds: int

@@ -1,6 +1,6 @@
 """The settings of a run. `krm_fn.function_config` reads them.
 
-This module is the one source of the settings: a render takes their defaults from it, `krm_fn.api.dynamo_render` makes the schema of
+This module is the only source of the settings. A render reads their defaults from it. `krm_fn.api.dynamo_render` generates the schema of
 DynamoRender from it, and `krm_fn.generate` the list of all settings in docs/configuration.md. The docstrings of the fields are the
 descriptions. A Dynamo operator gets most of these settings from Helm values and flags.
 """
@@ -53,7 +53,7 @@ class GroveSettings(NamedTuple):
     volcano_scheduler: VolcanoSchedulerSettings = VolcanoSchedulerSettings()
     """Settings of the Volcano scheduler. Only Dynamo 1.0 and later uses it for Grove."""
     schedulers: tuple[str, ...] = ("default-scheduler", "kai-scheduler")
-    """The schedulers in Grove's configuration. Grove refuses pods of other schedulers. If empty, any scheduler is accepted."""
+    """The schedulers in Grove's configuration. Grove rejects pods of other schedulers. If empty, any scheduler is accepted."""
 
 
 class IngressSettings(NamedTuple):

@@ -1,6 +1,6 @@
 """Reads an OperatorConfiguration, the configuration file of a Dynamo operator, as the settings of a DynamoRender.
 
-`krm_fn.api.operator` holds its schema. Follows the reference's `api/config/v1alpha1/types.go` and `defaults.go`.
+`krm_fn.api.operator` holds its schema. Follows the operator's `api/config/v1alpha1/types.go` and `defaults.go`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Prints the test files of what differs from a git base: `make test CHANGED=1`.
+"""Prints the test files for the changes since a git base: `make test CHANGED=1`.
 
 A changed module selects the tests of its room (`tests/sync` for a module in `krm_fn/sync`), and all tests that import it. If there are
 none, it selects the tests of the modules that import it, and so on. Any other changed file selects the tests of its own folder, and those
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> int:
-    """Print one test file a line; none if nothing has changed."""
+    """Print one test file a line; no line without a change."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", default="main", help="a branch or commit; default main")
     parser.add_argument("--without", nargs="*", default=[], help="folders whose tests have a make target of their own")
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def changed(base: str) -> list[str]:
-    """The files that differ from the commit at which this branch left a base."""
+    """Files that differ from the merge base of this branch and a base."""
     return [*_git("diff", "--name-only", "--merge-base", base), *_git("ls-files", "--others", "--exclude-standard")]
 
 
@@ -69,7 +69,7 @@ def tests(files: Iterable[str]) -> set[str]:
 
 
 def nearest(graph: ImportGraph, module: str) -> set[str]:
-    """The test files at the shortest distance from a module; those of its package for a module that is gone."""
+    """Test files at the shortest distance from a module; for a removed module, those of its package."""
     while module not in graph.modules and "." in module:
         module = module.rpartition(".")[0]
     known, level, files = {module}, {module}, set[str]()
@@ -87,7 +87,7 @@ def _importing(graph: ImportGraph, modules: Iterable[str]) -> set[str]:
 
 
 def _of_room(file: Path) -> set[str]:
-    """The test files of the room of a module."""
+    """The test files of the package of a module."""
     if file.parts[0] != "krm_fn" or len(file.parts) < 3:
         return set()
     return {str(path.relative_to(ROOT)) for path in (ROOT / "tests" / file.parts[1]).rglob("test_*.py")}

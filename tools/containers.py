@@ -101,7 +101,7 @@ def _which(name: str) -> str | None:
 
 
 def main() -> int:
-    """Install missing programs. Exit code 0 if nothing is missing any more, 1 if apt failed, 2 without root or without apt."""
+    """Install missing programs. Exit codes: 0 if all programs are installed, 1 if apt failed, 2 without root or without apt."""
     missing = [name for name in NEEDED if not _which(name)]
     if not missing:
         return 0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WITH_ORIGIN, CONFIRMED = 0.999, 0.985
-"""The shares of leaves that must have an origin, and that the oracle must confirm."""
+"""Minimum shares of leaves: those with an origin, and those that the oracle confirms."""
 
 Place = tuple[Any, ...]
 _CHANGED, _REMOVED, _RENAMED = "changed", "removed", "renamed"
@@ -91,7 +91,7 @@ def _moves(place: Place, variant: _Variant) -> bool:
 
 
 def _unexplained(place: Place, variant: _Variant, user: set[UserMark]) -> bool:
-    """True if a changed text that is no switch moves a leaf of which it is no origin. Removed fields and numbers switch."""
+    """True if a changed text moves a leaf and is not its origin. Ignores removed fields and numbers, which switch other fields."""
     if variant.shifts or variant.switches or place not in variant.moved:
         return False
     return all(mark.resource != variant.resource or mark.path != variant.path for mark in user)
@@ -133,7 +133,7 @@ def _changes(resources: Sequence[Resource]) -> Iterator[tuple[int, results.Path,
 
 
 def _is_text(value: Any, path: results.Path) -> bool:
-    """True if a field holds a text that is no number."""
+    """True if a field has a text other than a number."""
     for step in path:
         value = value[step]
     return isinstance(value, str) and not value[:1].isdigit()
@@ -147,7 +147,7 @@ def _fields(value: Any, path: results.Path = ()) -> Iterator[tuple[results.Path,
 
 
 def _alternatives(step: Any, value: Any) -> Iterator[tuple[str, Any]]:
-    """What is tried with a field."""
+    """Changes to test with a field."""
     yield _REMOVED, None
     if isinstance(step, str):
         yield _RENAMED, f"{step}x"
@@ -160,7 +160,7 @@ def _alternatives(step: Any, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _values(resources: Sequence[Resource], given: set[identity.ObjectKey]) -> dict[Place, Any]:
-    """The leaves of the objects that a render added, by their places."""
+    """Leaves of the objects that a render added, by their paths."""
     found: dict[Place, Any] = {}
     for resource in resources:
         if identity.key(resource) not in given:
@@ -169,7 +169,7 @@ def _values(resources: Sequence[Resource], given: set[identity.ObjectKey]) -> di
 
 
 def _named(value: Any, path: Place) -> Iterator[tuple[Place, Any]]:
-    """The leaves of a value. An entry of a list that has a name stands under its name."""
+    """The leaves of a value. The path of a list entry has the name of the entry, if it has one."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from _named(inner, (*path, key))
@@ -185,7 +185,7 @@ def _step(entry: Any, index: int) -> Any:
 
 
 def _place(key: identity.ObjectKey, leaf: Leaf, traced: trace.Trace) -> Place:
-    """The place of a leaf, as `_named` gives it."""
+    """The path of a leaf, in the form of `_named`."""
     holder: Any = next(each for each in traced.resources if identity.key(each) == key)
     place: list[Any] = [key]
     for step in leaf.path:
@@ -216,7 +216,7 @@ def report(found: Sequence[tuple[str, Figures]]) -> tuple[str, bool]:
 
 
 def examples() -> Iterator[tuple[str, sources.Sources]]:
-    """The examples that are read as they are: those without a kustomization, because that changes graphs before they are rendered."""
+    """The examples without a kustomization. A kustomization would change graphs before the render."""
     for folder in sorted(EXAMPLES.iterdir()):
         files = [str(path) for path in sorted(folder.glob("*.yaml")) if not path.name.startswith(("expected", "kustomization"))]
         loaded = sources.load(files) if files else None

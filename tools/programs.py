@@ -1,4 +1,4 @@
-"""The programs that tests need: pinned versions, Go packages, and the search on PATH and in the cache."""
+"""Programs for the tests: pinned versions, Go packages, and the search on PATH and in the cache."""
 
 from __future__ import annotations
 

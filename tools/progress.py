@@ -25,7 +25,7 @@ class BuildError(Exception):
 
 
 class Watch(NamedTuple):
-    """The title of a running command, its log file, and the lock that it holds."""
+    """A running command: its title, its log file, and its lock."""
 
     title: str
     log: Path

@@ -92,7 +92,7 @@ def install(release: str) -> Path:
 
 
 def install_planner() -> Path:
-    """A folder for PYTHONPATH with what the planner of each release imports besides the runtime; installs it if it is missing.
+    """A folder for PYTHONPATH with the packages that the planner of each release imports besides the runtime; installs it if it is missing.
 
     Raises BuildError with the end of pip's output.
     """

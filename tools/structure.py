@@ -89,7 +89,7 @@ def _lines(texts: dict[Path, str], pattern: str) -> int:
 
 
 def _routes(root: Path) -> dict[str, Any]:
-    """The ways through the modules, measured in a process that imports `krm_fn` from `root`."""
+    """Calls through the modules, measured in a process that imports `krm_fn` from `root`."""
     command = [sys.executable, routes.__file__, str(root)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     figures: dict[str, Any] = json.loads(output)

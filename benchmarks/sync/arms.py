@@ -1,4 +1,4 @@
-"""The programs that are measured."""
+"""Programs to measure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ours(kubeconfig: Path) -> Arm:
 
 
 def baselines(kubeconfig: Path, program: Path) -> list[Arm]:
-    """The Go program with the caches that informers keep by default, and with caches that keep only what it needs."""
+    """The Go program in two forms: with the default caches of informers, and with caches of the necessary fields only."""
     command = (str(program), f"--kubeconfig={kubeconfig}")
     return [Arm("client-go", command), Arm("client-go, stripped", (*command, "--strip"))]
 

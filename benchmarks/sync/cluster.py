@@ -28,7 +28,7 @@ _LABEL = re.compile(r'(\w+)="([^"]*)"')
 
 
 class Requests(NamedTuple):
-    """How many requests the API server has answered: writes of a graph's status, those that met a conflict, and reads (GET and LIST)."""
+    """Numbers of requests to the API server: writes of a graph's status, writes with a conflict, and reads (GET and LIST)."""
 
     writes: int
     conflicts: int
@@ -73,7 +73,7 @@ class Cluster:
                 yield line
 
     async def requests(self) -> Requests:
-        """What the API server has counted since it started."""
+        """Reads the request counters of the API server since its start."""
         async with self._session.get("/metrics", raise_for_status=True) as response:
             return _requests(await response.text())
 

@@ -1,4 +1,4 @@
-"""The objects of the measurement: graphs with the Deployments that a render makes for them, and statuses of Deployments."""
+"""Objects of the measurement: graphs with their rendered Deployments, and statuses of Deployments."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def rendered(graphs: range) -> Iterator[Resource]:
 
 
 def deployment_status(*, ready: bool) -> Resource:
-    """The status of a Deployment whose only pod is ready, or is not ready any more."""
+    """The status of a Deployment whose only pod is ready or not ready."""
     available = {"status": "True", "reason": "MinimumReplicasAvailable", "message": "Deployment has minimum availability."}
     missing = {"status": "False", "reason": "MinimumReplicasUnavailable", "message": "Deployment does not have minimum availability."}
     done = {

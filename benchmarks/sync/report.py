@@ -88,7 +88,7 @@ def _start_rows(rounds: Rounds) -> Iterable[str]:
 
 
 def _comparisons(rounds: Rounds, workloads: int) -> Iterable[str]:
-    """The first program against the second; nothing without a second one."""
+    """Comparison of the first program with the second; empty without a second program."""
     if len(rounds) < 2:
         return
     own, other = list(rounds.values())[:2]
@@ -105,7 +105,7 @@ def _comparisons(rounds: Rounds, workloads: int) -> Iterable[str]:
 
 
 def _paired(own: list[Phase], other: list[Phase]) -> float:
-    """The median ratio of the p99 of two programs in the same phase and round: a phase that other programs disturbed changes it little."""
+    """Median ratio of the p99 of two programs in the same phase and round. A phase with disturbances hardly changes the median."""
     return statistics.median(_p(99, one.seen.latencies) / _p(99, two.seen.latencies) for one, two in zip(own, other, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""One round: everything that is measured of one program at one size."""
+"""One round: all measurements of one program at one size."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """How long a round takes: changes by rate (changes in a second), the size of the burst, and seconds of idling and after a restart."""
+    """Plan of a round: changes by rate (changes in a second), the size of the burst, and seconds of idling and after a restart."""
 
     rates: dict[int, int]
     burst: int
@@ -100,7 +100,7 @@ async def restore(bench: Bench, arm: Arm) -> None:
 
 
 def _others(bench: Bench, pid: int) -> float:
-    """CPU seconds of all programs that are no part of the measurement."""
+    """CPU seconds of all programs outside of the measurement."""
     return processes.busy() - sum(map(processes.cpu, (bench.server, bench.etcd, os.getpid(), pid)))
 
 
@@ -123,7 +123,7 @@ async def _phase(bench: Bench, pid: int, changes: Awaitable[Seen]) -> Phase:
 
 
 async def _restart(bench: Bench, arm: Arm, log: Path, plan: Plan) -> int:
-    """How many statuses a program writes after a start, although nothing has changed. At the end it must show a change, there and back."""
+    """Number of statuses that a program writes after a start without a change. At the end, it must show a change and its reversal."""
     before = await bench.cluster.requests()
     with arms.running(arm, log):
         await asyncio.sleep(plan.restart)

@@ -26,7 +26,7 @@ class Seen(NamedTuple):
 
 
 class _Change:
-    """A Deployment that gets ready, or is not ready any more. Times are from `time.perf_counter`."""
+    """A Deployment that becomes ready or not ready. Times are from `time.perf_counter`."""
 
     def __init__(self, workload: objects.Workload, *, ready: bool) -> None:
         self.workload = workload
@@ -126,7 +126,7 @@ class Traffic:
         return (self._workloads * 2)[start : start + count]
 
     def _change(self, workload: objects.Workload) -> _Change:
-        """The opposite of what a workload is now."""
+        """The change that reverses the readiness of a workload."""
         ready = workload in self._down
         (self._down.discard if ready else self._down.add)(workload)
         change = _Change(workload, ready=ready)

@@ -130,7 +130,7 @@ class Column(NamedTuple):
 
 
 class Served(NamedTuple):
-    """How an API server serves a kind: short names, columns before the age, and subresources."""
+    """Settings by which an API server serves a kind: short names, columns before the age, and subresources."""
 
     short_names: tuple[str, ...]
     columns: tuple[Column, ...] = ()
@@ -178,7 +178,7 @@ class Condition(Model):
     type: str = Field(max_length=316, pattern=_TYPE)
     """The aspect, for example `Ready`."""
     status: Literal["True", "False", "Unknown"]
-    """Whether the condition holds."""
+    """Status of the condition: True, False or Unknown."""
     reason: str = Field(min_length=1, max_length=1024, pattern=r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
     """The reason as one CamelCase word, for programs."""
     message: str = Field(max_length=32768)

@@ -53,7 +53,7 @@ class TopologyConstraint(base.Model):
 
 
 class KvTransferPolicy(base.Model):
-    """Which decode workers may receive the key-value cache of a prefill worker, by their place in the topology."""
+    """Choice of decode workers that may receive the key-value cache of a prefill worker, by their location in the topology."""
 
     model_config = base.rules(*rules.KV_TRANSFER)
 
@@ -66,14 +66,14 @@ class KvTransferPolicy(base.Model):
     enforcement: Literal["required", "preferred"] = "required"
     """`required` allows only workers in the same place. `preferred` favours them."""
     preferred_weight: float | None = Field(default=None, ge=0, le=1)
-    """How strongly workers in the same place are favoured. Only for `preferred`, which requires it."""
+    """Weight of workers in the same location. Only for `preferred`, which requires it."""
 
 
 class GraphExperimental(base.Model):
     """Features of a graph that may change in any release."""
 
     kv_transfer_policy: KvTransferPolicy | None = None
-    """Which decode workers may receive the key-value cache of a prefill worker."""
+    """Choice of decode workers that may receive the key-value cache of a prefill worker."""
 
 
 class GMSClientPod(base.Model):
@@ -107,7 +107,7 @@ class CheckpointIdentity(base.Model):
 
 
 class CheckpointJob(base.Model):
-    """The Job that makes a checkpoint."""
+    """Job that creates a checkpoint."""
 
     gms_client_containers: Annotated[list[ContainerName], base.Unique()] | None = None
     """Containers of the Job that use the GPU memory service."""
@@ -127,7 +127,7 @@ class Checkpoint(base.Model):
     startup_policy: Literal["Immediate", "WaitForCheckpoint"] = "Immediate"
     """`Immediate` starts pods without a checkpoint too. `WaitForCheckpoint` starts them when the checkpoint is ready."""
     deletion_policy: Literal["Delete", "Retain"] = "Delete"
-    """What happens to the checkpoint when its graph is deleted."""
+    """Action on the checkpoint when its graph is deleted."""
     checkpoint_ref: str | None = None
     """The name of an existing DynamoCheckpoint."""
     identity: CheckpointIdentity | None = None
@@ -135,7 +135,7 @@ class Checkpoint(base.Model):
     target_container_name: ContainerName = "main"
     """The container that is saved and restored."""
     job: CheckpointJob | None = None
-    """The Job that makes the checkpoint. Not together with `checkpointRef`."""
+    """Job that creates the checkpoint. Not together with `checkpointRef`."""
 
 
 RollingUpdatePhase = Literal["Pending", "InProgress", "Completed", "Failed", ""]
@@ -155,9 +155,9 @@ class CheckpointStatus(base.Model):
 
 
 class PlacementStatus(base.Model):
-    """How well the pods of a graph are placed."""
+    """Score of the placement of the pods of a graph."""
 
     score: float | None = Field(default=None, ge=0, le=1)
     """The quality of the placement; 1 is the best."""
     state: Literal["Reported", "Partial", "Unsupported", "Unknown"] | None = None
-    """Whether the score is known."""
+    """State of the score: known or not."""

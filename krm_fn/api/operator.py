@@ -11,7 +11,7 @@ class OperatorDiscovery(base.Model):
     """The discovery of components."""
 
     backend: Literal["", "kubernetes", "etcd"] = "kubernetes"
-    """How components discover each other: `discoveryBackend` of a DynamoRender."""
+    """Discovery of components: `discoveryBackend` of a DynamoRender."""
 
 
 class OperatorInfrastructure(base.Model):

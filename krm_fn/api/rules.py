@@ -29,7 +29,7 @@ def picker(type_field: str) -> tuple[base.Rule, ...]:
 
 
 def some(parts: str, none: str) -> base.Rule:
-    """The rule of a graph that it has a component. `none` is an empty list or map of components in CEL."""
+    """Requires a graph to have a component. `none` is an empty list or map of components in CEL."""
     return base.Rule(
         "DYN100",
         f"size(self.?spec.?{parts}.orValue({none})) > 0",

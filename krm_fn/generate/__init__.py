@@ -1,4 +1,4 @@
-"""The files that are made from the models: definitions for API servers, schemas for editors and kustomize, the field reference."""
+"""Files generated from the models: definitions for API servers, schemas for editors and kustomize, the field reference."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def text(content: dict[str, Any]) -> str:
 
 
 def write(files: dict[Path, str]) -> None:
-    """Writes files in UTF-8 and makes missing folders."""
+    """Writes files in UTF-8 and creates missing folders."""
     for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, "utf-8")

@@ -1,4 +1,4 @@
-"""Writes every file that is made from the models: `python -m krm_fn.generate`, without an API server and without any other program.
+"""Writes every file that is generated from the models: `python -m krm_fn.generate`, without an API server and without any other program.
 
 The native part comes from `native.json` and `merging.json`, which are checked in (`krm_fn.generate.native`).
 """
@@ -32,12 +32,12 @@ _MADE = "# Made from krm_fn/api by `make generate`.\n"
 
 
 def checked() -> dict[Path, str]:
-    """The one file that a render reads: Dynamo's kinds, and the native definitions that they refer to."""
+    """Schema file for renders: Dynamo's kinds, and the native definitions that they refer to."""
     return {ROOT / "krm_fn" / table.FILE: generate.text(structural.table(*native.load()))}
 
 
 def generated() -> dict[Path, str]:
-    """The other files of a clone, made from the models and from the file that a render reads."""
+    """Other files of a clone, generated from the models and from the schema file for renders."""
     examples = sorted(f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if (path / "README.md").exists())
     return {
         **{CRDS[version] / name: _MADE + emitter.text(content) for version in CRDS for name, content in _definitions(version).items()},

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions, made from the models.
+"""CustomResourceDefinitions, generated from the models.
 
 The schemas are structural. Native parts have types and no descriptions. The rules need Kubernetes 1.30 or newer. Follows the Kubernetes
 documentation, "Extend the Kubernetes API with CustomResourceDefinitions".
@@ -35,7 +35,7 @@ _OPEN: dict[str, object] = {"type": "object", "x-kubernetes-preserve-unknown-fie
 
 
 def definitions(version: str = VERSIONS[0]) -> list[Resource]:
-    """A definition for each served kind, sorted by name. GitOps tools keep the definitions when they leave Git.
+    """A definition for each served kind, sorted by name. GitOps tools keep the definitions when Git no longer has them.
 
     Each definition serves and stores `version`, or the only version that its kind has. It lists the other version without serving it,
     so that an API server, which never forgets a stored version, accepts the exchange of the two. Two served versions would need a

@@ -1,4 +1,4 @@
-"""The OpenAPI schema by which kustomize merges patches: the lists that merge by a key, and the kinds without a namespace.
+"""OpenAPI schema for patches of kustomize: lists with a merge key, and kinds without a namespace.
 
 kustomize reads nothing else from it (kyaml `openapi`, `yaml/walk`): maps always merge, and a list without a key is replaced. A schema named
 under `openapi:` replaces kustomize's own schema, so the Kubernetes kinds are in it too.

@@ -1,4 +1,4 @@
-"""The fields of Dynamo's kinds that refer to other objects, for `configurations` of kustomize, so that prefixes and hashes reach them.
+"""Fields of Dynamo's kinds that refer to other objects, for `configurations` of kustomize, so that prefixes and hashes change them too.
 
 A path of kustomize can pass lists, but not maps with user-defined keys. A caller must therefore name the services of v1alpha1. In
 v1beta1, components are a list. There the name of a mount without a volume is the name of a claim too, but kustomize cannot tell such a

@@ -22,7 +22,7 @@ USED = (
     *("ResourceRequirements", "SecretKeySelector", "SecretVolumeSource", "TCPSocketAction", "Toleration", "Volume", "VolumeMount"),
     "ObjectMeta",
 )
-"""The definitions that the code reads or makes. A field with another definition has the type `dict[str, Any]`."""
+"""Definitions that the code reads or generates. A field with another definition has the type `dict[str, Any]`."""
 
 _ALIKE = {"EphemeralContainer": "Container", "VolumeResourceRequirements": "ResourceRequirements"}
 """Definitions that the code reads as another one, because the fields that it reads are the same."""

@@ -152,7 +152,7 @@ def _lenient(definition: Schema, source: Schema) -> Schema:
     """A native definition whose optional enums accept an empty string: an API server sets the default before it validates.
 
     Optional fields keep defaults that are zero values, because an API server writes them too. For required fields, OpenAPI names the zero
-    value of the type, which nobody writes.
+    value of the type, which no user writes.
     """
     for name, field in definition.get("properties", {}).items():
         if name not in definition.get("required", ()):

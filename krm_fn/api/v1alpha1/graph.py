@@ -158,7 +158,7 @@ class GraphStatus(base.Model):
     rolling_update: RollingUpdateStatus | None = None
     """The progress of the latest update of workers. Only an operator writes it."""
     placement: common.PlacementStatus | None = None
-    """How well the pods are placed. Only an operator writes it."""
+    """Score of the placement of the pods. Only an operator writes it."""
 
 
 class DynamoGraphDeployment(base.Kind):

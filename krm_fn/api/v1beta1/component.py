@@ -109,7 +109,7 @@ class FailoverV1beta1(base.Model):
 
 
 class ComponentGroveV1beta1(base.Model):
-    """How Grove runs a component."""
+    """Settings of a component under Grove."""
 
     force_scaling_group: bool | None = None
     """If true, a scaling group contains the component, also if it has only one pod."""
@@ -123,7 +123,7 @@ class ComponentExperimentalV1beta1(base.Model):
     failover: FailoverV1beta1 | None = None
     """A second engine that takes over when the first one fails."""
     grove: ComponentGroveV1beta1 | None = None
-    """How Grove runs the component."""
+    """Settings of the component under Grove."""
     checkpoint: common.Checkpoint | None = None
     """A saved state from which new pods start."""
 
@@ -138,7 +138,7 @@ class ComponentV1beta1(base.Model):
     name: Name
     """The name of the component."""
     type: Annotated[str, base.Registered("kinds.types")] | None = None
-    """What the component does. The type decides the default probes, ports and environment."""
+    """Type of the component. It determines the default probes, ports and environment."""
     runtime_version_override: common.RuntimeVersion | None = None
     """The version of Dynamo in the image. Required if the tag of the image is not a version."""
     global_dynamo_namespace: bool | None = None

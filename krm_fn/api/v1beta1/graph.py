@@ -111,7 +111,7 @@ class GraphStatusV1beta1(base.Model):
     rolling_update: RollingUpdateStatusV1beta1 | None = None
     """The progress of the latest update of workers. Only an operator writes it."""
     placement: common.PlacementStatus | None = None
-    """How well the pods are placed. Only an operator writes it."""
+    """Score of the placement of the pods. Only an operator writes it."""
 
 
 class DynamoGraphDeploymentV1beta1(base.Kind):

@@ -81,7 +81,7 @@ class SLAV1beta1(base.Model):
     e2e_latency: float | None = Field(default=None, alias="e2eLatency")
     """The time of a whole answer in milliseconds, instead of `ttft` and `itl`."""
     optimization_type: Literal["latency", "throughput"] | None = None
-    """What is optimized."""
+    """Target of the optimization."""
 
 
 class GraphOverrideV1beta1(base.Model):
@@ -132,7 +132,7 @@ class RequestSpecV1beta1(base.Model):
     runtime_version_override: common.RuntimeVersion | None = None
     """The version of Dynamo in the image. Components of the graph without their own get it."""
     model_cache: ModelCacheV1beta1 | None = None
-    """The claim that holds the weights of the model."""
+    """PersistentVolumeClaim with the weights of the model."""
     hardware: HardwareV1beta1 | None = None
     """The GPUs of the cluster."""
     workload: WorkloadV1beta1 | None = None
