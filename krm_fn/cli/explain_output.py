@@ -72,7 +72,7 @@ def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: se
         yield "and", f"{len(field.origins) - _MOST} more"
     for origin in field.placed:
         yield "set by", _described(origin, locations, shown_rules)[1]
-    for overridden in field.won:
+    for overridden in field.overridden:
         words = "; ".join(" ".join(_described(origin, locations, shown_rules)) for origin in _first(overridden.origins))
         yield "overrides", f"{report.value(overridden.value)}: {words}"
 
@@ -126,7 +126,7 @@ def _json_field(field: ExplainedField, locations: OriginLocations) -> dict[str, 
         "placedBy": [_json_origin(origin, locations) for origin in field.placed],
         "wonOver": [
             {"value": overridden.value, "origins": [_json_origin(origin, locations) for origin in overridden.origins]}
-            for overridden in field.won
+            for overridden in field.overridden
         ],
     }
 
@@ -189,7 +189,9 @@ class OriginLocations:
 
     def __init__(self, loaded: Sources, fields: Iterable[ExplainedField]) -> None:
         origins = [
-            origin for field in fields for origin in (*field.origins, *(one for overridden in field.won for one in overridden.origins))
+            origin
+            for field in fields
+            for origin in (*field.origins, *(one for overridden in field.overridden for one in overridden.origins))
         ]
         asked = list({(origin.resource, origin.path): None for origin in origins if origin.kind == "user"})
         locations = reading.field_locations((loaded.resources[index], path) for index, path in asked)

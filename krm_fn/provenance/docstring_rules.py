@@ -34,21 +34,24 @@ class Rule(NamedTuple):
 
 
 def rule(module: str, name: str) -> Rule:
-    """The rule of a function or constant, given as in `RuleMark`. Without a `Rule:` line, the rule has the name `module:name`.
+    """Returns the rule of a function or constant, as a `RuleMark` names it.
+
+    Without a `Rule:` line, the rule has the name `module:name`.
 
     An argument of a constant, such as `_PORTS.http`, has the rule of that field of the constant's class, else the rule of the constant.
     """
     named = _named(module)
     steps = name.split(".")
-    for found in (named.get(name), _of_field(module, steps), *(named.get(".".join(steps[:length])) for length in range(len(steps), 0, -1))):
-        if found:
-            return found
+    outer = (named.get(".".join(steps[:length])) for length in range(len(steps), 0, -1))
+    for candidate in (named.get(name), _of_field(module, steps), *outer):
+        if candidate:
+            return candidate
     docstrings = _docstrings(module)
     return Rule(f"{module}:{name}", (docstrings.get(name) or docstrings.get("", "")).partition("\n")[0])
 
 
 def rules(module: str) -> dict[str, Rule]:
-    """The rules of a module by the names of the functions and constants that have a `Rule:` line."""
+    """Returns the rules of a module by the names of the functions and constants that have a `Rule:` line."""
     return dict(_named(module))
 
 

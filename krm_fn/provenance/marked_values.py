@@ -1,4 +1,4 @@
-"""Texts and numbers that carry marks: the fields, settings and rules that they were made of."""
+"""Texts and numbers with marks: the fields, settings and rules that they were made of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class UserMark(NamedTuple):
-    """A field of an input resource, which is given by its index in the input."""
+    """A field of an input resource. `resource` is the index of the resource in the input."""
 
     resource: int
     path: Path
@@ -81,31 +81,31 @@ class Text(str):
         return joined([other, self])
 
     def join(self, parts: Iterable[str], /) -> str:
-        """The parts joined, each with its own marks."""
-        listed: list[str] = []
+        """Joins parts, each with its own marks."""
+        texts: list[str] = []
         for part in parts:
-            listed += [self, part] if listed else [part]
-        return joined(listed)
+            texts += [self, part] if texts else [part]
+        return joined(texts)
 
     def part(self, text: str, start: int) -> Text:
-        """A part of the text that begins at `start`, with the marks of that part."""
-        end, at, found = start + len(text), 0, []
+        """Returns the part of the text that begins at `start`, with the marks of that part."""
+        end, position, spans = start + len(text), 0, []
         for length, marks in self.spans:
-            inside = min(at + length, end) - max(at, start)
-            if inside > 0:
-                found.append((inside, marks))
-            at += length
-        made = Text(text)
-        made.spans = tuple(found) or ((0, self.marks),)
-        return made
+            overlap = min(position + length, end) - max(position, start)
+            if overlap > 0:
+                spans.append((overlap, marks))
+            position += length
+        part = Text(text)
+        part.spans = tuple(spans) or ((0, self.marks),)
+        return part
 
 
 def joined(parts: Iterable[str], more: Marks = NONE) -> Text:
-    """Texts in one text, each with its own marks. `more` are the marks of texts without marks."""
-    listed = list(parts)
-    made = Text("".join(listed))
-    made.spans = tuple(span for part in listed for span in (part.spans if type(part) is Text else ((len(part), more),))) or ((0, more),)
-    return made
+    """Joins texts, each with its own marks. `more` are the marks of texts without marks."""
+    texts = list(parts)
+    text = Text("".join(texts))
+    text.spans = tuple(span for part in texts for span in (part.spans if type(part) is Text else ((len(part), more),))) or ((0, more),)
+    return text
 
 
 class Whole(int):
@@ -140,39 +140,39 @@ _PLAIN: dict[type, type] = {Text: str, Whole: int, Decimal: float}
 
 
 def plain_type(kind: type) -> type:
-    """The type of a value without its marks."""
+    """Returns the type of a value without its marks."""
     return _PLAIN.get(kind, kind)
 
 
 def of(*values: Any) -> Marks:
-    """The marks of values, and of everything in their lists and mappings. Named tuples are not read, because plans hold the whole input."""
-    found: set[Mark] = set()
+    """Returns the marks of values, and of all values in their lists and mappings. Ignores named tuples: plans hold the whole input."""
+    marks: set[Mark] = set()
     for value in values:
         kind = type(value)
         if kind in _PLAIN:
-            found |= value.marks
+            marks |= value.marks
         elif kind in (list, tuple, set, frozenset):
-            found |= of(*value)
+            marks |= of(*value)
         elif kind is dict:
-            found |= of(*value, *value.values())
-    return frozenset(found)
+            marks |= of(*value, *value.values())
+    return frozenset(marks)
 
 
 def marked(value: Any, marks: Marks) -> Any:
-    """A text or a number with marks instead of its own. Any other value comes back as it is."""
+    """Replaces the marks of a text or a number. Any other value comes back unchanged."""
     kind = _TYPES.get(type(value))
     return value if kind is None else kind(value, marks)
 
 
 def added(value: Any, marks: Marks) -> Any:
-    """A text or a number with more marks. In a list, mapping or tuple, every text and number gets them."""
+    """Adds marks to a text or a number. In a list, mapping or tuple, every text and number gets them."""
     if type(value) in _TYPES:
         return marked(value, marks | of(value))
-    return _rebuilt(value, lambda each: added(each, marks))
+    return _rebuilt(value, lambda inner: added(inner, marks))
 
 
 def plain(value: Any) -> Any:
-    """A value without marks, also in its lists, mappings and tuples."""
+    """Removes the marks of a value, and of all values in its lists, mappings and tuples."""
     kind = type(value)
     if kind is Text:
         return str.__str__(value)
@@ -184,13 +184,13 @@ def plain(value: Any) -> Any:
 
 
 def _rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A list, mapping or tuple of the same type with changed entries. Any other value comes back as it is."""
+    """A list, mapping or tuple of the same type with changed entries. Any other value comes back unchanged."""
     if type(value) is dict:
-        return {change(key): change(each) for key, each in value.items()}
+        return {change(key): change(inner) for key, inner in value.items()}
     if type(value) is list:
-        return [change(each) for each in value]
+        return [change(entry) for entry in value]
     if isinstance(value, tuple):
-        entries = [change(each) for each in value]
+        entries = [change(entry) for entry in value]
         return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
     return value
 
@@ -200,8 +200,8 @@ def _mixing(name: str) -> Callable[..., Any]:
     original = getattr(str, name)
 
     def method(self: Text, *args: Any, **more: Any) -> Any:
-        made = original(self, *args, **more)
-        return made if made is NotImplemented else added(made, of(self, *args, *more.values()))
+        result = original(self, *args, **more)
+        return result if result is NotImplemented else added(result, of(self, *args, *more.values()))
 
     return method
 
@@ -211,13 +211,13 @@ def _cutting(name: str) -> Callable[..., Any]:
     original = getattr(str, name)
 
     def method(self: Text, *args: Any, **more: Any) -> Any:
-        made = original(self, *args, **more)
-        at, parts = 0, []
-        for part in [made] if isinstance(made, str) else made:
-            at = max(str.find(self, part, at), 0)
-            parts.append(self.part(part, at))
-            at += len(part)
-        return parts[0] if isinstance(made, str) else type(made)(parts)
+        result = original(self, *args, **more)
+        position, parts = 0, []
+        for part in [result] if isinstance(result, str) else result:
+            position = max(str.find(self, part, position), 0)
+            parts.append(self.part(part, position))
+            position += len(part)
+        return parts[0] if isinstance(result, str) else type(result)(parts)
 
     return method
 
@@ -227,8 +227,8 @@ def _counting(name: str) -> Callable[..., Any]:
     original = getattr(int, name)
 
     def method(self: Whole, *others: Any) -> Any:
-        made = original(self, *others)
-        return marked(made, of(self, *others)) if type(made) is int else made
+        result = original(self, *others)
+        return marked(result, of(self, *others)) if type(result) is int else result
 
     return method
 

@@ -70,7 +70,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
         """Replaces the caches of functools after their import."""
-        cached = [each.asname or each.name for each in node.names if node.module == "functools" and each.name in _CACHES]
+        cached = [alias.asname or alias.name for alias in node.names if node.module == "functools" and alias.name in _CACHES]
         return [node, *(_at(ast.Assign([ast.Name(name, ast.Store())], _name("_trace_uncached")), node) for name in cached)]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
@@ -101,7 +101,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> Any:
         """A comparison has no marks, so its constants need none."""
         node.left = self._unless_constant(node.left)
-        node.comparators = [self._unless_constant(each) for each in node.comparators]
+        node.comparators = [self._unless_constant(comparator) for comparator in node.comparators]
         return node
 
     def visit_match_case(self, node: ast.match_case) -> ast.AST:
@@ -123,7 +123,9 @@ class Rewriter(ast.NodeTransformer):
         else:
             node.func = self.visit(function)
         plain = 1 if isinstance(function, ast.Attribute) and function.attr in _LOOKUPS else 0
-        node.args = [self._unless_constant(each) for each in node.args[:plain]] + [self.visit(each) for each in node.args[plain:]]
+        node.args = [self._unless_constant(argument) for argument in node.args[:plain]] + [
+            self.visit(argument) for argument in node.args[plain:]
+        ]
         for keyword in node.keywords:
             keyword.value = self._keyword(keyword)
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
@@ -162,8 +164,8 @@ class Rewriter(ast.NodeTransformer):
 
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """The rewritten statements. One statement can become several."""
-        made = (self.visit(statement) for statement in statements)
-        return [each for entry in made for each in (entry if isinstance(entry, list) else [entry])]
+        rewritten = (self.visit(statement) for statement in statements)
+        return [node for entry in rewritten for node in (entry if isinstance(entry, list) else [entry])]
 
     def _constant(self, node: ast.Constant) -> Any:
         if type(node.value) not in (str, int) or not self._marks_constants:
@@ -187,18 +189,18 @@ class Rewriter(ast.NodeTransformer):
         if self._inside or not isinstance(first, ast.Name):
             return self.visit(value)
         self._scopes.append(first.id)
-        made = self.visit(value)
+        rewritten = self.visit(value)
         self._scopes.pop()
-        return made
+        return rewritten
 
     def _keyword(self, keyword: ast.keyword) -> Any:
         """The rewritten value of a keyword argument. In a constant of a module, its name becomes part of the name of the rule."""
         if len(self._scopes) != 1 or not self._scopes[0].isupper() or keyword.arg is None:
             return self.visit(keyword.value)
         self._scopes.append(keyword.arg)
-        made = self.visit(keyword.value)
+        rewritten = self.visit(keyword.value)
         self._scopes.pop()
-        return made
+        return rewritten
 
     def _mark(self, node: Any) -> RuleMark:
         return RuleMark(self._module, ".".join(self._scopes) or "<module>", node.lineno)
@@ -212,25 +214,25 @@ class Rewriter(ast.NodeTransformer):
 
     def _mark_results(self, function: ast.FunctionDef) -> None:
         """Passes each result of a function on through `runtime.returned`, with the arguments of the function."""
-        named = [each.arg for each in (*function.args.args, *function.args.kwonlyargs) if each.arg not in ("self", "cls")]
+        named = [argument.arg for argument in (*function.args.args, *function.args.kwonlyargs) if argument.arg not in ("self", "cls")]
         for node in _returns(function.body):
             if node.value is not None:
-                arguments = [_name(each) for each in named]
+                arguments = [_name(name) for name in named]
                 node.value = _at(_call("_trace_returned", self._location(node), node.value, *arguments), node)
 
 
 def _returns(body: list[ast.stmt]) -> list[ast.Return]:
     """The return statements of a function, without those of functions in it."""
-    found: list[ast.Return] = []
+    returns: list[ast.Return] = []
     for statement in body:
         if isinstance(statement, ast.Return):
-            found.append(statement)
+            returns.append(statement)
         elif not isinstance(statement, ast.FunctionDef | ast.ClassDef):
             for field in ("body", "orelse", "finalbody"):
-                found += _returns(getattr(statement, field, []))
+                returns += _returns(getattr(statement, field, []))
             for holder in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-                found += _returns(holder.body)
-    return found
+                returns += _returns(holder.body)
+    return returns
 
 
 def _name(name: str) -> ast.expr:

@@ -1,4 +1,4 @@
-"""What rewritten modules call in location of Python's own syntax, so that marks are kept."""
+"""Functions that rewritten modules call in place of Python's own syntax, so that values keep their marks."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ SPREAD = object()
 
 
 def mapping(location: RuleMark, *entries: tuple[Any, Any]) -> dict[Any, Any]:
-    """A dict display: each key has the location of the display as its mark, and keeps the marks of a key that the user wrote."""
+    """Makes a dict display: each key has the location of the display as its mark, and keeps the marks of a key that the user wrote."""
     builder = _Builder()
     here = frozenset((location,))
     for key, value in entries:
         if key is SPREAD:
-            for inner, inner_value in value.items() if hasattr(value, "items") else ((each, value[each]) for each in value):
+            for inner, inner_value in value.items() if hasattr(value, "items") else ((inner, value[inner]) for inner in value):
                 builder.put(inner if type(inner) is not str else Text(inner, here), inner_value)
         elif isinstance(key, str):
             builder.put(Text(key, here | {mark for mark in marked_values.of(key) if not isinstance(mark, RuleMark)}), value)
         else:
             builder.put(key, value)
-    return builder.made()
+    return builder.mapping()
 
 
-def placed(location: RuleMark, made: dict[Any, Any]) -> dict[Any, Any]:
-    """A mapping made of keyword arguments: its keys have the location of the call."""
+def placed(location: RuleMark, arguments: dict[Any, Any]) -> dict[Any, Any]:
+    """Makes a mapping of keyword arguments: its keys have the location of the call."""
     here = frozenset((location,))
-    return {Text(key, here) if type(key) is str else key: value for key, value in made.items()}
+    return {Text(key, here) if type(key) is str else key: value for key, value in arguments.items()}
 
 
 def comprehension(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-    """A dict comprehension. A later entry of the same key replaces the earlier one, and its key tells what was replaced."""
+    """Makes the mapping of a dict comprehension. A later entry of a key replaces the earlier one, and its key has the replaced value."""
     builder = _Builder()
     for key, value in entries:
         builder.put(key, value)
-    return builder.made()
+    return builder.mapping()
 
 
 def assign(target: Any, key: Any, value: Any) -> None:
-    """`target[key] = value`. The key keeps its position, and gets the marks of the new key."""
+    """Runs `target[key] = value`. The key keeps its position, and gets the marks of the new key."""
     if type(target) is not dict or key not in target or target[key] is value:
         target[key] = value
         return
@@ -57,7 +57,7 @@ def assign(target: Any, key: Any, value: Any) -> None:
         builder.put(old, old_value)
     builder.put(key, value)
     target.clear()
-    target.update(builder.made())
+    target.update(builder.mapping())
 
 
 class _Builder:
@@ -71,70 +71,71 @@ class _Builder:
         old = self._entries.get(key)
         self._entries[key] = (key, value) if old is None else _replaced(*old, key, value)
 
-    def made(self) -> dict[Any, Any]:
-        """The dict."""
+    def mapping(self) -> dict[Any, Any]:
+        """Returns the dict."""
         return dict(self._entries.values())
 
 
 def _replaced(old_key: Any, old: Any, key: Any, value: Any) -> tuple[Any, Any]:
-    """The new entry, with a note of the value that it replaces. A mapping that replaces a mapping has the notes at its own keys."""
+    """The new entry, with the value that it replaces at its key. A mapping that replaces a mapping has the values at its own keys."""
     if old is value and not isinstance(old, bool):
         return old_key, value
     if type(old) is dict and type(value) is dict:
-        return key, {_noted(inner, each, old): each for inner, each in value.items()}
-    return _over(old_key, old, key, value), value
+        return key, {_overriding_inner(inner, inner_value, old): inner_value for inner, inner_value in value.items()}
+    return _overriding(old_key, old, key, value), value
 
 
-def _noted(key: Any, value: Any, before: dict[Any, Any]) -> Any:
-    if key not in before or before[key] is value or isinstance(value, dict):
+def _overriding_inner(key: Any, value: Any, replaced: dict[Any, Any]) -> Any:
+    """The key of an entry of a mapping that replaces another mapping."""
+    if key not in replaced or replaced[key] is value or isinstance(value, dict):
         return key
-    return _over(next(each for each in before if each == key), before[key], key, value)
+    return _overriding(next(old_key for old_key in replaced if old_key == key), replaced[key], key, value)
 
 
-def _over(old_key: Any, old: Any, key: Any, value: Any) -> Any:
-    """The key with a note of the value that stood there, unless the new value is equal or made of it, or it had no marks."""
-    found = marked_values.of(old) or marked_values.of(old_key)
-    if not isinstance(key, str) or old == value or not found or not found.isdisjoint(marked_values.of(value)):
+def _overriding(old_key: Any, old: Any, key: Any, value: Any) -> Any:
+    """The key with the old value, unless the new value is equal or made of it, or the old value had no marks."""
+    marks = marked_values.of(old) or marked_values.of(old_key)
+    if not isinstance(key, str) or old == value or not marks or not marks.isdisjoint(marked_values.of(value)):
         return key
-    overridden = (*(old_key.overridden if type(old_key) is Text else ()), Overridden(marked_values.plain(old), found))
+    overridden = (*(old_key.overridden if type(old_key) is Text else ()), Overridden(marked_values.plain(old), marks))
     return Text(key, marked_values.of(key), overridden)
 
 
 def joined(location: RuleMark, *parts: str) -> Text:
-    """An f-string: its values have their own marks, and the text between them has the location of the f-string."""
+    """Makes the text of an f-string: its values have their own marks, and the text between them has the location of the f-string."""
     return marked_values.joined(parts, frozenset((location,)))
 
 
 def shown(value: Any) -> Any:
-    """A value in an f-string. `joined` reads its marks, so a text stays as it is."""
+    """Formats a value in an f-string. `joined` reads its marks, so a text stays as it is."""
     return value if isinstance(value, str) else Text(format(value), marked_values.of(value))
 
 
 def converted(value: Any, conversion: int, spec: str) -> Text:
-    """A value in an f-string with a conversion or a format."""
-    shown = repr(value) if conversion == ord("r") else str(value) if conversion == ord("s") else value
-    return Text(format(shown, spec), marked_values.of(value))
+    """Formats a value in an f-string with a conversion or a format."""
+    result = repr(value) if conversion == ord("r") else str(value) if conversion == ord("s") else value
+    return Text(format(result, spec), marked_values.of(value))
 
 
 def whole(*arguments: Any) -> Any:
-    """`int(…)`, with the marks of its arguments."""
+    """Runs `int(…)`. The result has the marks of the arguments."""
     return marked_values.marked(int(*arguments), marked_values.of(*arguments)) if marked_values.of(*arguments) else int(*arguments)
 
 
 def kind(value: Any) -> type:
-    """`type(value)` of a value without its marks, because the core compares types of values from YAML."""
+    """Runs `type(value)` of a value without its marks, because the core compares types of values from YAML."""
     return marked_values.plain_type(type(value))
 
 
 def returned(location: RuleMark, value: Any, *arguments: Any) -> Any:
-    """The result of a function that returns texts or numbers: one without marks gets those of the arguments, and the location."""
+    """Marks the result of a function that returns texts or numbers: one without marks gets those of the arguments, and the location."""
     if type(value) in (str, int):
         return marked_values.marked(value, marked_values.of(*arguments) | {location})
     return value
 
 
 def uncached(*arguments: Any, **_options: Any) -> Any:
-    """`cache` and `lru_cache`: only a function without parameters keeps its cache. Others would hand out the marks of another call."""
+    """Replaces `cache` and `lru_cache`: only a function without parameters keeps its cache. Others would return marks of another call."""
     if not (len(arguments) == 1 and callable(arguments[0])):
         return uncached
     function = arguments[0]
@@ -142,18 +143,18 @@ def uncached(*arguments: Any, **_options: Any) -> Any:
 
 
 def on_plain_values(function: Callable[..., Any], location: RuleMark | None) -> Callable[..., Any]:
-    """A function that works on plain values. All texts and numbers of its result get the marks of its arguments.
+    """Wraps a function so that it works on plain values. All texts and numbers of its result get the marks of its arguments.
 
-    A result that is no argument gets the location of the function too.
+    A result that is not one of the arguments gets the location of the function too.
     """
 
     @functools.wraps(function)
     def wrapped(*arguments: Any, **more: Any) -> Any:
-        given = marked_values.plain(arguments)
-        made = function(*given, **marked_values.plain(more))
-        found = _within((arguments, more))
-        is_changed = location is not None and made not in given and getattr(made, "text", None) not in given
-        return marked_values.added(made, found | {location} if location is not None and is_changed else found) if found else made
+        plain = marked_values.plain(arguments)
+        result = function(*plain, **marked_values.plain(more))
+        marks = _within((arguments, more))
+        is_changed = location is not None and result not in plain and getattr(result, "text", None) not in plain
+        return marked_values.added(result, marks | {location} if location is not None and is_changed else marks) if marks else result
 
     return wrapped
 

@@ -1,4 +1,4 @@
-"""Where the fields of generated objects come from: fields that the user wrote, settings of the configuration, and rules of krm-fn."""
+"""Explains the fields of generated objects by their origins: fields that users wrote, settings, and rules of krm-fn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LeafOrigin(NamedTuple):
     rule: Rule | None = None
 
 
-class Replaced(NamedTuple):
+class OverriddenValue(NamedTuple):
     """A value that a field overrides, and its origins."""
 
     value: Any
@@ -51,7 +51,7 @@ class ExplainedField(NamedTuple):
     value: Any
     origins: tuple[LeafOrigin, ...]
     placed: tuple[LeafOrigin, ...]
-    won: tuple[Replaced, ...]
+    overridden: tuple[OverriddenValue, ...]
     marks: Marks
 
 
@@ -75,7 +75,7 @@ class Explanation(NamedTuple):
 
 
 def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
-    """Renders, and explains every field of every generated object.
+    """Renders the resources, and explains every field of every generated object.
 
     The objects are those of the ordinary render. A field with another value in the traced render has no origin. Objects of an earlier
     render must not be among the resources.
@@ -83,24 +83,24 @@ def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
     ordinary = expand.expand(resources, settings)
     if results.failed(ordinary.results):
         return Explanation([], ordinary.results)
-    traced, read = trace.render(resources, settings), _Reader(settings)
+    traced, reader = trace.render(resources, settings), _OriginReader(settings)
     new = generated(ordinary.resources, resources)
-    return Explanation([read.explained(each, traced.leaves.get(identity.key(each), [])) for each in new], ordinary.results)
+    return Explanation([reader.explained(resource, traced.leaves.get(identity.key(resource), [])) for resource in new], ordinary.results)
 
 
-def generated(rendered: Iterable[Resource], given: Iterable[Resource]) -> list[Resource]:
-    """The objects that a render added to the `given` resources."""
-    known = {identity.key(each) for each in given}
-    return [each for each in rendered if identity.key(each) not in known]
+def generated(rendered: Iterable[Resource], inputs: Iterable[Resource]) -> list[Resource]:
+    """Returns the objects that a render added to its inputs."""
+    keys = {identity.key(resource) for resource in inputs}
+    return [resource for resource in rendered if identity.key(resource) not in keys]
 
 
 def fields_of(resource: Resource) -> Iterator[tuple[Path, Any]]:
-    """The paths and values of all leaves of a resource."""
+    """Returns the paths and values of all leaves of a resource."""
     return ((leaf.path, leaf.value) for leaf in trace.leaves(resource))
 
 
 def setting(settings: Config, path: Path) -> Any:
-    """The value of a key of the configuration, whose path is that of the functionConfig."""
+    """Returns the value of a key of the configuration. The path is that of the functionConfig."""
     value: Any = settings
     for step in path:
         value = next(inner for name, inner in zip(value._fields, value, strict=True) if config.key(name) == step)
@@ -108,7 +108,7 @@ def setting(settings: Config, path: Path) -> Any:
 
 
 def settings_of(settings: Config) -> Iterator[Path]:
-    """The paths of all keys of the configuration that have no keys below them."""
+    """Returns the paths of all keys of the configuration that have no keys below them."""
     return _settings_of(settings, type(settings)(), ())
 
 
@@ -120,7 +120,7 @@ def _settings_of(value: Any, default: Any, path: Path) -> Iterator[Path]:
         yield from _settings_of(inner, inner_default, (*path, config.key(name)))
 
 
-class _Reader:
+class _OriginReader:
     """Turns marks into origins."""
 
     def __init__(self, settings: Config) -> None:
@@ -134,15 +134,15 @@ class _Reader:
     def _field(self, path: Path, value: Any, leaf: Leaf | None) -> ExplainedField:
         if leaf is None or leaf.value != value:
             return ExplainedField(path, value, (), (), (), NONE)
-        won = tuple(Replaced(each.value, self._origins(each.marks)) for each in leaf.overridden)
+        overridden = tuple(OverriddenValue(old.value, self._origins(old.marks)) for old in leaf.overridden)
         origins = self._origins(leaf.marks)
-        placed = tuple(each for each in self._origins(leaf.placed) if each not in origins)
-        return ExplainedField(path, value, origins, placed, won, leaf.marks)
+        placed = tuple(origin for origin in self._origins(leaf.placed) if origin not in origins)
+        return ExplainedField(path, value, origins, placed, overridden, leaf.marks)
 
     def _origins(self, marks: Marks) -> tuple[LeafOrigin, ...]:
         """The origins of marks, each once: the user's fields, settings, rules."""
-        found = (self._origin(mark) for mark in sorted(marks, key=_order))
-        return tuple({(each.kind, each.resource, each.path, each.rule): each for each in found}.values())
+        origins = (self._origin(mark) for mark in sorted(marks, key=_order))
+        return tuple({(origin.kind, origin.resource, origin.path, origin.rule): origin for origin in origins}.values())
 
     def _origin(self, mark: Mark) -> LeafOrigin:
         if isinstance(mark, UserMark):

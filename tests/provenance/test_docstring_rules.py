@@ -32,7 +32,9 @@ def test_every_rule_that_an_example_shows_has_a_name():
     shown = set()
     for _, loaded in explain_coverage.examples():
         fields = [field for each in explain.explain(loaded.values, loaded.config).objects for field in each.fields]
-        shown |= {one for field in fields for one in (*field.origins, *field.placed, *(each for won in field.won for each in won.origins))}
+        shown |= {
+            one for field in fields for one in (*field.origins, *field.placed, *(each for won in field.overridden for each in won.origins))
+        }
     assert shown
     assert sorted({one.rule.name for one in shown if one.rule and one.rule.name not in NAMES}) == []
 

@@ -66,6 +66,23 @@ def test_a_field_names_what_it_won_over(graph):
     assert 'overrides ["/bin/sh", "-c"]: rule' in said("--object", "Deployment/chat-worker", graph)
 
 
+PORTS = [
+    ("frontend", {"service.port-http", "ports.http", "service.port"}),
+    ("worker", {"service.port", "ports.system"}),
+    ("epp", {"service.port-grpc", "ports.epp", "service.port", "service.app-protocol"}),
+]
+
+
+@pytest.mark.parametrize(("component_type", "names"), PORTS, ids=[row[0] for row in PORTS])
+def test_the_port_of_a_service_has_the_rules_of_its_component_type(component_type, names):
+    component = given.picker() if component_type == "epp" else given.service(component_type)
+    graph = given.graph({"A": component, "Worker": given.service("worker")})
+    objects = explain.explain([graph], Config(behaviour="v1.5")).objects
+    (service,) = (item for item in objects if (item.key.kind, item.key.name) == ("Service", "chat-a"))
+    origins = [origin for field in service.fields if field.path[:2] == ("spec", "ports") for origin in field.origins]
+    assert {origin.rule.name if origin.rule else origin.kind for origin in origins} == names
+
+
 def test_json_follows_its_schema(graph):
     found = json.loads(said("--format", "json", graph))
     jsonschema.Draft202012Validator(SCHEMA).validate(found)

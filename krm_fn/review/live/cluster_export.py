@@ -23,7 +23,7 @@ _UNSTORED = frozenset("/%")
 
 
 class Export(NamedTuple):
-    """The objects of an export as the cluster has them, without Secrets, each object once. `results` says what makes it unusable."""
+    """The objects of an export as the cluster has them, without Secrets, each once. `results` are the findings that make it unusable."""
 
     objects: list[Resource]
     results: list[Result]
@@ -35,7 +35,7 @@ class Export(NamedTuple):
 
 
 def read(values: Sequence[Any]) -> Export:
-    """The objects of the values of an export. Never raises. The last of several states of an object counts.
+    """Reads the objects of the values of an export. Never raises. Of several states of an object, the last one counts.
 
     Secrets are left out before anything else reads them. An export with an error finding is unusable as a whole, because a part of a
     namespace looks like a namespace whose other objects were deleted.
@@ -60,7 +60,7 @@ def check_namespace(export: Export, namespaces: Iterable[str]) -> Iterator[Resul
 
 
 def _members(value: Any) -> Iterator[Any]:
-    """The objects of a list that the API server itself made, which names the kind of its objects once; any other value unchanged."""
+    """The objects of a list from the API server, which has the kind of its objects once; any other value unchanged."""
     kind = mapping(value).get("kind")
     items = mapping(value).get("items")
     if not isinstance(kind, str) or not isinstance(items, list) or kind == _LIST or not kind.endswith(_LIST):
