@@ -81,14 +81,15 @@ def is_worker(component: dict[str, Any]) -> bool:
     return types.get(component.get("type") or "").runs_engine
 
 
-def templates(graph: Graph, generation: str) -> tuple[ComponentTemplate, ...]:
-    """The templates of all components. `generation` is the worker hash, or empty."""
-    listed = graph.spec.get("components") or ()
-    picked = any(types.get(component.get("type") or "").picks_workers for component in listed)
-    return tuple(_template(graph, component, generation, picked=picked) for component in listed)
+def templates(graph: Graph, worker_hash: str, *, workers_only: bool = False) -> tuple[ComponentTemplate, ...]:
+    """The templates of all components, or only those of workers. `worker_hash` may be empty."""
+    components = graph.spec.get("components") or ()
+    picked = any(types.get(component.get("type") or "").picks_workers for component in components)
+    listed = filter(is_worker, components) if workers_only else components
+    return tuple(_template(graph, component, worker_hash, picked=picked) for component in listed)
 
 
-def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked: bool) -> ComponentTemplate:
+def _template(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked: bool) -> ComponentTemplate:
     """The objects of a v1beta1 component have a label with the name of its graph, whose dots are dashes in the Dynamo namespace.
 
     One component of a graph, with everything that the graph adds to it.
@@ -100,7 +101,7 @@ def _template(graph: Graph, written: dict[str, Any], generation: str, *, picked:
     dynamo_namespace = names.dynamo_namespace(
         graph.namespace, graph.name.replace(".", "-"), shared=bool(written.get("globalDynamoNamespace"))
     )
-    marks, defaults = _marks(written, generation, picked=picked), _default_annotations(graph, written)
+    marks, defaults = _marks(written, worker_hash, picked=picked), _default_annotations(graph, written)
     policy = cluster_topologies.policy(graph.spec) if is_worker(written) else None
     with_policy = _with_policy(_with_env(written, graph.spec.get("env") or ()), policy, graph.domains)
     component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
@@ -165,7 +166,7 @@ def _kinds(kind: str, service: dict[str, Any], before: Labels) -> tuple[str, str
     return (v1alpha1_type if has_v1alpha1_type else kind), kind
 
 
-def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:
+def _marks(written: dict[str, Any], worker_hash: str, *, picked: bool) -> Labels:
     """The pods of a v1beta1 worker have a label with the worker hash, and one with their class if the graph has an endpoint picker.
 
     Follows the operator's `internal/dynamo/graph.go GenerateDynamoComponentsDeployments`.
@@ -174,7 +175,7 @@ def _marks(written: dict[str, Any], generation: str, *, picked: bool) -> Labels:
     if not is_worker(written):
         return {}
     return {
-        **({labels.WORKER_HASH: generation} if generation else {}),
+        **({labels.WORKER_HASH: worker_hash} if worker_hash else {}),
         **({labels.COMPONENT_CLASS: labels.WORKER_CLASS} if picked else {}),
     }
 

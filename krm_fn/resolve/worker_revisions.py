@@ -66,7 +66,7 @@ def worker_revision(graph: Graph, context: GraphContext) -> WorkerRevision:
 
 def worker_hash(graph: Graph, framework: str) -> str:
     """The hash of a graph's workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
-    workers = [template for template in v1beta1_templates.templates(graph, PLACEHOLDER) if v1beta1_templates.is_worker(template.component)]
+    workers = v1beta1_templates.templates(graph, PLACEHOLDER, workers_only=True)
     engine = framework or _detected(workers)
     return hashing.worker_hash({template.name: _worker(template, engine) for template in workers})
 
