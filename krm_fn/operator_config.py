@@ -67,15 +67,15 @@ def read(written: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     Only operators of 1.0 and later have such a file, so the render follows v1.5. With an error the `spec` is empty.
     """
     address = results.ref(written)
-    found = list(schema_check.resource(written))
-    if results.failed(found):
-        return {}, found
+    findings = list(schema_check.resource(written))
+    if results.failed(findings):
+        return {}, findings
     spec: dict[str, Any] = {"behaviour": "v1.5"}
     for path, target in KEYS.items():
         value = _value(written, path)
         if value not in (None, ""):
             _set(spec, target, _MEANINGS.get(path, {}).get(value, value))
-    return spec, [*found, *_remarks(written, address)]
+    return spec, [*findings, *_remarks(written, address)]
 
 
 def _remarks(written: dict[str, Any], address: Ref) -> Iterator[Result]:

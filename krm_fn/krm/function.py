@@ -77,22 +77,22 @@ def expand_items(received: ResourceList) -> tuple[list[Any], list[Result]]:
     return received.items if results.failed(findings) else resources, findings
 
 
-def _lost(before: list[Resource], after: list[Resource], settings: Config) -> Iterator[Result]:
+def _lost(items: list[Resource], output: list[Resource], settings: Config) -> Iterator[Result]:
     """Yields an error for every item that the output lacks although the function may not remove it."""
-    unchanged = {id(resource) for resource in after}
-    gone = [resource for resource in before if id(resource) not in unchanged]
-    there = {name for resource in after for name in _names(resource)} if gone else set()
-    for resource in gone:
+    unchanged = {id(resource) for resource in output}
+    missing = [resource for resource in items if id(resource) not in unchanged]
+    keys = {key for resource in output for key in _keys(resource)} if missing else set()
+    for resource in missing:
         removable = ownership.is_prunable(resource) or (identity.is_dynamo(resource) and settings.source == "drop")
-        if not removable and identity.key(resource) not in there:
+        if not removable and identity.key(resource) not in keys:
             message = "the resource would be lost, because of a bug in krm-fn and not in the input; report it together with the input"
             yield results.error("DYN017", message, results.ref(resource))
 
 
-def _names(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
+def _keys(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
     """Returns the key of a resource, and its key before its namespace was set."""
-    name = identity.key(resource)
-    return name, name._replace(namespace="")
+    key = identity.key(resource)
+    return key, key._replace(namespace="")
 
 
 def _located(findings: list[Result], received: ResourceList) -> list[Result]:
@@ -100,13 +100,13 @@ def _located(findings: list[Result], received: ResourceList) -> list[Result]:
     by_ref: dict[Ref | None, list[Result]] = {}
     for result in findings:
         by_ref.setdefault(None if result.file or result.line else result.ref, []).append(result)
-    placed = by_ref.pop(None, [])
+    located = by_ref.pop(None, [])
     for resource in (*received.resources, *filter(None, [received.function_config])) if by_ref else ():
         about = by_ref.pop(results.ref(resource), ())
         if about:
             locations = resourcelist.locations(received, resource, (result.path for result in about))
-            placed.extend(result._replace(**locations[result.path]) for result in about)
-    return sorted([*placed, *chain.from_iterable(by_ref.values())], key=results.order)
+            located.extend(result._replace(**locations[result.path]) for result in about)
+    return sorted([*located, *chain.from_iterable(by_ref.values())], key=results.order)
 
 
 def _unchanged(data: bytes, problem: Result) -> _Answer:

@@ -102,8 +102,8 @@ def locations(received: ResourceList, resource: Resource, paths: Iterable[Path])
         return dict.fromkeys(asked, at)
     root: Path = ("functionConfig",) if resource is received.function_config else (0,)
     positions_by_path = positions.positions(text, [root, *((*root, *path) for path in asked)])
-    before = received.layout.lines[id(resource)] - positions_by_path[root][0]
-    return {path: {"line": before + positions_by_path[*root, *path][0], "column": positions_by_path[*root, *path][1]} for path in asked}
+    offset = received.layout.lines[id(resource)] - positions_by_path[root][0]
+    return {path: {"line": offset + positions_by_path[*root, *path][0], "column": positions_by_path[*root, *path][1]} for path in asked}
 
 
 def _verbatim(received: ResourceList, value: Any) -> str:

@@ -219,10 +219,10 @@ def _cache_mount(draft: Draft) -> None:
     """Mounts the compilation cache into the main container."""
     cache = draft.plan.pod.cache
     if cache and cache.path:
-        before = draft.main.get("volumeMounts") or ()
+        mounts = draft.main.get("volumeMounts") or ()
         draft.main = volumes.with_cache(draft.main, cache)
         for mount in draft.main["volumeMounts"]:
-            if mount.get("name") == cache.name and not any(mount is other for other in before):
+            if mount.get("name") == cache.name and not any(mount is other for other in mounts):
                 draft.origins.record(mount, EntryOrigin("cache", 0))
 
 
@@ -301,10 +301,10 @@ def _gpu_memory(draft: Draft, role: RolePlan) -> None:
         return
     from krm_fn.manifests import gpu_memory  # noqa: PLC0415 - few components share GPUs
 
-    before = draft.pod
-    draft.pod = gpu_memory.applied(before, role)
-    draft.origins.inherit(draft.pod["containers"], before["containers"])
-    draft.origins.inherit(draft.pod.get("volumes") or (), before.get("volumes") or ())
+    pod = draft.pod
+    draft.pod = gpu_memory.applied(pod, role)
+    draft.origins.inherit(draft.pod["containers"], pod["containers"])
+    draft.origins.inherit(draft.pod.get("volumes") or (), pod.get("volumes") or ())
 
 
 _POD_LAYERS: dict[PodLayer, Callable[[Draft], None]] = {

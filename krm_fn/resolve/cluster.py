@@ -181,7 +181,7 @@ def _base_models(placed: Iterable[tuple[str, Resource]]) -> BaseModels:
             hashes.setdefault((namespace, names.model_hash(name)), {})[name] = None
             if resource["kind"] != identity.MODEL:
                 served.add((namespace, name))
-    return BaseModels(frozenset(served), {key: tuple(found) for key, found in hashes.items()})
+    return BaseModels(frozenset(served), {key: tuple(names_of_hash) for key, names_of_hash in hashes.items()})
 
 
 def _names(resource: Resource) -> Iterator[str]:

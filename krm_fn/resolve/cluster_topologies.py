@@ -103,17 +103,17 @@ def laid(template: dict[str, Any], main: dict[str, Any], written: dict[str, Any]
     Rule: kv-transfer.pod
     """
     spec = template.get("spec") or {}
-    mounts = [each for each in main.get("volumeMounts") or () if each.get("name") != _VOLUME and each.get("mountPath") != _FOLDER]
-    volumes = [each for each in spec.get("volumes") or () if each.get("name") != _VOLUME]
-    own = [variable for variable in main.get("env") or () if variable.get("name") not in _OWN]
+    mounts = [mount for mount in main.get("volumeMounts") or () if mount.get("name") != _VOLUME and mount.get("mountPath") != _FOLDER]
+    volumes = [volume for volume in spec.get("volumes") or () if volume.get("name") != _VOLUME]
+    variables = [variable for variable in main.get("env") or () if variable.get("name") not in _OWN]
     changed = {
         **main,
-        "env": merge.envs(own, _variables(written)),
+        "env": merge.envs(variables, _variables(written)),
         "volumeMounts": [*mounts, {"name": _VOLUME, "mountPath": _FOLDER, "readOnly": True}],
     }
-    containers = [changed if each is main else each for each in spec["containers"]]
-    volume = {"name": _VOLUME, "downwardAPI": {"items": _files(written, domains)}}
-    return {**template, "spec": {**spec, "containers": containers, "volumes": [*volumes, volume]}}
+    containers = [changed if container is main else container for container in spec["containers"]]
+    policy_volume = {"name": _VOLUME, "downwardAPI": {"items": _files(written, domains)}}
+    return {**template, "spec": {**spec, "containers": containers, "volumes": [*volumes, policy_volume]}}
 
 
 def annotated(annotations: Labels, written: dict[str, Any] | None) -> Labels:

@@ -59,8 +59,8 @@ def check_engines(context: GraphContext, plans: tuple[ComponentPlan, ...]) -> No
     first, *others = sorted(running.values(), key=plans.index)
     for plan in others:
         message = f"this component runs {plan.engine.name}, and {first.identity.service} runs {first.engine.name}"
-        mend = "use one engine in each graph"
-        context.findings.append(results.error("DYN478", f"{message}; {mend}", context.ref, plan.at("main", "args")))
+        fix = "use one engine in each graph"
+        context.findings.append(results.error("DYN478", f"{message}; {fix}", context.ref, plan.at("main", "args")))
 
 
 def exposure(context: GraphContext, identity: Identity, written: dict[str, Any]) -> Exposure:
@@ -78,22 +78,22 @@ def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any])
     Follows the operator's `internal/dynamo/graph.go GenerateDefaultIngressSpec`.
     Rule: ingress.own
     """
-    own, default, kind = written.get("ingress"), context.config.ingress, types.get(identity.type)
+    ingress, default, kind = written.get("ingress"), context.config.ingress, types.get(identity.type)
     if not graph_context.allows_ingress(context, kind):
         return Ingress()
-    if own is not None:
+    if ingress is not None:
         return Ingress(
-            enabled=bool(own.get("enabled")),
-            host=own.get("host") or "",
-            prefix=own.get("hostPrefix") or "",
-            suffix=own.get("hostSuffix"),
-            class_name=own.get("ingressControllerClassName"),
-            tls=own.get("tls") is not None,
-            tls_secret=(own.get("tls") or {}).get("secretName") or "",
-            virtual_service=bool(own.get("useVirtualService")),
-            gateway=own.get("virtualServiceGateway"),
-            labels=own.get("labels"),
-            annotations=own.get("annotations"),
+            enabled=bool(ingress.get("enabled")),
+            host=ingress.get("host") or "",
+            prefix=ingress.get("hostPrefix") or "",
+            suffix=ingress.get("hostSuffix"),
+            class_name=ingress.get("ingressControllerClassName"),
+            tls=ingress.get("tls") is not None,
+            tls_secret=(ingress.get("tls") or {}).get("secretName") or "",
+            virtual_service=bool(ingress.get("useVirtualService")),
+            gateway=ingress.get("virtualServiceGateway"),
+            labels=ingress.get("labels"),
+            annotations=ingress.get("annotations"),
         )
     if not kind.is_frontend or not context.name:
         return Ingress()

@@ -40,7 +40,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
     engine = component_facts.engine(context, component_type, pods.container, paths)
     if not identity.standalone and context.per_component:
         context.findings.extend(deployment_config.check(template.component, paths))
-    placed = Placement(
+    placement = Placement(
         workload=component_facts.workload(context, written),
         nodes=component_facts.nodes(written),
         replicas=1 if written.get("replicas") is None and not identity.standalone else written.get("replicas"),
@@ -50,8 +50,8 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         finds_containers=identity.annotations.get(labels.DISCOVERY_MODE) == "container",
         executor=_executor(((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}),
     )
-    own, needed = _features(template.written), placed.nodes > 1 and engine.counts_gpus
-    counted = pods.gpus if own.gpu_memory else _gpus(context, pods, paths, needed=needed)  # the service makes the claim itself
+    features, needed = _features(template.written), placement.nodes > 1 and engine.counts_gpus
+    gpus = pods.gpus if features.gpu_memory else _gpus(context, pods, paths, needed=needed)  # the service makes the claim itself
     return ComponentPlan(
         ref=context.ref,
         paths=paths,
@@ -61,11 +61,11 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         defaults=component_type.defaults_in(context.release),
         engine=engine,
         identity=identity,
-        placement=placed,
-        pod=pods._replace(cache=_cache(written.get("compilationCache"), engine.cache_dir), gpus=counted),
+        placement=placement,
+        pod=pods._replace(cache=_cache(written.get("compilationCache"), engine.cache_dir), gpus=gpus),
         exposure=component_facts.exposure(context, identity, {**written, "ingress": template.v1alpha1_service.get("ingress")}),
         inventory=_component_object(context, identity, template),
-        features=own,
+        features=features,
     )
 
 
@@ -86,7 +86,7 @@ def _pod(context: GraphContext, identity: Identity, template: v1beta1_templates.
     Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
     Rule: pod.fallback-account
     """
-    written, own = template.component, (template.written.get("podTemplate") or {}).get("metadata") or {}
+    written, metadata = template.component, (template.written.get("podTemplate") or {}).get("metadata") or {}
     pod: Any = (written.get("podTemplate") or {}).get("spec") or {}
     spec: Any = {**canonical.spec(pod)}
     containers = spec.pop("containers", None) or ()
@@ -101,8 +101,8 @@ def _pod(context: GraphContext, identity: Identity, template: v1beta1_templates.
         spec=spec,
         container=container,
         enforced={} if identity.standalone else graph_context.enforced(context, types.get(identity.type)),
-        labels=own.get("labels") or {},
-        annotations=own.get("annotations") or {},
+        labels=metadata.get("labels") or {},
+        annotations=metadata.get("annotations") or {},
         envs=(),
         env_from_secret="",
         liveness=None,

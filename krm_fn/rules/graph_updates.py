@@ -71,13 +71,13 @@ SERVICES = "DYN402"
 def check_nodes(change: Change) -> Iterator[Result]:
     """A component cannot change between 1 node and several nodes, because its workload kind would change. 2 nodes may become 4."""
     for paths, was, now in change.both():
-        before, after = _count(was), _count(now)
-        if (before > 1) != (after > 1):
+        old, new = _count(was), _count(now)
+        if (old > 1) != (new > 1):
             message = (
-                f"nodeCount cannot change from {before} to {after}, because the workload kind would change; set it back, or replace the "
+                f"nodeCount cannot change from {old} to {new}, because the workload kind would change; set it back, or replace the "
                 "service by one with another name"
             )
-            yield results.error("DYN401", message, path=paths.at("multinode", "nodeCount"), current=after, proposed=before)
+            yield results.error("DYN401", message, path=paths.at("multinode", "nodeCount"), current=new, proposed=old)
 
 
 def _count(component: dict[str, Any]) -> int:
@@ -147,10 +147,10 @@ _IMMUTABLE = ("storageClass", "volumeAccessMode")
 
 def check_claims(change: Change) -> Iterator[Result]:
     """Warns of a change that Kubernetes rejects. It concerns the claim alone, and the rest of the graph is applied."""
-    before = {name: claim for _, name, claim in _created(change.was.claims)}
+    old_claims = {name: claim for _, name, claim in _created(change.was.claims)}
     for index, name, claim in _created(change.now.claims):
-        for key, reason in _rejected(before[name], claim) if name in before else ():
-            old, new = before[name].get(key), claim.get(key)
+        for key, reason in _rejected(old_claims[name], claim) if name in old_claims else ():
+            old, new = old_claims[name].get(key), claim.get(key)
             message = f"{key} cannot change from {shown(old)} to {shown(new)}, {reason}; set it back, or list a claim with another name"
             yield results.warning("DYN407", message, path=change.paths.at("pvcs", index, key), current=new, proposed=old)
 
@@ -173,6 +173,6 @@ def _rejected(old: Any, new: Any) -> Iterator[tuple[str, str]]:
     for key in _IMMUTABLE:
         if old.get(key) != new.get(key):
             yield key, "because it is immutable"
-    before, after = old.get("size"), new.get("size")
-    if isinstance(before, str | int) and isinstance(after, str | int) and quantity.value(after) < quantity.value(before):
+    old_size, new_size = old.get("size"), new.get("size")
+    if isinstance(old_size, str | int) and isinstance(new_size, str | int) and quantity.value(new_size) < quantity.value(old_size):
         yield "size", "because a claim cannot shrink"

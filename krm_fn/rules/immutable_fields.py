@@ -34,8 +34,8 @@ def check(change: Change) -> Iterator[Result]:
             (("experimental", "failover"), _has_pods(was, "failover"), _has_pods(now, "failover"), _GROUPS),
             (("experimental", "grove", "forceScalingGroup"), _grouped(was), _grouped(now), _GROUPS),
         )
-        for field, before, after, reason in grove:
-            if before != after:
+        for field, old, new, reason in grove:
+            if old != new:
                 yield _fixed(paths.at(*field), reason)
         if _power(was) != _power(now):
             yield _rejected(paths.at("podTemplate", "metadata", "annotations", labels.POWER_LIMIT))
@@ -46,8 +46,8 @@ def _of_graph(change: Change) -> Iterator[Result]:
         yield _fixed(change.paths.at("topologyConstraint"), _MOVES)
     if spec_field(change.was, "experimental", "kvTransferPolicy") != spec_field(change.now, "experimental", "kvTransferPolicy"):
         yield _rejected(change.paths.at("experimental", "kvTransferPolicy"))
-    before, after = (state.annotations.get(labels.WORKLOAD_PROVIDER) for state in (change.was, change.now))
-    if before is not None and before != after:
+    old, new = (state.annotations.get(labels.WORKLOAD_PROVIDER) for state in (change.was, change.now))
+    if old is not None and old != new:
         yield _rejected(("metadata", "annotations", labels.WORKLOAD_PROVIDER))
 
 

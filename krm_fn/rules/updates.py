@@ -84,18 +84,18 @@ def _rules(kind: str, was: Resource, now: Resource, orchestrator: str) -> Iterat
 
 
 def _keeps(fixed: _Fixed, was: Resource, now: Resource) -> Iterator[Result]:
-    before, after = (mapping(resource.get("spec")).get(fixed.field) or fixed.default for resource in (was, now))
-    if before != after:
-        message = f"{fixed.field} cannot change from {graph_updates.shown(before)} to {graph_updates.shown(after)}, because {fixed.reason}"
+    old, new = (mapping(resource.get("spec")).get(fixed.field) or fixed.default for resource in (was, now))
+    if old != new:
+        message = f"{fixed.field} cannot change from {graph_updates.shown(old)} to {graph_updates.shown(new)}, because {fixed.reason}"
         message += "; set it back, or make a resource with another name"
-        yield results.error(fixed.code, message, path=("spec", fixed.field), current=after or None, proposed=before or None)
+        yield results.error(fixed.code, message, path=("spec", fixed.field), current=new or None, proposed=old or None)
 
 
 def _request(was: Resource, now: Resource) -> Iterator[Result]:
     """Warns of a changed request: the change has no effect if profiling has begun, which only the cluster knows."""
     version = results.ref(now).api_version.rpartition("/")[2]
-    before, after = (mapping(resource.get("spec")) for resource in (versions.to(version, was), now))
-    changed = [key for key in (*after, *before) if after.get(key) != before.get(key)]
+    old, new = (mapping(resource.get("spec")) for resource in (versions.to(version, was), now))
+    changed = [key for key in (*new, *old) if new.get(key) != old.get(key)]
     if changed:
         message = f"{changed[0]} was changed, and a request does not change once profiling has begun; make a request with another name"
         yield results.warning("DYN406", message, path=("spec", changed[0]))

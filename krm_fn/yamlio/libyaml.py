@@ -16,11 +16,11 @@ def load() -> None:
     """
     if "yaml" in sys.modules:
         return
-    before = set(sys.modules)
+    loaded = set(sys.modules)
     try:
         _load()
     except Exception:  # noqa: BLE001 - after any exception, the import of all of PyYAML still works
-        for name in {*sys.modules} - before:
+        for name in {*sys.modules} - loaded:
             if name.startswith("yaml."):
                 del sys.modules[name]
     sys.modules.pop("yaml", None)

@@ -72,11 +72,13 @@ def applied(pod: PodSpec, plan: ComponentPlan, memory: GPUMemory) -> PodSpec:
     main, *sidecars = pod["containers"]
     claim: PodResourceClaim = {"name": _CLAIM, "resourceClaimTemplateName": names.gpu_claim(plan.identity.name)}
     others = [_client(container) if container.get("name") in memory.clients else container for container in sidecars]
-    before = pod.get("initContainers") or []
+    init_containers = pod.get("initContainers") or []
     return {
         **gpu_memory.tolerant(pod),
         "containers": [_client(gpu_memory.without_gpus(main)), *others],
-        "initContainers": before if any(container.get("name") == _NAME for container in before) else [*before, _server(main)],
+        "initContainers": init_containers
+        if any(container.get("name") == _NAME for container in init_containers)
+        else [*init_containers, _server(main)],
         "volumes": _with(pod.get("volumes"), {"name": _VOLUME, "emptyDir": {}}),
         "resourceClaims": _with(pod.get("resourceClaims"), claim),
     }

@@ -90,8 +90,8 @@ def _after(role: RolePlan, others: list[RolePlan]) -> list[str]:
 def _annotations(role: RolePlan) -> Labels:
     """Returns the annotations of a clique. The GPU memory service transfers no key-value caches."""
     plan = role.component
-    found = {**plan.identity.annotations, **pod_template.pod_annotations(plan)}
-    return merge.without(found, labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME) if role.serves_memory else found
+    annotations = {**plan.identity.annotations, **pod_template.pod_annotations(plan)}
+    return merge.without(annotations, labels.TOPOLOGY_KEY, labels.TOPOLOGY_NAME) if role.serves_memory else annotations
 
 
 def _labels(role: RolePlan) -> Labels:
@@ -134,8 +134,12 @@ def graph_topology(graph: GraphPlan) -> dict[str, Any] | None:
 
 def component_topology(graph: GraphPlan, plan: ComponentPlan) -> dict[str, Any] | None:
     """Returns the constraint of a clique or scaling group. It names the topology if it cannot inherit the name from the PodCliqueSet."""
-    whole, own = graph.features.topology, plan.features.topology
-    return _topology_constraint(whole.name if whole and not whole.domain else "", own.domain) if own else None
+    graph_topology, topology = graph.features.topology, plan.features.topology
+    return (
+        _topology_constraint(graph_topology.name if graph_topology and not graph_topology.domain else "", topology.domain)
+        if topology
+        else None
+    )
 
 
 def _topology_constraint(name: str, domain: str) -> dict[str, Any] | None:
