@@ -53,7 +53,7 @@ class OutputConfigMap(NamedTuple):
 
 
 class ProfilerOutput(NamedTuple):
-    """The output of a profiler. `problem` says why it has no usable graph, and `notes` say which parts of it are not used.
+    """The output of a profiler. `problem` is the reason why it has no usable graph, and `notes` name its parts that are not used.
 
     `config_maps` are the ConfigMaps beside the graph, in their order. `profile_hash` is the hash of the settings that were
     profiled. `edited` is true if the texts are not those that the copier wrote. `beside` is the size of all objects beside the graph, used

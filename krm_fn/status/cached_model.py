@@ -56,8 +56,8 @@ class CachedModel(NamedTuple):
 class AdapterLoad(NamedTuple):
     """The state of an adapter at one endpoint.
 
-    `loaded` is true if the worker has it. `tried` is false until the first answer since this process started to load it. `problem` says why
-    the last request failed; `lasting` is true if the worker itself refused several times.
+    `loaded` is true if the worker has it. `tried` is false until the first answer since this process started to load it. `problem` is the
+    error of the last request; `lasting` is true if the worker itself refused several times.
     """
 
     loaded: bool = False
@@ -69,8 +69,8 @@ class AdapterLoad(NamedTuple):
 class AdapterLoads(NamedTuple):
     """The state of the adapter of one model at all endpoints.
 
-    `settled` is false while an endpoint without its pod may be one whose pod the syncer has not read yet: pods and EndpointSlices come on
-    two ways.
+    `settled` is false while an endpoint without its pod may be one whose pod the syncer has not read yet: pods and EndpointSlices come from
+    two watches.
     """
 
     loads: Mapping[WorkerEndpoint, AdapterLoad] = MappingProxyType({})

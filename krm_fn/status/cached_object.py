@@ -35,11 +35,11 @@ class CachedObject(NamedTuple):
     """A graph, a component or a scaling adapter.
 
     `components` holds the components of a graph, `idle` those of them that have 0 replicas. `entries` is None if the resource has no
-    annotation `workloads`. `problem` says why no status can be computed, and `reason` is then the reason of its conditions. `restart` is
-    `spec.restart`, and `restart_by_syncer` is true if the syncer annotates the pod templates (annotation `dynamo.krm-fn.io/restart: sync`).
-    `graph` and `component` are those that a component or an adapter belongs to. `replicas` is an adapter's `spec.replicas`. `planned` has
-    the components of a graph with their `replicas`, if one of them is a planner, which reads these counts. `status` is the stored status,
-    in `version`.
+    annotation `workloads`. `problem` is the reason why no status can be computed, and `reason` is then the reason of its conditions.
+    `restart` is `spec.restart`, and `restart_by_syncer` is true if the syncer annotates the pod templates (annotation
+    `dynamo.krm-fn.io/restart: sync`). `graph` and `component` are those that a component or an adapter belongs to. `replicas` is an
+    adapter's `spec.replicas`. `planned` has the components of a graph with their `replicas`, if one of them is a planner, which reads these
+    counts. `status` is the stored status, in `version`.
     """
 
     key: ObjectKey

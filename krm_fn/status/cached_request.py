@@ -37,8 +37,8 @@ class RequestStep(NamedTuple):
 class CachedRequest(NamedTuple):
     """A request. `managed` is true if a render wrote the annotation `profile-hash`: no other program writes its status then.
 
-    `profile_hash` is the value of that annotation. `overrides` has the name, namespace, labels and annotations of the graph. `problem` says
-    why its spec is rejected. `status` is the stored status, in `version`.
+    `profile_hash` is the value of that annotation. `overrides` has the name, namespace, labels and annotations of the graph. `problem` is
+    the reason why its spec is rejected. `status` is the stored status, in `version`.
     """
 
     key: ObjectKey
@@ -102,8 +102,8 @@ class CachedRequest(NamedTuple):
 class RequestInputs(NamedTuple):
     """The live objects of a request; None for each that does not exist. `graph` is the graph at `request_deployment.target`.
 
-    `pod` is the problem of a pod of the Job. `rejected` says why the graph is not applied, and `problem` why an attempt to apply it failed,
-    both for people.
+    `pod` is the problem of a pod of the Job. `rejected` is the reason why the graph is not applied, and `problem` the error of an attempt
+    to apply it, both for people.
     """
 
     job: ProfilingJob | None = None

@@ -51,7 +51,7 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
 def of_component(
     component: CachedObject, index: WorkloadIndex, now: str, graph: CachedObject | None, features: SyncFeatures = DEFAULT
 ) -> dict[str, Any]:
-    """Computes the whole `.status` of a component, in its version. `graph` is None if it has none. `now` is an RFC 3339 time.
+    """Computes the whole `.status` of a component, in its version. `graph` is None for a standalone component. `now` is an RFC 3339 time.
 
     The annotation `workloads` is that of the graph, or that of a standalone component. Without an annotation the component keeps its
     status.
@@ -99,7 +99,7 @@ def invalid(owner: CachedObject, type_: str) -> list[StatusCondition]:
 def replica_counts(workloads: Sequence[WorkloadReadiness], index: WorkloadIndex, stored: dict[str, Any]) -> dict[str, Any] | None:
     """Computes the replica counts of a component, in v1beta1; None if none of its workloads exists. `stored` are the stored counts.
 
-    The counts of several workloads are added, and the first gives the kind (operator: one LeaderWorkerSet for each replica).
+    The counts of several workloads are added, and the first determines the kind (operator: one LeaderWorkerSet for each replica).
     """
     existing = [workload for workload in workloads if workload.status and workload.status.counts]
     same_kind = [workload for workload in existing if workload.entry.kind == existing[0].entry.kind]

@@ -52,7 +52,7 @@ class WorkerEndpoint(NamedTuple):
 
 
 class ModelEndpoint(NamedTuple):
-    """An address of a base model in a slice. `worker` is None if the pod cannot be the one behind the address; `problem` then says why."""
+    """An address of a base model in a slice. `worker` is None if the pod does not have the address; `problem` is then the reason."""
 
     address: str
     pod: str

@@ -58,7 +58,7 @@ def of_model(  # noqa: PLR0913, PLR0917 - the inputs of a status
 ) -> dict[str, Any]:
     """Computes the whole `.status` of a model. `now` is an RFC 3339 time. A model that is being deleted keeps its status.
 
-    `loads` is the state of the adapter; None if the syncer does not run: then an endpoint is ready if the stored status says so.
+    `loads` is the state of the adapter; None if the syncer does not run: then the stored status shows which endpoints are ready.
     """
     if model.deleted:
         return model.status

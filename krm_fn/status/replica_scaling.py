@@ -1,7 +1,7 @@
 """Computes the status of scaling adapters, and the replicas that the syncer writes to the subresource `scale` of workloads.
 
 Follows the operator's `internal/controller/dynamographdeploymentscalingadapter_controller.go`. Two differences: `status.replicas` is the
-observed count, and conditions say why a count does not reach the workload. An adapter sets the replicas of one component; without an
+observed count, and conditions show why a count does not reach the workload. An adapter sets the replicas of one component; without an
 adapter, Git sets them. Grove reads a count from its PodCliqueSet only when it creates an object, so the counts in the annotation
 `workloads` are written to its objects (operator: reconcileGroveScaling).
 """
@@ -35,7 +35,7 @@ NOT_IN_OPERATOR_CRD = {"conditions", "observedGeneration"}
 class ScaleRequest(NamedTuple):
     """A replica count to write: the workload `key` of `component` has `before` replicas in its spec and gets `replicas`.
 
-    `adapter` is the scaling adapter that asks for it. It is None if the annotation of the graph asks.
+    `adapter` is the scaling adapter that requests it; None if the annotation of the graph requests it.
     """
 
     key: ObjectKey
@@ -129,7 +129,7 @@ def adapter_status(
 
 
 def with_readiness(desired: dict[str, Any], adapter: CachedObject, readiness: AdapterReadiness, now: str) -> dict[str, Any]:
-    """Returns the status with the conditions of a readiness. A caller that writes knows more than the observed objects show."""
+    """Returns the status with the conditions of a readiness, for callers that have seen more than the cached objects show."""
     state = StatusCondition(READY, readiness.ready, readiness.reason, readiness.message)
     progress = StatusCondition(STALLED if readiness.stalled else RECONCILING, True, readiness.reason, readiness.message)
     new = [state] if readiness.ready else [state, progress]

@@ -34,7 +34,7 @@ def step(request: CachedRequest, inputs: RequestInputs, profiling: RequestStep) 
             return _generated(request, output.graph, [*output.notes, *_target_notes(request, output.graph)])
     if stored:
         unusable = output and profiling.done and not request_profiling.changed(request, inputs)
-        notes = [f"the output cannot be used any more, and the graph of before stays: {problem}"] if unusable else []
+        notes = [f"the output cannot be used any more, and the earlier graph stays: {problem}"] if unusable else []
         return _generated(request, stored, notes)
     if not profiling.done:
         return RequestStep(PENDING)

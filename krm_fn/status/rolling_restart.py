@@ -53,7 +53,7 @@ def progress(graph: CachedObject, index: WorkloadIndex) -> dict[str, Any] | None
 
 
 def restart_id(graph: CachedObject) -> str:
-    """Returns `spec.restart.id`; empty if the graph asks for no restart."""
+    """Returns `spec.restart.id`; empty if the graph requests no restart."""
     return values.text((graph.restart or {}).get("id"))
 
 

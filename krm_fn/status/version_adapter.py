@@ -1,4 +1,4 @@
-"""Converts the fields that a status depends on between v1alpha1 and v1beta1. No other module of the status logic knows v1alpha1.
+"""Converts the fields that a status depends on between v1alpha1 and v1beta1. No other module of the status logic reads or writes v1alpha1.
 
 All others read specs and write statuses in v1beta1, the hub version. `hub_spec` and `hub_request_spec` convert a spec when its resource
 enters the cache; `desired_status` and `request_status` convert a status when it leaves. `krm_fn.convert` converts whole resources; here the

@@ -1,4 +1,4 @@
-"""Requests to one API server. It knows HTTP and the API's error format, and no kind.
+"""Sends requests to one API server. The client handles HTTP and the API's error format, and depends on no kind.
 
 Errors are `ApiError` (the server answered with an error) or `TransportError` (no usable answer). `ClusterError` means credentials that
 cannot be read.
@@ -234,7 +234,7 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
 
 @contextlib.contextmanager
 def _transport(request: str) -> Iterator[None]:
-    """Turns the errors of aiohttp and of the network into ours."""
+    """Converts the errors of aiohttp and of the network to TransportError."""
     try:
         yield
     except TransportError:

@@ -38,8 +38,8 @@ class AppliedGraph(NamedTuple):
     """The result of an attempt.
 
     `graph` is the graph as the server has it, if it is complete or another program's. `rejected` names an object of another program that is
-    in the way, `problem` says why the server rejects an object. After either, the next attempt makes sense after `pause` seconds at the
-    latest.
+    in the way, `problem` is the reason why the server rejects an object. After either, the next attempt makes sense after `pause` seconds
+    at the latest.
     """
 
     graph: Resource | None = None

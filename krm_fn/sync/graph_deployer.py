@@ -46,7 +46,7 @@ class DeployAttempt(NamedTuple):
 
 
 class RenderedGraph(NamedTuple):
-    """A graph with the annotations of a render, and the objects to create with it. `rejected` says why it cannot be applied."""
+    """A graph with the annotations of a render, and the objects to create with it. `rejected` is the reason why it cannot be applied."""
 
     graph: Resource
     objects: tuple[Resource, ...] = ()
@@ -63,13 +63,13 @@ class _RenderInputs(NamedTuple):
 
 
 class ProfilerOutputs:
-    """Reads the outputs of requests, each once, in a thread: a large output takes a moment and must not delay the statuses of others."""
+    """Reads the outputs of requests, each once, in a thread: a large output must not delay the statuses of other resources."""
 
     def __init__(self) -> None:
         self._cached: dict[ObjectKey, tuple[Version, ProfilerOutput]] = {}
 
     async def get(self, entry: StoredObject[OutputConfigMap] | None, *, mocker: bool) -> ProfilerOutput | None:
-        """Returns the output in a ConfigMap; None if the ConfigMap does not exist. The same version gives the same object."""
+        """Returns the output in a ConfigMap; None if the ConfigMap does not exist. The same version returns the same object."""
         if entry is None:
             return None
         key, version = entry.value.key, (entry.uid, entry.resource_version, mocker)
@@ -86,7 +86,7 @@ class GraphDeployer:
     """Renders and applies graphs.
 
     `namespace_problem(request_namespace, namespace, field)` explains why the graph of a request may not go into a namespace, which `field`
-    names; empty if it may. `served()` is the version in which the server serves graphs.
+    names; empty if the namespace is allowed. `served()` is the version in which the server serves graphs.
     """
 
     def __init__(

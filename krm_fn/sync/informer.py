@@ -105,7 +105,7 @@ class Store(Generic[V]):
     def distrust(self) -> None:
         """Makes the next version of each object replace the stored one, even if its number is lower or the same.
 
-        For a server whose versions went back, because somebody restored etcd from a backup, or which serves another API version.
+        For a server whose versions went back, because an administrator restored etcd from a backup, or which serves another API version.
         """
         self._distrusted = set(self._entries)
 

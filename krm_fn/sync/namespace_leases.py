@@ -92,7 +92,7 @@ class NamespaceLeases(Listener):
         self._refusals = self._refusals + 1 if reason == "forbidden" else 0
         if self._refusals >= _REFUSAL_LIMIT and not self.forbidden.is_set():
             self.forbidden.set()
-            _LOG.warning("the Leases %s cannot be read: namespaces that somebody else holds are served, too", NAME)
+            _LOG.warning("the Leases %s cannot be read: namespaces with another holder are served, too", NAME)
 
     def relisted(self, kind: str) -> None:
         """Records a complete list."""

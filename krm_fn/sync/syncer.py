@@ -172,7 +172,7 @@ class Syncer:
         return self._options.shard.owns(namespace) and not self._namespace_leases.excluded(namespace)
 
     def _namespace_problem(self, request_namespace: str, namespace: str, field: str) -> str:
-        """Explains why the graph of a request may not go into `namespace`, and what to do; empty if it may.
+        """Explains why the graph of a request may not go into `namespace`, and what to do; empty if the namespace is allowed.
 
         `field` of the request names the namespace. An author of requests may have no rights in that namespace, and another shard may serve
         it.

@@ -84,7 +84,7 @@ def follower(kind, name, wanted=1, revision="a", group="", **status):
 
 
 GROUP = "demo-0-decode"
-IGNORED = "desired=1, in the graph=3, Grove does not change a PodClique that exists, delete it to have it made anew"
+IGNORED = "desired=1, in the graph=3, Grove does not change a PodClique that exists, delete it, and Grove creates it again"
 MEMBERS = [follower("PodClique", f"{GROUP}-{index}-decode-{role}", group=GROUP) for index in (0, 1) for role in ("ldr", "wkr")]
 TOGETHER = [
     ("all follow", clique_set(), follower("PodClique", "demo-0-front"), [], ""),

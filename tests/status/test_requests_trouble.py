@@ -120,7 +120,7 @@ def test_a_graph_of_before_survives_a_lost_or_changed_output(seen):
     assert (found["state"], found["generatedDeployment"]) == ("Ready", asked.GRAPH)
     assert asked.told(found)["SpecGenerated"] == ("True", "SpecGenerated")
     if seen.output and seen.output.profile_hash == HASH:
-        assert "; the output cannot be used any more, and the graph of before stays: " in asked.message(found, "SpecGenerated")
+        assert "; the output cannot be used any more, and the earlier graph stays: " in asked.message(found, "SpecGenerated")
 
 
 def test_a_suspended_job_without_an_output_says_how_to_go_on():

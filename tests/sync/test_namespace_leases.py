@@ -141,7 +141,7 @@ async def test_without_the_right_to_read_markers_every_namespace_is_served(fragi
         assert not found.forbidden.is_set(), "a server that just started refuses everything for a moment"
         await found.forbidden.wait()
         assert not found.excluded("marker-forbidden")
-        assert "namespaces that somebody else holds are served, too" in caplog.text
+        assert "namespaces with another holder are served, too" in caplog.text
 
 
 @contextlib.asynccontextmanager

@@ -211,7 +211,7 @@ def _outdated_counts(clique_set: ReplicaStatus, cliques: Sequence[ReplicaStatus]
         template = _template_of(clique, clique_set)
         if template is not None and template.replicas not in (None, clique.desired):
             counts = f"desired={clique.desired}, in the graph={template.replicas}"
-            fix = "Grove does not change a PodClique that exists, delete it to have it made anew"
+            fix = "Grove does not change a PodClique that exists, delete it, and Grove creates it again"
             return f"podclique/{clique.key.name}: {counts}, {fix}"
     return ""
 

@@ -61,8 +61,8 @@ class ControllerContext(NamedTuple):
 
     `update_cache(kind, resource, by)` stores the object in the answer to a write, and enqueues it for all controllers but `by`. `config` is
     the configuration of graphs that are rendered here. `namespace_problem(request_namespace, namespace, field)` explains why the graph of a
-    request may not go into a namespace, which `field` of the request names; empty if it may. `served(kind)` is the version of a kind on the
-    server.
+    request may not go into a namespace, which `field` of the request names; empty if the namespace is allowed. `served(kind)` is the
+    version of a kind on the server.
     """
 
     cache: InformerCache

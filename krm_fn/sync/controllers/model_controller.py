@@ -85,7 +85,7 @@ class ModelController(Controller):
         return (result.pause if result else None) or pause or (None if loads.settled else GRACE)
 
     async def _add_finalizer(self, entry: StoredObject[CachedModel]) -> float | None:
-        """Adds the finalizer to an adapter. Returns the pause if the server rejects it; the adapter is loaded all the same."""
+        """Adds the finalizer to an adapter. Returns the pause if the server rejects it; the adapter is loaded nevertheless."""
         model = entry.value
         if FINALIZER in model.finalizers or not model_status.is_loadable(model, self.context.cache.base_models):
             return None

@@ -114,7 +114,7 @@ class AdapterController(Controller):
 
 
 class GroveReplicaController(Controller):
-    """Scales PodCliques and PodCliqueScalingGroups to the counts in the annotation `workloads`. They follow the graph in no other way."""
+    """Scales PodCliques and PodCliqueScalingGroups to the counts in the annotation `workloads`. Grove itself does not."""
 
     kind = GRAPHS
 

@@ -214,7 +214,7 @@ def test_the_graph_of_before_stays_if_the_output_changes_or_goes(place):
     asked.profiled(generated())
     before = asked.state("Ready")["generatedDeployment"]
     asked.output("kind: none", annotations={labels.PROFILE_HASH: asked.profile_hash, labels.OUTPUT_HASH: "0" * 64})
-    asked.told("SpecGenerated", "the graph of before stays", "was changed after the profiler wrote it")
+    asked.told("SpecGenerated", "the earlier graph stays", "was changed after the profiler wrote it")
     place.kubectl("delete", "configmap,job", "--all")
     server.eventually(lambda: "stays" not in conditions(asked.status())["SpecGenerated"]["message"])
     status = asked.state("Ready")
