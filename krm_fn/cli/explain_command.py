@@ -1,4 +1,4 @@
-"""`krm-fn explain`: the page of a finding's code, or where each field of the generated objects comes from."""
+"""`krm-fn explain`: prints the page of a finding's code, or the origins of each field of the generated objects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Topic(click.Path):
 
 @click.command()
 @functools.partial(command_options.inputs, kind=_Topic(), name="CODE|PATH...")
-@click.option("--object", "named", metavar="KIND/NAME", help="Explain only this object.")
+@click.option("--object", "object_name", metavar="KIND/NAME", help="Explain only this object.")
 @click.option("--field", metavar="PATH", help="Explain only this field and the fields below it, for example spec.replicas.")
 @click.option("--from", "line", metavar="FILE:LINE", help="Show only the fields that this line of a graph or a configuration affects.")
 @click.option("--unused", is_flag=True, help="Report fields of graphs that affect no object, as warnings.")
@@ -63,7 +63,7 @@ class _Topic(click.Path):
 )
 @click.pass_context
 def explain(  # noqa: PLR0913 - one for each option
-    ctx: click.Context, *, given: Inputs, named: str | None, field: str | None, line: str | None, unused: bool, style: str
+    ctx: click.Context, *, given: Inputs, object_name: str | None, field: str | None, line: str | None, unused: bool, style: str
 ) -> None:
     """Explain the code of a finding, or the fields of generated objects.
 
@@ -83,11 +83,11 @@ def explain(  # noqa: PLR0913 - one for each option
       krm-fn explain --from graph.yaml:12 graph.yaml
       krm-fn explain --unused graphs/
     """  # noqa: D301 - click reads the backspace
-    if asked := [item for item in given.paths if _CODE.fullmatch(item)]:
-        _check_codes(given, wants_fields=bool(named or field or line or unused))
-        command_output.write("".join(codes.markdown(command_options.code(item)) for item in asked))
+    if code_arguments := [item for item in given.paths if _CODE.fullmatch(item)]:
+        _check_codes(given, wants_fields=bool(object_name or field or line or unused))
+        command_output.write("".join(codes.markdown(command_options.code(item)) for item in code_arguments))
         return
-    if unused and (named or field or line or style == "yaml"):
+    if unused and (object_name or field or line or style == "yaml"):
         raise click.UsageError("--unused reports findings: use it without --object, --field, --from and --format yaml")
     loaded = given.load()
     loaded = loaded._replace(resources=[item for item in loaded.resources if not ownership.is_marked(item.value)])  # of an earlier render
@@ -99,9 +99,9 @@ def explain(  # noqa: PLR0913 - one for each option
     if unused:
         command_output.write(_findings(_reaching_nothing(explanation, loaded), loaded, style))
         return
-    _check_selection(explanation.objects, named, field)
-    parts = [explain_output.Section("", explanation.objects)] if line is None else _of_line(line, explanation, loaded)
-    shown = [item._replace(objects=_selected(item.objects, named, field)) for item in parts]
+    _check_selection(explanation.objects, object_name, field)
+    sections = [explain_output.Section("", explanation.objects)] if line is None else _of_line(line, explanation, loaded)
+    shown = [item._replace(objects=_selected(item.objects, object_name, field)) for item in sections]
     command_output.write(explain_output.write(style, shown, loaded))
 
 
@@ -124,23 +124,30 @@ def _reaching_nothing(explanation: Explanation, loaded: Sources) -> list[Result]
     return [results.warning(_UNUSED, message, loaded.resources[index].address, path) for index, path in unused]
 
 
-def _check_selection(objects: list[Explained], named: str | None, field: str | None) -> None:
+def _check_selection(objects: list[Explained], object_name: str | None, field: str | None) -> None:
     """Raises click.BadParameter, with the nearest name, if no object has the name, or none of the objects of that name has the field."""
-    if named is not None and not _selected(objects, named, None):
+    if object_name is not None and not _selected(objects, object_name, None):
         names = {f"{explained.key.kind}/{explained.key.name}": None for explained in objects}
-        raise click.BadParameter(f"no generated object is {named!r}{_nearest(named, names)}", param_hint="--object")
-    if field is not None and not _selected(objects, named, field):
-        known = {name: None for explained in _selected(objects, named, None) for one in explained.fields for name in _above(one.path)}
+        raise click.BadParameter(f"no generated object is {object_name!r}{_nearest(object_name, names)}", param_hint="--object")
+    if field is not None and not _selected(objects, object_name, field):
+        known = {
+            name: None for explained in _selected(objects, object_name, None) for entry in explained.fields for name in _above(entry.path)
+        }
         raise click.BadParameter(f"no object has the field {field!r}{_nearest(field, known)}", param_hint="--field")
 
 
-def _selected(objects: list[Explained], named: str | None, field: str | None) -> list[Explained]:
+def _selected(objects: list[Explained], object_name: str | None, field: str | None) -> list[Explained]:
     """The objects of that kind and name, with that field and those below it only."""
-    matches = [explained for explained in objects if named is None or f"{explained.key.kind}/{explained.key.name}".lower() == named.lower()]
+    matches = [
+        explained
+        for explained in objects
+        if object_name is None or f"{explained.key.kind}/{explained.key.name}".lower() == object_name.lower()
+    ]
     if field is None:
         return matches
     narrowed = [
-        explained._replace(fields=[one for one in explained.fields if _is_below(results.field(one.path), field)]) for explained in matches
+        explained._replace(fields=[entry for entry in explained.fields if _is_below(results.field(entry.path), field)])
+        for explained in matches
     ]
     return [explained for explained in narrowed if explained.fields]
 
@@ -161,8 +168,8 @@ def _nearest(name: str, known: dict[str, None]) -> str:
 
 def _of_line(line: str, explanation: Explanation, loaded: Sources) -> list[explain_output.Section]:
     """Fields that a line reaches, and other fields that it decides. Raises click.BadParameter for a line without a field."""
-    file, _, written = line.rpartition(":")
-    number, lines, settings = int(written) if written.isdecimal() else 0, *explain_output.fields_by_line(loaded, file)
+    file, _, line_text = line.rpartition(":")
+    number, lines, settings = int(line_text) if line_text.isdecimal() else 0, *explain_output.fields_by_line(loaded, file)
     known = lines.keys() | settings.keys()
     if number not in known:
         near = (
@@ -171,7 +178,7 @@ def _of_line(line: str, explanation: Explanation, loaded: Sources) -> list[expla
             else "write FILE:LINE"
         )
         raise click.BadParameter(
-            f"{line!r} is no line with a field of a Dynamo resource or of the configuration; {near}", param_hint="--from"
+            f"{line!r} is not a line with a field of a Dynamo resource or of the configuration; {near}", param_hint="--from"
         )
     sourced: list[Explained] = []
     affected: list[Explained] = []
@@ -181,9 +188,10 @@ def _of_line(line: str, explanation: Explanation, loaded: Sources) -> list[expla
     for path in settings.get(number, ()):
         sourced += affected_fields.from_setting(explanation, path)
         affected += affected_fields.affected_by_setting(explanation, loaded.values, loaded.config, path)
-    shown = {(explained.key, one.path) for explained in sourced for one in explained.fields}
+    shown = {(explained.key, entry.path) for explained in sourced for entry in explained.fields}
     more = [
-        explained._replace(fields=[one for one in explained.fields if (explained.key, one.path) not in shown]) for explained in affected
+        explained._replace(fields=[entry for entry in explained.fields if (explained.key, entry.path) not in shown])
+        for explained in affected
     ]
     return [
         explain_output.Section("reaches", sourced),

@@ -12,7 +12,7 @@ from krm_fn.cli import command_output
 from krm_fn.config import Config
 from krm_fn.files import reading
 from krm_fn.kube import identity, labels
-from krm_fn.provenance.docstring_rules import Rule
+from krm_fn.provenance.docstring_rules import DocstringRule
 from krm_fn.review import explain
 from krm_fn.yamlio import emitter, positions
 
@@ -36,23 +36,26 @@ class Section(NamedTuple):
     objects: list[Explained]
 
 
-def write(style: str, parts: Sequence[Section], loaded: Sources) -> str:
-    """The parts in one of the formats."""
-    locations = OriginLocations(loaded, [field for part in parts for explained in part.objects for field in explained.fields])
+def write(style: str, sections: Sequence[Section], loaded: Sources) -> str:
+    """Writes the sections in one of the formats."""
+    locations = OriginLocations(loaded, [field for section in sections for explained in section.objects for field in explained.fields])
     if style == "json":
         return command_output.value(
-            {"formatVersion": FORMAT_VERSION, "objects": [explained for part in parts for explained in _json(part, locations)]}, "json"
+            {"formatVersion": FORMAT_VERSION, "objects": [explained for section in sections for explained in _json(section, locations)]},
+            "json",
         )
     if style == "yaml":
-        return "---\n".join(_yaml(explained, locations) for part in parts for explained in part.objects)
-    return "\n".join(_text(part, locations, colour=command_output.colours()) for part in parts if part.objects or part.heading)
+        return "---\n".join(_yaml(explained, locations) for section in sections for explained in section.objects)
+    return "\n".join(
+        _text(section, locations, colour=command_output.colours()) for section in sections if section.objects or section.heading
+    )
 
 
-def _text(part: Section, locations: OriginLocations, *, colour: bool) -> str:
-    if part.heading and not part.objects:
-        return f"{part.heading}: nothing\n"
-    lines, shown_rules = [f"{part.heading}:"] if part.heading else [], set[str]()
-    for explained in part.objects:
+def _text(section: Section, locations: OriginLocations, *, colour: bool) -> str:
+    if section.heading and not section.objects:
+        return f"{section.heading}: nothing\n"
+    lines, shown_rules = [f"{section.heading}:"] if section.heading else [], set[str]()
+    for explained in section.objects:
         head = report.visible(
             f"{explained.key.kind}/{explained.key.name}" + (f" in {explained.key.namespace}" if explained.key.namespace else "")
         )
@@ -96,19 +99,19 @@ def _described(origin: LeafOrigin, locations: OriginLocations, shown_rules: set[
         return "user", f"{where}{field}"
     if origin.kind == "config":
         return "config", f"{where}{field}{' (default)' if is_default(origin, location) else ''}"
-    rule = origin.rule or Rule("", "")
+    rule = origin.rule or DocstringRule("", "")
     if rule.name in shown_rules:
         return "rule", rule.name
     shown_rules.add(rule.name)
     return "rule", f"{rule.name}: {rule.says}" + (f" ({rule.follows})" if rule.follows else "")
 
 
-def _json(part: Section, locations: OriginLocations) -> Iterator[dict[str, Any]]:
-    for explained in part.objects:
+def _json(section: Section, locations: OriginLocations) -> Iterator[dict[str, Any]]:
+    for explained in section.objects:
         address = results.ref(explained.resource)
         fields = [_json_field(field, locations) for field in explained.fields]
         yield {
-            **({"line": part.heading} if part.heading else {}),
+            **({"line": section.heading} if section.heading else {}),
             "apiVersion": address.api_version,
             "kind": address.kind,
             "namespace": address.namespace,
@@ -137,7 +140,7 @@ def _json_origin(origin: LeafOrigin, locations: OriginLocations) -> dict[str, An
         return {"kind": "user", **location, "field": results.field(origin.path)}
     if origin.kind == "config":
         return {"kind": "config", "key": results.field(origin.path), **location, "default": is_default(origin, location)}
-    rule = origin.rule or Rule("", "")
+    rule = origin.rule or DocstringRule("", "")
     return {"kind": "rule", "name": rule.name, "says": rule.says, **({"follows": rule.follows} if rule.follows else {})}
 
 
@@ -163,10 +166,12 @@ def fields_by_line(loaded: Sources, file: str) -> tuple[dict[int, dict[int, list
     """
     wanted = normpath(reading.STDIN_NAME if file == reading.STDIN else file)
     read = {index: source for index, source in enumerate(loaded.resources) if source.file and normpath(source.file) == wanted}
-    asked = [(index, path) for index, source in read.items() if identity.is_dynamo(source.value) for path in _paths(source.value, ())]
-    where = reading.field_locations((read[index], path) for index, path in asked)
+    fields_of_users = [
+        (index, path) for index, source in read.items() if identity.is_dynamo(source.value) for path in _paths(source.value, ())
+    ]
+    where = reading.field_locations((read[index], path) for index, path in fields_of_users)
     fields: dict[int, dict[int, list[Path]]] = {}
-    for (index, path), location in zip(asked, where, strict=True):
+    for (index, path), location in zip(fields_of_users, where, strict=True):
         fields.setdefault(location["line"], {}).setdefault(index, []).append(path)
     keys: dict[int, list[Path]] = {}
     for path in explain.settings_of(loaded.config):
@@ -189,13 +194,11 @@ class OriginLocations:
 
     def __init__(self, loaded: Sources, fields: Iterable[ExplainedField]) -> None:
         origins = [
-            origin
-            for field in fields
-            for origin in (*field.origins, *(one for overridden in field.overridden for one in overridden.origins))
+            origin for field in fields for origin in (*field.origins, *(origin for old in field.overridden for origin in old.origins))
         ]
-        asked = list({(origin.resource, origin.path): None for origin in origins if origin.kind == "user"})
-        locations = reading.field_locations((loaded.resources[index], path) for index, path in asked)
-        self._known = dict(zip(asked, locations, strict=True))
+        fields_of_users = list({(origin.resource, origin.path): None for origin in origins if origin.kind == "user"})
+        locations = reading.field_locations((loaded.resources[index], path) for index, path in fields_of_users)
+        self._known = dict(zip(fields_of_users, locations, strict=True))
         self._settings = {path: _written(loaded, path) for path in {origin.path for origin in origins if origin.kind == "config"}}
 
     def of(self, origin: LeafOrigin) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _PACKAGE = __name__.partition(".")[0]
 _LAST_LINES = re.compile(r"(?:Follows the operator's `(?P<follows>[^`]+)`\.\s+)?Rule: (?P<name>\S+)\Z")
 
 
-class Rule(NamedTuple):
+class DocstringRule(NamedTuple):
     """A rule of krm-fn: its stable name, one sentence, and what it follows in the Dynamo operator, or an empty text."""
 
     name: str
@@ -33,7 +33,7 @@ class Rule(NamedTuple):
     follows: str = ""
 
 
-def rule(module: str, name: str) -> Rule:
+def rule(module: str, name: str) -> DocstringRule:
     """Returns the rule of a function or constant, as a `RuleMark` names it.
 
     Without a `Rule:` line, the rule has the name `module:name`.
@@ -47,15 +47,15 @@ def rule(module: str, name: str) -> Rule:
         if candidate:
             return candidate
     docstrings = _docstrings(module)
-    return Rule(f"{module}:{name}", (docstrings.get(name) or docstrings.get("", "")).partition("\n")[0])
+    return DocstringRule(f"{module}:{name}", (docstrings.get(name) or docstrings.get("", "")).partition("\n")[0])
 
 
-def rules(module: str) -> dict[str, Rule]:
+def rules(module: str) -> dict[str, DocstringRule]:
     """Returns the rules of a module by the names of the functions and constants that have a `Rule:` line."""
     return dict(_named(module))
 
 
-def _of_field(module: str, steps: Sequence[str]) -> Rule | None:
+def _of_field(module: str, steps: Sequence[str]) -> DocstringRule | None:
     """The rule of a field of a constant, from the class of the constant."""
     holder: Any = getattr(import_module(f"{_PACKAGE}.{module}"), steps[0], None)
     kind = type(holder)
@@ -65,12 +65,12 @@ def _of_field(module: str, steps: Sequence[str]) -> Rule | None:
 
 
 @cache
-def _named(module: str) -> dict[str, Rule]:
+def _named(module: str) -> dict[str, DocstringRule]:
     rules = {}
     for name, docstring in _docstrings(module).items():
         last = _LAST_LINES.search(docstring)
         if last:
-            rules[name] = Rule(last["name"], docstring.partition("\n")[0], " ".join((last["follows"] or "").split()))
+            rules[name] = DocstringRule(last["name"], docstring.partition("\n")[0], " ".join((last["follows"] or "").split()))
     return rules
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
-    from krm_fn.provenance.docstring_rules import Rule
+    from krm_fn.provenance.docstring_rules import DocstringRule
     from krm_fn.provenance.marked_values import Mark, Marks
     from krm_fn.provenance.trace import Leaf
     from krm_fn.results import Path, Result
@@ -31,7 +31,7 @@ class LeafOrigin(NamedTuple):
     path: Path = ()
     resource: int = -1
     value: Any = None
-    rule: Rule | None = None
+    rule: DocstringRule | None = None
 
 
 class OverriddenValue(NamedTuple):

@@ -10,7 +10,7 @@ import pytest
 
 import krm_fn
 from krm_fn.provenance import docstring_rules
-from krm_fn.provenance.docstring_rules import Rule
+from krm_fn.provenance.docstring_rules import DocstringRule
 from krm_fn.review import explain
 
 NAMES = (Path(__file__).parent / "rule_names.txt").read_text().split()
@@ -64,7 +64,7 @@ def test_a_rule_follows_files_of_the_operator():
         (
             "kube.names",
             "component",
-            Rule(
+            DocstringRule(
                 "names.component",
                 "The objects of a service have the name of the graph, a dash, and the name of the service in lower case.",
                 "internal/dynamo/graph.go GetDynamoComponentName",
@@ -73,7 +73,7 @@ def test_a_rule_follows_files_of_the_operator():
         (
             "kube.names",
             "production",
-            Rule("kube.names:production", "Names the Service of the production pods in stealing-traffic debug mode."),
+            DocstringRule("kube.names:production", "Names the Service of the production pods in stealing-traffic debug mode."),
         ),
     ],
 )

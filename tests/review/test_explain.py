@@ -211,8 +211,8 @@ def test_the_hash_seed_of_python_changes_nothing(style):
             ("--from", "graph.yaml:999"),
             "or of the configuration; the nearest is graph.yaml:16",
         ),
-        (("--from", "graph.yaml"), "is no line with a field of a Dynamo resource or of the configuration; write FILE:LINE"),
-        (("--from", "other.yaml:2"), "is no line with a field of a Dynamo resource or of the configuration; write FILE:LINE"),
+        (("--from", "graph.yaml"), "is not a line with a field of a Dynamo resource or of the configuration; write FILE:LINE"),
+        (("--from", "other.yaml:2"), "is not a line with a field of a Dynamo resource or of the configuration; write FILE:LINE"),
     ],
 )
 def test_unknown_names_are_wrong_usage_and_name_the_nearest(arguments, words, graph, monkeypatch):

@@ -76,13 +76,13 @@ def uses(resources: Sequence[Resource], config: Config) -> list[ImageUse]:
             built[key] = resource
         elif owners.isdisjoint(ownership.owners(resource)) and not identity.is_dynamo(resource) and not _is_local(resource):
             written.append(resource)
-    image_uses: list[ImageUse] = []
+    all_uses: list[ImageUse] = []
     for key, resource in rendered:
         of_render = list(_of_rendered(resource, inputs))
-        image_uses.extend(_of_built(built[key], of_render) if key in built else of_render)
+        all_uses.extend(_of_built(built[key], of_render) if key in built else of_render)
     for resource in written:
-        image_uses.extend(_of_written(resource))
-    return image_uses
+        all_uses.extend(_of_written(resource))
+    return all_uses
 
 
 def _is_local(resource: Resource) -> bool:

@@ -1,4 +1,4 @@
-"""Makes a live object comparable with a rendered one: without defaults, and without what the file of the object does not decide."""
+"""Makes a live object comparable with a rendered one: removes defaults, and fields that the file of the object does not decide."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEYS = ("name", "mountPath", "containerPort", "port", "key")
 
 
 class _Pair(NamedTuple):
-    """A value of both states. `was` and `now` are their stored forms, and `owned` is what of the live value the file decides."""
+    """A value of both states. `was` and `now` are their stored forms, and `owned` is the part of the live value that the file decides."""
 
     live: Any
     wanted: Any
@@ -45,10 +45,10 @@ class _Pair(NamedTuple):
 
 
 def comparable(live: Resource, wanted: Resource, managers: frozenset[str] = frozenset()) -> Resource:
-    """The live object as its file would be: without what the cluster added.
+    """Returns the live object as its file would be, without the fields that the cluster added.
 
     A field that only the live object has stays if its file decides it, because the next apply then removes it. The managed fields of the
-    object say so, or what `kubectl apply` remembers. Without both, entries of maps and lists stay, and fields of pods that are no
+    object record it, or the annotation of `kubectl apply`. Without both, entries of maps and lists stay, and fields of pods that are no
     defaults. Values that are stored as the same value are written as in `wanted`. `managers` are the field managers that apply renders.
     """
     cleaned = server_fields.native(live)

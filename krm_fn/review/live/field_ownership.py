@@ -25,26 +25,27 @@ _MARK = ("f:metadata", "f:annotations", f"f:{labels.OWNER}")
 
 
 def appliers(resources: Iterable[Resource]) -> frozenset[str]:
-    """The field managers that apply renders: those that applied the mark of krm-fn to one of the objects."""
+    """Returns the field managers that apply renders: those that applied the mark of krm-fn to one of the objects."""
     entries = (entry for resource in resources for entry in objects(resource["metadata"].get("managedFields")))
     return frozenset(f"{entry.get('manager')}" for entry in entries if _applies(entry) and _has_mark(entry.get("fieldsV1")))
 
 
 def of(live: Resource, managers: frozenset[str] = frozenset()) -> Tree:
-    """The fields that the applier owns: one of these managers, the manager that applies the mark of krm-fn, or `kubectl apply`.
+    """Returns the fields that the applier owns: one of these managers, the manager that applies the mark of krm-fn, or `kubectl apply`.
 
     A field that another manager owns too stays in the cluster when it leaves the file, so it is not the applier's.
     """
     entries = objects(live["metadata"].get("managedFields"))
-    ours = [
+    of_renders = [
         manager
         for manager in entries
         if _applies(manager) and (f"{manager.get('manager')}" in managers or _has_mark(manager.get("fieldsV1")))
     ]
-    if ours:
-        others = [manager for manager in entries if manager not in ours and manager.get("subresource") != "status"]
+    if of_renders:
+        others = [manager for manager in entries if manager not in of_renders and manager.get("subresource") != "status"]
         return _without(
-            _union([mapping(manager.get("fieldsV1")) for manager in ours]), _union([mapping(manager.get("fieldsV1")) for manager in others])
+            _union([mapping(manager.get("fieldsV1")) for manager in of_renders]),
+            _union([mapping(manager.get("fieldsV1")) for manager in others]),
         )
     try:
         written = json.loads(labels.annotations(live).get(labels.LAST_APPLIED, ""))
@@ -54,12 +55,12 @@ def of(live: Resource, managers: frozenset[str] = frozenset()) -> Tree:
 
 
 def field(tree: Tree, name: str) -> Tree:
-    """The owned part of a field."""
+    """Returns the owned part of a field."""
     return tree.get(f"f:{name}", False) if isinstance(tree, dict) and tree else tree
 
 
 def entry(tree: Tree, value: Any) -> Tree:
-    """The owned part of an entry of a list."""
+    """Returns the owned part of an entry of a list."""
     if not isinstance(tree, dict) or not tree:
         return tree
     keyed = ((_keys(key), inner) for key, inner in tree.items() if key.startswith("k:"))
@@ -67,7 +68,7 @@ def entry(tree: Tree, value: Any) -> Tree:
 
 
 def part(tree: Tree, value: Any) -> Any:
-    """The owned part of a value; None if nothing is owned. Without a record, the whole value."""
+    """Returns the owned part of a value; None if nothing is owned. Without a record, the whole value is owned."""
     if tree is False:
         return None
     if not tree:
@@ -103,7 +104,7 @@ def _union(trees: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _without(tree: dict[str, Any], others: dict[str, Any]) -> Tree:
-    """The tree without what others own, too; False if nothing is left."""
+    """The tree without the fields that others own too; False if nothing is left."""
     remaining = {}
     for key, inner in tree.items():
         theirs = others.get(key)
@@ -114,7 +115,7 @@ def _without(tree: dict[str, Any], others: dict[str, Any]) -> Tree:
 
 
 def _of_file(value: Any) -> dict[str, Any]:
-    """The tree of what a file writes."""
+    """The tree of the fields of a file."""
     if isinstance(value, dict):
         return {f"f:{name}": _of_file(inner) for name, inner in value.items()}
     named = objects(value)

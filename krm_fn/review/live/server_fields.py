@@ -1,4 +1,4 @@
-"""Removes from an exported object what a cluster added: the fields of the API server, and the bookkeeping of controllers and tools."""
+"""Removes from an exported object the fields that a cluster added: those of the API server, of controllers and of tools."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _STATUSES = (labels.PRESERVED_GRAPH_STATUS, labels.PRESERVED_COMPONENT_STATUS, l
 _BOOKKEEPING = (labels.LAST_APPLIED, labels.LAST_APPLIED_HASH, labels.LAST_APPLIED_GENERATION, "deployment.kubernetes.io/revision")
 _TOOLS = ("argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id", "meta.helm.sh/")
 _TOOL_LABELS = ("kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "argocd.argoproj.io/instance", "helm.sh/chart")
-_TOOLS_AND_US = ("Helm", labels.MANAGER)
+_MANAGERS = ("Helm", labels.MANAGER)
 _WRITTEN_BY_USERS = (labels.IGNORE,)
 _FINALIZERS = ("nvidia.com/finalizer", "foregroundDeletion", "orphan")
 
 
 def written(resource: Resource) -> Resource:
-    """A Dynamo resource as its author wrote it, without what an earlier render wrote on it.
+    """Returns a Dynamo resource as its author wrote it, without the annotations of an earlier render.
 
     Of the metadata, name, namespace, labels, annotations and finalizers stay, except those that a controller or a GitOps tool wrote. The
     annotations of a newer operator about hashes, versions and fields of other API versions stay: they decide about names and pods.
@@ -28,7 +28,7 @@ def written(resource: Resource) -> Resource:
     cleaned = native(resource)
     metadata = cleaned["metadata"]
     fields = {
-        "labels": {key: value for key, value in labels.of(cleaned).items() if key != labels.MANAGED_BY or value not in _TOOLS_AND_US},
+        "labels": {key: value for key, value in labels.of(cleaned).items() if key != labels.MANAGED_BY or value not in _MANAGERS},
         "annotations": {key: value for key, value in labels.annotations(cleaned).items() if not _is_of_a_render(key)},
         "finalizers": [entry for entry in metadata.get("finalizers", ()) if entry not in _FINALIZERS],
     }
@@ -36,7 +36,7 @@ def written(resource: Resource) -> Resource:
 
 
 def native(resource: Resource) -> Resource:
-    """An object without its status, the metadata of the API server, and the marks by which tools and controllers know their objects.
+    """Returns an object without its status, the metadata of the API server, and the marks by which tools and controllers know objects.
 
     The marks of an earlier render stay: a render writes them too. Owners are left out: an owner decides what is deleted, not what runs.
     """
