@@ -81,15 +81,15 @@ def read(written: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
 def _remarks(written: dict[str, Any], address: Ref) -> Iterator[Result]:
     ignored = [results.field(path) for path in IGNORED if _value(written, path)]
     if ignored:
-        text = f"a build has no use for these settings of the operator, and ignores them: {', '.join(ignored)}; no action is needed"
+        text = f"a render ignores these settings of the operator: {', '.join(ignored)}; no action is needed"
         yield results.info("DYN420", text, address)
     absent = {path: said for path, said in _DETECTED.items() if _value(written, path) is None}
     if absent:
         keys = ", ".join(results.field(path) for path in absent)
-        text = f"the operator looks into the cluster, which a build cannot do; it assumes {', '.join(absent.values())}; write {keys}"
+        text = f"the operator detects these settings in the cluster, and a render assumes {', '.join(absent.values())}; write {keys}"
         yield results.info("DYN421", text, address)
     if _value(written, ("checkpoint", "enabled")):
-        text = "checkpoints need the operator while pods run, and a build cannot make them; remove experimental.checkpoint from the graphs"
+        text = "checkpoints need the operator, and krm-fn cannot take them; remove experimental.checkpoint from the graphs"
         yield results.warning("DYN422", text, address, ("checkpoint", "enabled"))
 
 

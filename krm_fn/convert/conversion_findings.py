@@ -37,7 +37,7 @@ def of_render(resource: Resource, version: str, *, is_new: bool) -> list[Result]
 
 def _unreadable(resource: Resource, field: not_convertible.NotConvertible) -> Result:
     fix = f"declare {field.instead}" if field.instead else "remove it"
-    message = f"Dynamo 0.9 has no field for it; {fix}, or set behaviour: v1.5"
+    message = f"Dynamo 0.9 does not have this field; {fix}, or set behaviour: v1.5"
     return results.error("DYN411", message, results.ref(resource), field.path)
 
 
@@ -47,7 +47,7 @@ def _unreadable_preserved(resource: Resource) -> Iterator[Result]:
     if converted is resource or not preserved_fields.spec(resource):
         return
     for field in not_convertible.fields(converted, versions.V1ALPHA1):
-        message = f"it keeps {results.field(field.path)} of v1beta1, and Dynamo 0.9 has no field for it; set behaviour: v1.5"
+        message = f"it keeps {results.field(field.path)} of v1beta1, and Dynamo 0.9 does not have this field; set behaviour: v1.5"
         yield results.error("DYN411", message, results.ref(resource), ("metadata", "annotations", preserved_fields.key(resource)))
 
 
@@ -57,10 +57,10 @@ def of_conversion(resource: Resource, version: str, converted: Resource) -> list
     findings = _of_rewrite(resource, version, converted)
     for path, instead in not_convertible.fields(resource, version):
         fix = f"use --native, or write {instead}" if instead else "remove it if nothing needs it"
-        message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, and an annotation keeps it; {fix}"
+        message = f"{identity.DYNAMO_GROUP}/{version} does not have this field, so an annotation preserves it; {fix}"
         findings.append(results.warning("DYN410", message, address, path))
     if preserved_fields.size(converted) > preserved_fields.LIMIT:
-        message = "an annotation would keep more fields of the resource than an API server accepts; use --native, or remove such fields"
+        message = "the annotation of the preserved fields would be larger than an API server accepts; use --native, or remove such fields"
         findings.append(results.error("DYN414", message, address, ("spec",)))
     return findings
 
@@ -69,7 +69,8 @@ def of_native_conversion(
     resource: Resource, version: str, converted: Resource, missing: list[not_convertible.NotConvertible]
 ) -> list[Result]:
     """The findings about a resource that is rewritten in `version` without preserved fields. `missing` are fields without another form."""
-    message = f"{identity.DYNAMO_GROUP}/{version} has no field for it, so the converted resource lacks it; keep it without --native"
+    problem = f"{identity.DYNAMO_GROUP}/{version} does not have this field, so the converted resource lacks it"
+    message = f"{problem}; convert without --native to preserve it"
     address = results.ref(resource)
     about = (results.warning("DYN412", message, address, field.path) for field in missing)
     return [*_of_rewrite(resource, version, converted), *about]
@@ -141,7 +142,7 @@ def _changed_probe(name: str, service: Any, main: Any) -> Iterator[_Difference]:
         what = (
             f"the probe has two handlers, {' and '.join(both)}, and" if len(both) > 1 else "the probe is merged with that of the service;"
         )
-        yield path, f"{what} 0.9 takes the probe of the service", f"write {name} in one of the two places"
+        yield path, f"{what} 0.9 uses the probe of the service", f"write {name} in one of the two places"
     elif not any(main.get(handler) is not None for handler in merge.HANDLERS) or any(main.get(figure) is None for figure in _FIGURES[1:]):
         fix = "write every field of the probe that pods shall have"
         yield path, "the probe replaces the default one, and 0.9 fills its missing fields from the default", fix
@@ -153,5 +154,5 @@ def _changed_envs(service: dict[str, Any], main: dict[str, Any], graph_envs: lis
         other = over.get(name_of(variable))
         if other is not None and other != variable:
             path: Path = ("extraPodSpec", "mainContainer", "env", index)
-            change = f"this value of {name_of(variable)} wins, and 0.9 takes that of the service or graph"
+            change = f"this value of {name_of(variable)} wins, and 0.9 uses that of the service or graph"
             yield path, change, "write the variable in one place"

@@ -64,6 +64,7 @@ _TO_COMPONENT: Mapping[Path, Path] = {
     ("readinessProbe",): (MAIN, "readinessProbe"),
     ("resources",): (MAIN, "resources"),
     ("resources", "limits", "gpu"): (MAIN, "resources", "limits", "nvidia.com/gpu"),
+    ("resources", "requests", "gpu"): (MAIN, "resources", "requests", "nvidia.com/gpu"),
     ("sharedMemory", "size"): ("sharedMemorySize",),
     ("subComponentType",): ("type",),
 }

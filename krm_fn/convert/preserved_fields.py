@@ -163,9 +163,9 @@ def _parsed(resource: Resource, keys: dict[str, str]) -> dict[str, Any]:
     try:
         content = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as problem:
-        raise _UnreadableError("the text is no JSON") from problem
+        raise _UnreadableError("the text is not JSON") from problem
     if not isinstance(content, dict):
-        raise _UnreadableError("the text is no JSON object")
+        raise _UnreadableError("the text is not a JSON object")
     if _is_deep(content):
         raise _UnreadableError(f"the JSON is nested more than {_DEPTH} levels deep")
     if keys is _STATUSES or "spec" not in content:

@@ -69,5 +69,7 @@ def _check_items(items: list[Any]) -> Iterator[Result]:
         )
         yield results.error("DYN001", message)
     elif any(isinstance(item, dict) and results.ref(item).kind == envelope.KIND for item in items):
-        message = f"a plugin does not take a {envelope.KIND}; start krm-fn without arguments, and write the settings as its functionConfig"
+        message = (
+            f"a plugin does not accept a {envelope.KIND}; start krm-fn without arguments, and write the settings as its functionConfig"
+        )
         yield results.error("DYN012", message)

@@ -72,7 +72,7 @@ def check_source(resource: Resource, config: Config) -> Iterator[Result]:
         return
     now, then = (release_name(version, config) for version in (resource, source(resource, config)))
     if now != then:
-        message = f"this render follows {now}, but a render of the kept resource, which is {config.source_version}, would follow {then}"
+        message = f"this render follows {now}, but a render of the returned resource, which is {config.source_version}, would follow {then}"
         fix = f"set behaviour: {now} in the configuration"
         yield results.warning("DYN428", f"{message}; {fix}", results.ref(resource), ("apiVersion",))
 

@@ -34,7 +34,7 @@ def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
     """Findings about the fields of one component that its plan does not contain."""
     yield from _of_all_releases(plan, written)
     if written.get("labels") and not plan.identity.standalone and not plan.identity.service_labels:
-        message = "labels of a service reach no pod in deployment mode; write them under extraPodMetadata.labels"
+        message = "labels of a service are not set on its pods in deployment mode; write them under extraPodMetadata.labels"
         yield results.warning("DYN114", message, plan.ref, plan.at("labels"))
     yield from _gpu_requests(plan, written)
 
@@ -58,8 +58,9 @@ def _gpu_requests(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resu
     requests, limits = sides.get("requests") or {}, sides.get("limits") or {}
     for field in ("gpu", "gpuType"):
         if requests.get(field) and requests[field] != limits.get(field):
-            message = f"requests.{field} reaches no pod, because Kubernetes takes the request from the limit; write it under limits"
-            yield results.warning("DYN115", message, plan.ref, plan.at("resources", "requests", field))
+            path = plan.at("resources", "requests", field)
+            message = f"pods do not get requests.{path[-1]}, because Kubernetes derives the request from the limit; write it under limits"
+            yield results.warning("DYN115", message, plan.ref, path)
 
 
 def of_graph(spec: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
@@ -85,7 +86,7 @@ def _says(value: Any) -> bool:
 
 
 def _unknown(paths: SourcePaths, *steps: str) -> Result:
-    return results.error("DYN411", "Dynamo 0.9 has no field for it; remove it, or set behaviour: v1.5", paths.ref, paths.at(*steps))
+    return results.error("DYN411", "Dynamo 0.9 does not have this field; remove it, or set behaviour: v1.5", paths.ref, paths.at(*steps))
 
 
 def of_conversion(plan: GraphPlan, resource: Resource) -> Iterator[Result]:

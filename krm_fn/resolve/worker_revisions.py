@@ -104,7 +104,7 @@ def _given(graph: Graph, context: GraphContext, key: str) -> str:
     text = graph.annotations.get(key) or ""
     if not text or re.fullmatch(_SUFFIX, text):
         return text
-    message = f"{text[:_SHOWN]!r} cannot end the name of an object; write the hash that the names of the workers end with, or remove it"
+    message = f"{text[:_SHOWN]!r} is not valid at the end of a name; write the hash that the names of the workers end with, or remove it"
     context.findings.append(results.error("DYN418", message, context.ref, _at(key)))
     return ""
 
@@ -130,8 +130,8 @@ def _say_changed(given: str, computed: str, context: GraphContext) -> None:
 
 def _say_unknown(given: str, computed: str, context: GraphContext) -> None:
     message = (
-        f"the worker hash {given} is of an older formula, so a later change of the workers cannot be seen; if they have not changed since "
-        f"the operator named them, add {labels.WORKER_HASH_V2}: {computed!r}"
+        f"the worker hash {given} comes from an older formula, so krm-fn cannot detect a change of the workers; "
+        f"if they have not changed since the operator named them, add {labels.WORKER_HASH_V2}: {computed!r}"
     )
     context.findings.append(results.info("DYN419", message, context.ref, _at(labels.WORKER_HASH_V1)))
 

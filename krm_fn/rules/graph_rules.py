@@ -119,7 +119,7 @@ def _check_restart(plan: GraphPlan, restart: Restart) -> Iterator[Result]:
         fix = "set restart: sync in the configuration, and the syncer restarts them in order"
         if plan.orchestrator == "grove":
             fix = "write type: Parallel, or remove the strategy"
-        message = "all services restart at once, because a build cannot wait between services"
+        message = "all services restart at once, because a render cannot wait between services"
         yield results.warning("DYN111", f"{message}; {fix}", plan.ref, plan.at("restart", "strategy"))
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _UNLIMITED = "DYN210"
 """The operator creates Jobs with such requests. Only a cluster that adds limits accepts them."""
+_CLAIM = "DYN213"
+_NO_CLAIMS = "the pod of a profiling Job has no resource claims; remove the entry, and request GPUs under limits"
 _CACHE = ("config", "deployment", "modelCache")
 """The path of the model cache below `profilingConfig`."""
 
@@ -113,7 +115,8 @@ def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
     pod: PodSpec = job["spec"]["template"]["spec"]
     for rejection in pod_rules.validate(pod, lambda: results.field(plan.at("profilingConfig"))):
         finding = results.warning if rejection.code == _UNLIMITED else results.error
-        yield finding(rejection.code, rejection.message, plan.ref, _written(plan, pod, rejection.path))
+        message = _NO_CLAIMS if rejection.code == _CLAIM else rejection.message
+        yield finding(rejection.code, message, plan.ref, _written(plan, pod, rejection.path))
 
 
 def _written(plan: RequestPlan, pod: PodSpec, path: Path) -> Path:

@@ -75,7 +75,7 @@ def adapter_name_problem(name: str) -> str:
 def adapter_source_problem(uri: str) -> str:
     """Returns why no LoRA adapter is loaded from this URI, with the fix; empty if it may be. Another rule checks the scheme."""
     if ".." in uri.lower().replace("%2e", ".").replace("\\", "/").split("/"):
-        return f"{uri!r} has a step '..', which leads out of its folder; write the path without it"
+        return f"{uri!r} contains the segment '..', which leads out of its folder; write the path without it"
     return _control_character(uri)
 
 

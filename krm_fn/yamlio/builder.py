@@ -242,7 +242,7 @@ class Builder:
     def _merge(self, mapping: dict[str, Any], value: Any, event: Any) -> None:
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
-            message = "the merge key << takes a mapping or a list of mappings; put << in quotes if it is an ordinary key"
+            message = "the merge key << needs a mapping or a list of mappings; put << in quotes if it is an ordinary key"
             self.report("DYN004", message, event)
             return
         new = {key: item for source in reversed(sources) for key, item in source.items() if key not in mapping}

@@ -98,7 +98,7 @@ def _scalar(value: Any, pad: str) -> str:
         return _float(value)
     if value in ({}, []):
         return "{}" if value == {} else "[]"
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 @lru_cache(maxsize=8192)
@@ -136,5 +136,5 @@ def _float(value: float) -> str:
     """Writes a float with a dot, as YAML 1.1 requires."""
     written = repr(value)
     if written in ("inf", "-inf", "nan"):
-        raise ValueError(f"{written} is no JSON value")
+        raise ValueError(f"{written} is not a JSON value")
     return written if "." in written else written.replace("e", ".0e")

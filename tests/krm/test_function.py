@@ -267,7 +267,7 @@ def test_a_mistake_in_what_we_write_is_said(monkeypatch):
     assert code == 1
     assert output.startswith(HEAD + USER + "results:\n")
     assert "DYN019 krm-fn" in said
-    assert "TypeError: set is no JSON value" in said
+    assert "TypeError: set is not a JSON value" in said
 
 
 def test_a_mistake_of_ours_hides_no_finding(monkeypatch):

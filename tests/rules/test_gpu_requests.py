@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support import given
+from krm_fn import results
+from tests.support import beta, given
 
 CASES = [
     ("a request without a limit is lost", {"requests": {"gpu": "2"}}, True),
@@ -18,3 +19,12 @@ CASES = [
 def test_a_gpu_request_is_reported_only_if_it_is_lost(resources, lost):
     found = given.findings(given.expanded(given.graph({"Worker": given.service("worker", resources=resources)})).results)
     assert ("DYN115" in {code for code, _ in found}) is lost
+
+
+def test_the_finding_names_the_field_of_the_resource_as_written():
+    """Dynamo 0.9 reads a v1beta1 component as a service, whose GPUs have another name."""
+    resources = {"requests": {"nvidia.com/gpu": "2"}}
+    graph = beta.graph(beta.component("Worker", main={"resources": resources}))
+    (result,) = (result for result in given.expanded(graph, behaviour="v0.9").results if result.code == "DYN115")
+    assert results.field(result.path).endswith(".containers[0].resources.requests['nvidia.com/gpu']")
+    assert result.message.startswith("pods do not get requests.nvidia.com/gpu,")

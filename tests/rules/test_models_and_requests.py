@@ -85,3 +85,9 @@ def said(resource, **settings):
     """The findings about a resource, without the one that no graph serves the base model."""
     found = given.expanded(resource, **settings).results
     return sorted((each.severity, each.code, results.field(each.path)) for each in found if each.code != "DYN175")
+
+
+def test_a_claim_of_a_profiling_job_cannot_be_added_because_its_pod_has_none():
+    profiling = {**PROFILING, "resources": {"claims": [{"name": "gpus"}]}}
+    (result,) = (result for result in given.expanded(request(profilingConfig=profiling)).results if result.code == "DYN213")
+    assert result.message == "the pod of a profiling Job has no resource claims; remove the entry, and request GPUs under limits"

@@ -42,7 +42,7 @@ INVALID = [
     ("another scheme", model(source={"uri": "http://x"}), "source URI must start with 's3://' or 'hf://', got: http://x"),
     ("a name that leaves the path", model(modelName=".."), "spec.modelName: '..' cannot be a part of the URL that unloads the adapter"),
     ("a line end in the name", model(modelName="a\nb"), "spec.modelName: 'a\\nb' has a control character; remove it"),
-    ("a path that leaves its store", model(source={"uri": "s3://a/../b"}), "spec.source.uri: 's3://a/../b' has a step '..'"),
+    ("a path that leaves its store", model(source={"uri": "s3://a/../b"}), "spec.source.uri: 's3://a/../b' contains the segment '..'"),
     ("a NUL in the path", model(source={"uri": "hf://a\0"}), "spec.source.uri: 'hf://a\\x00' has a control character; remove it"),
 ]
 

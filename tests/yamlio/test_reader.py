@@ -87,7 +87,7 @@ BROKEN = [
     ("an alias without anchor", "a: *b\n", "DYN004", 1, 4, "write the value out"),
     ("a value that holds itself", "a: &a [*a]\n", "DYN004", 1, 8, "write the value out"),
     ("a value that holds itself under an older name", "b: &a 1\na: &a [*a]\n", "DYN004", 2, 8, "write the value out"),
-    ("a merge of a text", "a: {<<: b}\n", "DYN004", 1, 5, "takes a mapping"),
+    ("a merge of a text", "a: {<<: b}\n", "DYN004", 1, 5, "needs a mapping"),
     ("a key twice", "a:\n  b: 1\n  c: 2\n  b: 3\n", "DYN007", 4, 3, "remove one"),
     ("a key twice beside a merge", "a: {<<: {b: 1}, b: 2, b: 3}\n", "DYN007", 1, 23, "remove one"),
     ("a key twice in JSON", '{"a": 1,\n "a": 2}', "DYN007", 2, 2, "remove one"),

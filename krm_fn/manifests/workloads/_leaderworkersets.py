@@ -91,7 +91,7 @@ class Sets(Workload):
             message = f"the LeaderWorkerSet would be named {name}, which is {over} over the limit of {len(name) - over} characters"
             yield results.error("DYN143", f"{message}; shorten the graph's or the service's name", plan.ref, plan.at("name"))
         elif names.SERVICE.fullmatch(plan.service_name) and not names.SERVICE.fullmatch(name):
-            message = f"the LeaderWorkerSet would be named {name}, which is no valid name of a Service; use letters, digits and dashes"
+            message = f"the LeaderWorkerSet would be named {name}, which is not a valid name of a Service; use letters, digits and dashes"
             yield results.error("DYN141", message, plan.ref, plan.at("name"))
         for field in ("command", "args"):
             if not pods.main.get(field):

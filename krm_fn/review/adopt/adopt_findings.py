@@ -103,7 +103,7 @@ def _missing(difference: TemplateDifference) -> Result:
         message = "these pods run, but no pod template is rendered for them; write their service into the graph, with the same replicas"
     else:
         message = (
-            "this pod template is rendered, but does not run; wait until the operator has made it, or take its service out of the graph"
+            "this pod template is rendered, but does not run; wait until the operator has made it, or remove its service from the graph"
         )
     return results.error("DYN569", message, _ref(difference))
 

@@ -104,20 +104,20 @@ def _missing_kinds(covered: Mapping[ObjectKey, Resource], live: Iterable[ObjectK
     known = {key[:2] for key in live}
     missing = sorted({f"{key.kind}.{key.group}".rstrip(".").lower() for key in covered if key[:2] not in known})
     if missing:
-        message = f"the export has no object of {', '.join(missing)}, so all of them count as new"
+        message = f"the export has no object of {', '.join(missing)}, so all of them are reported as new"
         yield results.info("DYN521", f"{message}; if the cluster has some, add the kinds to `kubectl get`")
 
 
 def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
-    """Notes that fields that left a render look like fields that others added."""
+    """Reports objects without managed fields: their removed fields look like fields that controllers added."""
     if unowned:
-        message = f"nothing in the export says which fields of {len(unowned)} objects were applied"
-        fix = "what others added to pods, labels and annotations shows as removed; export with `--show-managed-fields`"
-        yield results.info("DYN522", f"{message}, such as {unowned[0].kind} {unowned[0].name}; {fix}")
+        message = f"the export lacks managedFields for {len(unowned)} objects, such as {unowned[0].kind} {unowned[0].name}"
+        effect = "fields that controllers set in their pods, labels and annotations appear as removed"
+        yield results.info("DYN522", f"{message}, so {effect}; export again with `--show-managed-fields`")
 
 
 def _other_owners(live: Mapping[ObjectKey, Resource], owners: Collection[ObjectKey]) -> Iterator[Result]:
-    """Notes generated objects of Dynamo resources that are not compared."""
+    """Reports generated objects of Dynamo resources that are not compared."""
     generated = ((key, resource) for key, resource in live.items() if ownership.is_generated(resource))
     others = {owner for key, resource in generated for owner in owner_keys(resource, key.namespace)} - {*owners}
     names = sorted(f"{key.kind} {key.namespace}/{key.name}" for key in others)

@@ -155,7 +155,7 @@ def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: Cl
         message = f"an API server refuses a change of {field}; set it back, or delete the {ref.kind} {ref.name} and apply it again"
         yield results.error("DYN530", message, ref, part.causes[0])
     elif part.causes and part.effect == "updated":
-        message = "the changed pods wait: no old pod is replaced while the object is paused or replaces pods only after their deletion"
+        message = "the rollout does not start: the object is paused, or it replaces a pod only after the pod is deleted"
         yield results.warning("DYN539", f"{message}; resume it, or delete the old pods", ref, part.causes[0])
     yield from _removed_replicas(change, part, cluster_state)
 
@@ -166,7 +166,7 @@ def _removed_replicas(change: ObjectChange, part: KindForecast, cluster_state: C
         return
     old_replicas, new_replicas = (object_rules.spec(resource).get("replicas") for resource in (change.old, change.new))
     if isinstance(old_replicas, int) and old_replicas > 1 and new_replicas is None:
-        message = f"replicas leaves the file, so that {old_replicas} replicas become 1 until something scales them"
+        message = f"the change removes replicas, so {old_replicas} replicas become 1 until another writer scales them"
         fix = "keep the number until the new owner of replicas has written it"
         yield results.warning("DYN535", f"{message}; {fix}", results.ref(change.new), _REPLICAS)
 

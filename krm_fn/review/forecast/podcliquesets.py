@@ -218,9 +218,9 @@ def _changed_counts(change: ObjectChange) -> Iterator[Result]:
     changed = [unit for unit in _units(change.new) if old_counts.get(unit.name, unit.copies) != unit.copies]
     if changed:
         shown = ", ".join(f"{unit.name} from {old_counts[unit.name]} to {unit.copies}" for unit in changed)
-        message = f"Grove does not apply new numbers of replicas to what already runs ({shown})"
+        message = f"Grove ignores new replica counts of running cliques and scaling groups ({shown})"
         yield results.warning(
-            "DYN534", f"{message}; run krm-fn sync, which does, or scale them by hand", results.ref(change.new or {}), _TEMPLATE
+            "DYN534", f"{message}; run krm-fn sync, which scales them, or scale them yourself", results.ref(change.new or {}), _TEMPLATE
         )
 
 

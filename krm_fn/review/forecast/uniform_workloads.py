@@ -169,7 +169,7 @@ class LeaderWorkerSet(UniformWorkload):
     def findings(self, change: ObjectChange, causes: tuple[Path, ...]) -> Iterator[Result]:
         """Names the releases that refuse another size (ValidateUpdate before v0.7.0)."""
         if (*_GROUP_TEMPLATE, "size") in causes:
-            message = "LeaderWorkerSet before v0.7.0 refuses another size of the groups; with such a release, delete the set first"
+            message = "LeaderWorkerSet before v0.7.0 refuses another group size; with such a release, delete the set first"
             yield results.warning("DYN540", message, results.ref(change.new or {}), (*_GROUP_TEMPLATE, "size"))
 
 

@@ -55,7 +55,7 @@ def invalid(uses: Iterable[ImageUse]) -> Iterator[Result]:
     """Warns of each reference that a container runtime rejects, at the field that names it."""
     for use in uses:
         if read(use.image) is None:
-            message = f"{use.image!r} is not a reference of an image; write host/path:tag in lower case"
+            message = f"{use.image!r} is not a valid image reference; write host/path:tag in lower case"
             yield results.warning("DYN555", message, *use.where)
 
 

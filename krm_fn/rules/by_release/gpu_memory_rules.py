@@ -51,7 +51,7 @@ def _check_service(graph: GraphPlan, plan: ComponentPlan, memory: GPUMemory) -> 
         yield from _check_clients(plan, memory.clients)
     if memory.between_pods and not engines.get(graph.features.framework).shares_gpu_memory:
         message = (
-            f"a GPU memory service in pods of its own supports {_engines()} only; set {graph.word('backendFramework')}, or use another mode"
+            f"a GPU memory service in separate pods supports {_engines()} only; set {graph.word('backendFramework')}, or use another mode"
         )
         yield results.error("DYN465", message, plan.ref, plan.at("experimental", "gpuMemoryService", "mode"))
 

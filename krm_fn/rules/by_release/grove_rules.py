@@ -53,8 +53,8 @@ def _without_controller(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]
     if policy.topology and plan.orchestrator not in orchestrators.WHOLE_GRAPH:
         return
     message = (
-        "a controller of Dynamo's operator copies the labels of each node to its pods, and without it the workers do not know their place; "
-        "run the operator beside krm-fn, or remove the policy"
+        "a controller of Dynamo's operator copies the labels of each node to its pods, and without it the workers do not know their "
+        "topology domain; run the operator beside krm-fn, or remove the policy"
     )
     yield results.warning("DYN435", message, plan.ref, plan.at("experimental", "kvTransferPolicy"))
 

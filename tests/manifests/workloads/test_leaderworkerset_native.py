@@ -119,4 +119,4 @@ def test_a_set_has_a_name_that_a_service_may_have():
     found = given.expanded(given.graph({"Worker": nodes.worker(**MAIN)}, name="chat.v1"), **SETTINGS)
     assert ("DYN141", "spec.services.Worker") in given.findings(found.results)
     (message,) = [each.message for each in found.results if each.code == "DYN141"]
-    assert message.startswith("the LeaderWorkerSet would be named chat.v1-worker-0, which is no valid name of a Service")
+    assert message.startswith("the LeaderWorkerSet would be named chat.v1-worker-0, which is not a valid name of a Service")

@@ -39,7 +39,7 @@ def check(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
             yield results.error("DYN190", f"{message}; rename the service", plan.ref, plan.at("name"))
         for other in plans[:index]:
             if plan.identity.name != other.identity.name and (_is_mixed_up(plan, other, whole) or _is_mixed_up(other, plan, whole)):
-                message = f"Grove cannot tell the cliques of this service from the cliques of service {other.identity.service}"
+                message = f"Grove cannot distinguish the cliques of this service from the cliques of service {other.identity.service}"
                 yield results.error("DYN190", f"{message}; rename one of the services", plan.ref, plan.at("name"))
 
 
