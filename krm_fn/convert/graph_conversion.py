@@ -36,7 +36,7 @@ def graph_to_v1beta1(graph: Resource) -> Resource:
     components = {name: _converted_service(services[name], before.get(name, {}), name) for name in _sorted(services, [*before])}
     converted = _renamed(merge.without(spec, "services", "pvcs"), _TO_V1BETA1, _TOPOLOGY_TO_V1BETA1)
     if "services" in spec:
-        converted["components"] = None if spec["services"] is None else [results.fields for results in components.values()]
+        converted["components"] = None if spec["services"] is None else [component.fields for component in components.values()]
     claims = {"pvcs": spec["pvcs"]} if "pvcs" in spec else {}
     preserved = {**claims, **_preserved_services(mapping(spec.get("services")), components)}
     return preserved_fields.with_status_converted(
@@ -97,7 +97,7 @@ def _preserved_services(services: dict[str, Any], components: dict[str, _Convert
 def _preserved_components(services: dict[str, _Converted]) -> dict[str, Any]:
     """Returns the preserved fields of components. All components are named if they are not sorted."""
     arranged = [*services] == sorted(services)
-    named = [results.preserved or {"name": name} for name, results in services.items() if not arranged or results.preserved]
+    named = [component.preserved or {"name": name} for name, component in services.items() if not arranged or component.preserved]
     return {"components": named} if named else {}
 
 

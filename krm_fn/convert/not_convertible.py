@@ -122,7 +122,7 @@ def _details(component: dict[str, Any]) -> Iterator[tuple[str, Path]]:
 def native(version: str, resource: Resource) -> tuple[Resource, list[NotConvertible]]:
     """Converts a resource to a version without preserved fields. Returns it and the fields that it lacks.
 
-    The claims of graphs, and the Ingresses of services, are resources of their own, which the caller makes: they are not in the list.
+    The claims of graphs, and the Ingresses of services, become separate resources, which the caller makes: they are not in the list.
     """
     if versions.to(version, resource) is resource:
         return resource, []
@@ -156,19 +156,19 @@ def _with_metadata(resource: Resource, converted: Resource) -> Resource:
 
 
 def _with_template_metadata(component: dict[str, Any], service: dict[str, Any]) -> dict[str, Any]:
-    given = {field: service[field] for field in _METADATA_FIELDS if isinstance(service.get(field), dict) and service[field]}
-    if not given:
+    service_metadata = {field: service[field] for field in _METADATA_FIELDS if isinstance(service.get(field), dict) and service[field]}
+    if not service_metadata:
         return component
     template = mapping(component.get("podTemplate")) or {"spec": {"containers": [{"name": pod_template_conversion.MAIN}]}}
     metadata = mapping(template.get("metadata"))
-    merged = {**metadata, **{field: {**values, **mapping(metadata.get(field))} for field, values in given.items()}}
+    merged = {**metadata, **{field: {**values, **mapping(metadata.get(field))} for field, values in service_metadata.items()}}
     return {**component, "podTemplate": {"metadata": merged, **{key: value for key, value in template.items() if key != "metadata"}}}
 
 
 def _with_overrides(resource: Resource, converted: Resource) -> Resource:
     """The request with the metadata of its graph under `overrides.dgd`."""
-    given = mapping(mapping(resource.get("spec")).get("deploymentOverrides"))
-    metadata = {field: given[field] for field in _OVERRIDES if given.get(field)}
+    overrides = mapping(mapping(resource.get("spec")).get("deploymentOverrides"))
+    metadata = {field: overrides[field] for field in _OVERRIDES if overrides.get(field)}
     if results.ref(resource).kind != identity.REQUEST or not metadata:
         return converted
     spec = mapping(converted.get("spec"))

@@ -65,9 +65,9 @@ def from_service(service: dict[str, Any]) -> dict[str, Any] | None:
 
 def _has_content(service: dict[str, Any]) -> bool:
     """True if the operator makes a pod template of the service (hasPodTemplateContent)."""
-    given = ("resources", "envFromSecret", *PROBES, "extraPodMetadata", "frontendSidecar")
+    fields = ("resources", "envFromSecret", *PROBES, "extraPodMetadata", "frontendSidecar")
     return (
-        any(service.get(field) is not None for field in given)
+        any(service.get(field) is not None for field in fields)
         or bool(service.get("envs"))
         or any(not mount.get("useAsCompilationCache") for mount in objects(service.get("volumeMounts")))
         or not _is_empty_pod(mapping(service.get("extraPodSpec")))
@@ -217,16 +217,18 @@ def _flat(name: str, mount_path: str) -> dict[str, Any]:
 
 def native_resources(written: Any) -> dict[str, Any]:
     """The native form. Amounts that are no quantities are left out, as the operator does."""
-    given = mapping(written)
-    native: dict[str, Any] = {side: amounts for side in SIDES if (amounts := _amounts(mapping(given.get(side))))}
-    return {**native, "claims": given["claims"]} if given.get("claims") else native
+    resources = mapping(written)
+    native: dict[str, Any] = {side: amounts for side in SIDES if (amounts := _amounts(mapping(resources.get(side))))}
+    return {**native, "claims": resources["claims"]} if resources.get("claims") else native
 
 
 def service_resources(written: Any) -> dict[str, Any]:
     """v1alpha1's form; empty for resources that name nothing. Amounts become texts, the only type that v1alpha1 has for them."""
     native = mapping(written)
-    given: dict[str, Any] = {side: _service_amounts(native[side]) for side in SIDES if isinstance(native.get(side), dict) and native[side]}
-    return {**given, "claims": native["claims"]} if native.get("claims") else given
+    resources: dict[str, Any] = {
+        side: _service_amounts(native[side]) for side in SIDES if isinstance(native.get(side), dict) and native[side]
+    }
+    return {**resources, "claims": native["claims"]} if native.get("claims") else resources
 
 
 def merged_resources(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

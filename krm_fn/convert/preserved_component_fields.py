@@ -88,11 +88,11 @@ def restored_service(component: Fields, preserved: Fields, name: str | None) -> 
         service = _with(service, preserved, group)
     if component_conversion.to_component(service, name) == component:
         return service
-    service, shown = plain, component_conversion.to_component(plain, name)
+    service, expected = plain, component_conversion.to_component(plain, name)
     for group in groups:
         wanted = _with(service, preserved, group)
         new = component_conversion.to_component(wanted, name)
-        if group.value(new) in (group.value(component), group.value(shown)) and new.keys() == shown.keys():
+        if group.value(new) in (group.value(component), group.value(expected)) and new.keys() == expected.keys():
             service = wanted
     return service
 

@@ -226,13 +226,13 @@ def ineffective(original: dict[str, Any], change: Callable[[dict[str, Any]], Any
     """The paths of the fields of `original` that differ in `plain`, and that make no difference to what `change` gives."""
     result = change(original)
     paths: list[Path] = []
-    todo = [(path, value) for path, value in _edits(plain, difference(original, plain), ()) if value is not _ABSENT]
-    while todo:
-        path, value = todo.pop(0)
+    edits = [(path, value) for path, value in _edits(plain, difference(original, plain), ()) if value is not _ABSENT]
+    while edits:
+        path, value = edits.pop(0)
         if change(_without(original, path)) == result:
             paths.extend([] if _is_blank(value) else [path])
         elif isinstance(value, dict):
-            todo[:0] = [((*path, key), inner) for key, inner in value.items()]
+            edits[:0] = [((*path, key), inner) for key, inner in value.items()]
     return paths
 
 

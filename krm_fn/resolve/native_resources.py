@@ -22,7 +22,7 @@ _SIDES: tuple[ResourceSide, ...] = ("limits", "requests")
 
 
 def native(written: dict[str, Any], ref: Ref, path: Path, findings: list[Result]) -> ResourceRequirements:
-    """Limits, requests and claims with canonical quantities. An error is added to `found` for each value that is not a quantity."""
+    """Limits, requests and claims with canonical quantities. An error is added to `findings` for each value that is not a quantity."""
     sides: ResourceRequirements = {"limits": {}, "requests": {}}
     for side in _SIDES:
         for name, (field, amount) in _amounts(written.get(side) or {}, gpus=side == "limits").items():

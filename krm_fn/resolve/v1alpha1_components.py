@@ -58,18 +58,18 @@ def component(context: GraphContext, identity: Identity, written: dict[str, Any]
 
 def _variables(context: GraphContext, identity: Identity, paths: SourcePaths, written: dict[str, Any]) -> Variables:
     """The component's variables, and the override in the variable `DYN_DEPLOYMENT_CONFIG`."""
-    own = written.get("envs") or []
-    envs = merge.envs(context.envs, own) if context.envs else list(own)
-    place = next((index for index, variable in enumerate(envs) if variable.get("name") == deployment_config.NAME), None)
-    if place is None or not context.name or not context.per_component:
+    variables = written.get("envs") or []
+    envs = merge.envs(context.envs, variables) if context.envs else list(variables)
+    index = next((index for index, variable in enumerate(envs) if variable.get("name") == deployment_config.NAME), None)
+    if index is None or not context.name or not context.per_component:
         return Variables(tuple(envs), Override())
     try:
-        content = deployment_config.parse(envs[place].get("value") or "")
+        content = deployment_config.parse(envs[index].get("value") or "")
         if types.get(identity.type).is_frontend:
-            envs[place] = {**envs[place], "value": deployment_config.with_port(content, identity.service, context.release.ports.http)}
+            envs[index] = {**envs[index], "value": deployment_config.with_port(content, identity.service, context.release.ports.http)}
         return Variables(tuple(envs), deployment_config.override(content, identity.service))
     except (ValueError, RecursionError) as problem:
-        at = (*paths.path, "envs") if any(variable.get("name") == deployment_config.NAME for variable in own) else ("spec", "envs")
+        at = (*paths.path, "envs") if any(variable.get("name") == deployment_config.NAME for variable in variables) else ("spec", "envs")
         message = f"{deployment_config.NAME} cannot be read: {problem}; write a JSON object"
         context.findings.append(results.error("DYN120", message, context.ref, at))
         return Variables(tuple(envs), Override())

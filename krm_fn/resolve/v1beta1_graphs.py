@@ -145,16 +145,24 @@ def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
 
 def _template(resource: Resource, namespace: str) -> ComponentTemplate:
     """The component with the labels of its objects. A label of the resource that identifies it wins over all others."""
-    spec, kept = table.with_defaults(resource).get("spec") or {}, _preserved_in_component(resource)
+    spec, service = table.with_defaults(resource).get("spec") or {}, _preserved_in_component(resource)
     name = results.ref(resource).name
-    own = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
-    written = {**spec, "name": spec.get("name") or own.get(labels.COMPONENT) or name, "podTemplate": spec.get("podTemplate") or {}}
-    graph = graph_context.parent(resource) or own.get(labels.GRAPH) or name
+    resource_labels = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
+    written = {
+        **spec,
+        "name": spec.get("name") or resource_labels.get(labels.COMPONENT) or name,
+        "podTemplate": spec.get("podTemplate") or {},
+    }
+    graph = graph_context.parent(resource) or resource_labels.get(labels.GRAPH) or name
     computed = _namespace(spec, namespace, graph)
-    before = own if own.get(labels.GRAPH) and own.get(labels.WORKER_HASH) else {}
-    template = v1beta1_templates.template(written, kept, kept.get("dynamoNamespace") or own.get(labels.NAMESPACE) or computed, before)
-    above = {key: own[key] for key in _OWNED if own.get(key)}
-    return template._replace(labels={**own, **template.labels, **above}, annotations={**template.annotations, **_of_topology(resource)})
+    before = resource_labels if resource_labels.get(labels.GRAPH) and resource_labels.get(labels.WORKER_HASH) else {}
+    template = v1beta1_templates.template(
+        written, service, service.get("dynamoNamespace") or resource_labels.get(labels.NAMESPACE) or computed, before
+    )
+    above = {key: resource_labels[key] for key in _OWNED if resource_labels.get(key)}
+    return template._replace(
+        labels={**resource_labels, **template.labels, **above}, annotations={**template.annotations, **_of_topology(resource)}
+    )
 
 
 def _standalone_identity(resource: Resource, namespace: str, template: ComponentTemplate) -> Identity:
