@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kinds import orchestrators
+from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.kube import labels, merge, names
 from krm_fn.records import NamedTuple
 
@@ -113,7 +113,7 @@ def of_models(plan: GraphPlan) -> Iterator[Resource]:
     Rule: service.model
     """
     port = plan.release.ports.system
-    shared = plan.features.annotations if plan.orchestrator in orchestrators.WHOLE_GRAPH else {}
+    shared = plan.features.annotations if plan.orchestrator in WHOLE_GRAPH else {}
     for model in dict.fromkeys(component.exposure.model for component in plan.components if component.exposure.model):
         marks = {labels.BASE_MODEL_HASH: names.model_hash(model)}
         yield {

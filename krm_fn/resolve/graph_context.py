@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kinds import orchestrators
+from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.kube import labels, quantity
 from krm_fn.plan import Claim, GraphPlan
 from krm_fn.records import NamedTuple
@@ -49,7 +49,7 @@ class GraphContext(NamedTuple):
     @property
     def per_component(self) -> bool:
         """True if each component has its own objects, as with DynamoComponentDeployments."""
-        return self.orchestrator not in orchestrators.WHOLE_GRAPH
+        return self.orchestrator not in WHOLE_GRAPH
 
     def plan(self, name: str, components: tuple[ComponentPlan, ...]) -> GraphPlan:
         """Returns the plan of a standalone component. The reader of a graph replaces the fields that only graphs have."""

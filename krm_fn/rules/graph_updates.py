@@ -1,4 +1,7 @@
-"""Changes of a graph or a component: its components, their nodes and replicas, and its PersistentVolumeClaims."""
+"""Changes of a graph or a component: its components, their nodes and replicas, its PersistentVolumeClaims, and features of newer releases.
+
+Follows ValidateUpdate of the operator's `internal/webhook/validation/`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from krm_fn.kube.values import mapping, objects
 from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import graph_context
+from krm_fn.schema import rule_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import SourcePaths
     from krm_fn.results import Path, Result
+
+_GROUPS = "the pods of the component are grouped in another way, and Grove cannot regroup running ones"
+_MOVES = "Grove does not move running pods"
+_BETWEEN_PODS = "InterPod"
 
 
 class GraphState(NamedTuple):
@@ -41,9 +49,9 @@ class Change(NamedTuple):
 
     def both(self) -> Iterator[tuple[SourcePaths, dict[str, Any], dict[str, Any]]]:
         """Yields the components that are in both states: the source paths in the new one, and both of their specs."""
-        for name, after in self.now.components.items():
+        for name, component in self.now.components.items():
             if name in self.was.components:
-                yield self.paths.component(name), self.was.components[name], after
+                yield self.paths.component(name), self.was.components[name], component
 
 
 def change(old: Resource, new: Resource) -> Change:
@@ -176,3 +184,63 @@ def _rejected(old: Any, new: Any) -> Iterator[tuple[str, str]]:
     old_size, new_size = old.get("size"), new.get("size")
     if isinstance(old_size, str | int) and isinstance(new_size, str | int) and quantity.value(new_size) < quantity.value(old_size):
         yield "size", "because a claim cannot shrink"
+
+
+def check_features(change: Change) -> Iterator[Result]:
+    """Reports changes that the CRD or Grove rejects, and warns of changes that only a running operator rejects."""
+    yield from _check_graph_features(change)
+    for paths, was, now in change.both():
+        if _min_available(was) != _min_available(now):
+            message = rule_messages.of("DYN480")
+            yield results.error("DYN480", message, path=paths.at("minAvailable"), current=_min_available(now), proposed=_min_available(was))
+        grove: tuple[tuple[Path, Any, Any, str], ...] = (
+            (("topologyConstraint",), was.get("topologyConstraint"), now.get("topologyConstraint"), _MOVES),
+            (("experimental", "gpuMemoryService"), _has_pods(was, "gpuMemoryService"), _has_pods(now, "gpuMemoryService"), _GROUPS),
+            (("experimental", "failover"), _has_pods(was, "failover"), _has_pods(now, "failover"), _GROUPS),
+            (("experimental", "grove", "forceScalingGroup"), _grouped(was), _grouped(now), _GROUPS),
+        )
+        for field, old, new, reason in grove:
+            if old != new:
+                yield _fixed(paths.at(*field), reason)
+        if _power(was) != _power(now):
+            yield _rejected_by_operator(paths.at("podTemplate", "metadata", "annotations", labels.POWER_LIMIT))
+
+
+def _check_graph_features(change: Change) -> Iterator[Result]:
+    if spec_field(change.was, "topologyConstraint") != spec_field(change.now, "topologyConstraint"):
+        yield _fixed(change.paths.at("topologyConstraint"), _MOVES)
+    if spec_field(change.was, "experimental", "kvTransferPolicy") != spec_field(change.now, "experimental", "kvTransferPolicy"):
+        yield _rejected_by_operator(change.paths.at("experimental", "kvTransferPolicy"))
+    old, new = (state.annotations.get(labels.WORKLOAD_PROVIDER) for state in (change.was, change.now))
+    if old is not None and old != new:
+        yield _rejected_by_operator(("metadata", "annotations", labels.WORKLOAD_PROVIDER))
+
+
+def _fixed(path: Path, reason: str) -> Result:
+    message = f"{path[-1]} cannot change, because {reason}; set it back, or make a graph with another name"
+    return results.error("DYN483", message, path=path)
+
+
+def _rejected_by_operator(path: Path) -> Result:
+    message = f"{path[-1]} was changed, which a running operator refuses; set it back, or make a graph with another name"
+    return results.warning("DYN484", message, path=path)
+
+
+def _min_available(component: dict[str, Any]) -> Any:
+    """Returns the number of replicas that Grove starts together. Absent means 1."""
+    return component.get("minAvailable", 1)
+
+
+def _has_pods(component: dict[str, Any], feature: str) -> bool:
+    """Returns true if a feature runs in separate pods."""
+    return mapping(mapping(component.get("experimental")).get(feature)).get("mode") == _BETWEEN_PODS
+
+
+def _grouped(component: dict[str, Any]) -> bool:
+    """Returns true if a scaling group always contains the component."""
+    return mapping(mapping(component.get("experimental")).get("grove")).get("forceScalingGroup") is True
+
+
+def _power(component: dict[str, Any]) -> Any:
+    metadata = mapping(mapping(component.get("podTemplate")).get("metadata"))
+    return mapping(metadata.get("annotations")).get(labels.POWER_LIMIT)

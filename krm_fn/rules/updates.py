@@ -14,7 +14,7 @@ from krm_fn.kube import identity
 from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
-from krm_fn.rules import graph_updates, immutable_fields
+from krm_fn.rules import graph_updates
 from krm_fn.schema import invalid_fields
 
 if TYPE_CHECKING:
@@ -106,6 +106,6 @@ _OF_GRAPHS: tuple[Callable[[Change], Iterator[Result]], ...] = (
     graph_updates.check_services,
     graph_updates.check_replicas,
     graph_updates.check_claims,
-    immutable_fields.check,
+    graph_updates.check_features,
 )
 _OF_COMPONENTS = (graph_updates.check_nodes,)

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import config, expand, results
-from krm_fn.kinds import orchestrators
+from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.kube import identity
 from krm_fn.kube.values import name_of, objects, text
 from krm_fn.manifests import ingress, workloads
@@ -66,7 +66,7 @@ def settings(exported: ExportedObjects) -> InferredSettings:
 def _orchestrator(exported: ExportedObjects) -> str:
     """The orchestrator whose object holds a whole graph, if such an object runs; else that of the single workloads."""
     kinds = {identity.key(resource)[:2] for resource in exported.live}
-    whole = (name for name in sorted(orchestrators.WHOLE_GRAPH) if not kinds.isdisjoint(workloads.get(name).objects))
+    whole = (name for name in sorted(WHOLE_GRAPH) if not kinds.isdisjoint(workloads.get(name).objects))
     return next(whole, config.Config().orchestrator)
 
 

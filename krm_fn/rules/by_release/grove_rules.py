@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kinds import orchestrators
+from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.schema import rule_messages
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _PREFIX_LIMIT = 253  # the domain of a label key
 def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
     """Reports problems of topology constraints and of the policy for key-value caches, and fields that need Grove."""
     yield from _check_topology(plan)
-    if plan.orchestrator not in orchestrators.WHOLE_GRAPH:
+    if plan.orchestrator not in WHOLE_GRAPH:
         yield from _check_orchestrator(plan)
     if plan.features.kv_transfer:
         yield from list(_check_transfer(plan, plan.features.kv_transfer)) or _without_controller(plan, plan.features.kv_transfer)
@@ -50,7 +50,7 @@ def _check_transfer(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]:
 
 def _without_controller(plan: GraphPlan, policy: KVTransfer) -> Iterator[Result]:
     """Warns of a policy whose labels nothing sets. Without Grove, `_check_orchestrator` reports a policy that reads a topology."""
-    if policy.topology and plan.orchestrator not in orchestrators.WHOLE_GRAPH:
+    if policy.topology and plan.orchestrator not in WHOLE_GRAPH:
         return
     message = (
         "a controller of Dynamo's operator copies the labels of each node to its pods, and without it the workers do not know their "
