@@ -28,7 +28,7 @@ def test_every_row_of_the_table_is_a_package():
 
 def test_every_import_in_the_picture_starts_and_ends_at_a_node():
     picture = page().partition("```mermaid\n")[2].partition("```")[0]
-    nodes = set(re.findall(r"^ +([a-z]+)\[", picture, flags=re.MULTILINE))
+    nodes = set(re.findall(r"^ +([a-z_]+)\[", picture, flags=re.MULTILINE))
     arrows = [line.split("-->") for line in picture.splitlines() if "-->" in line]
     assert {name.strip() for arrow in arrows for part in arrow for name in part.split("&")} <= nodes
     assert len(arrows) > 10
