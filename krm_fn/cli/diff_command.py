@@ -9,12 +9,15 @@ import click
 from krm_fn import report
 from krm_fn.cli import build_option, command_options, command_output, compared_states
 from krm_fn.files import reading
-from krm_fn.review.diff import comparison, diff_report, rendered_state
+from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
 
 if TYPE_CHECKING:
     from krm_fn.cli.build_option import BuildCommand
     from krm_fn.cli.command_options import Inputs, Policy
     from krm_fn.cli.compared_states import LoadedState
+
+FORMATS = {"json": json_diff.write, "markdown": markdown_diff.write, "text": text_diff.write}
+"""The functions that write a report, by the name of the format."""
 
 _CONDITION_HOLDS = 3
 """The exit code if a condition of --fail-on holds."""
@@ -63,7 +66,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
     help=f"Exit with code 3 if one of these conditions holds: {', '.join(comparison.CONDITIONS)}.",
 )
 @click.option(
-    "-o", "--output", "--format", "style", type=click.Choice(diff_report.FORMATS), default="text", help="The format. The default is text."
+    "-o", "--output", "--format", "style", type=click.Choice(tuple(FORMATS)), default="text", help="The format. The default is text."
 )
 @command_options.policy
 @click.pass_context
@@ -120,8 +123,8 @@ def diff(  # noqa: PLR0913 - one for each option
     findings = policy.without_ignored([*findings, *comparison_result.findings], new_state.rendered.inputs)
     forecast_findings = policy.without_ignored(forecast_findings, new_state.rendered.inputs)
     shown = policy.shown([*findings, *forecast_findings])
-    text = diff_report.write(style, diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours()))
-    command_output.write(text)
+    content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours())
+    command_output.write(FORMATS[style](content))
     if policy.failing(findings):
         ctx.exit(1)
     holding = comparison.conditions(comparison_result, conditions)

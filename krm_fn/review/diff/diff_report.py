@@ -8,9 +8,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from krm_fn import registry, report, results
+from krm_fn import report, results
 from krm_fn.records import NamedTuple
-from krm_fn.review.diff import formats
 from krm_fn.review.diff.comparison import HIDDEN
 from krm_fn.review.forecast import podcliquesets
 
@@ -22,12 +21,9 @@ if TYPE_CHECKING:
     from krm_fn.review.diff.change_origins import ChangeOrigin
     from krm_fn.review.diff.comparison import Diff
     from krm_fn.review.forecast import ObjectForecast
-    from krm_fn.review.forecast.object_rules import Effect, Service
+    from krm_fn.review.forecast.object_rules import Effect
+    from krm_fn.review.forecast.rollouts import Service
     from krm_fn.schema.object_changes import FieldChange, ObjectChange
-
-_SUFFIX = "_diff"
-FORMATS = tuple(name.removesuffix(_SUFFIX) for name in registry.entries(formats))
-"""The names of all formats."""
 
 _MOST_NAMES = 10
 _LONGEST = 160  # characters of a value or of a line
@@ -74,12 +70,6 @@ class Row(NamedTuple):
     stuck: bool
     gpus: tuple[int, int]
     lines: tuple[SourceLine, ...]
-
-
-def write(style: str, content: Report) -> str:
-    """Returns a report in a format. Raises KeyError if the format does not exist."""
-    text: str = registry.get(formats, style + _SUFFIX).write(content)
-    return text
 
 
 def located_findings(diff: Diff, lines: Mapping[ChangeOrigin, SourceLine]) -> list[Result]:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
-    from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast, Service
-    from krm_fn.review.forecast.rollouts import Rollout
+    from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
+    from krm_fn.review.forecast.rollouts import Rollout, Service
     from krm_fn.schema.object_changes import ObjectChange
 
 _DEPLOYMENT = ("apps", "Deployment")
@@ -85,7 +85,7 @@ def forecast(changes: Sequence[ObjectChange], nodes: Sequence[Resource] | None =
     all_rollouts = [rollout for part in parts for rollout in part.rollouts]
     free = stuck = None
     if nodes is not None:
-        free_nodes, placed = gpu_capacity.place(all_rollouts, nodes, pods)
+        free_nodes, placed = rollouts.place(all_rollouts, nodes, pods)
         free = free_nodes.free()
         stuck = iter(rollouts.simulate(placed, free_nodes).stuck)
     outcomes = tuple(_outcome(change, part, cluster_state, stuck, free) for change, part in zip(changes, parts, strict=True))

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity, quantity, values
+from krm_fn.kube import quantity, values
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from krm_fn.kube.types import Resource
-    from krm_fn.review.forecast.rollouts import Placement, Rollout, Selector
 
 Amounts = tuple[tuple[str, int], ...]
 """Numbers of GPUs by the name of their resource, sorted by name."""
+
+Placement = tuple[str, ...]
+"""The nodes of the pods of one unit, in the order of its pods."""
+
 
 _ENDED = ("Succeeded", "Failed")
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
@@ -182,56 +185,3 @@ def _sum(parts: Iterable[dict[str, int]]) -> dict[str, int]:
         for name, count in part.items():
             total[name] = total.get(name, 0) + count
     return total
-
-
-def place(rollouts: Sequence[Rollout], nodes: Sequence[Resource], pods: Sequence[Resource]) -> tuple[Nodes, list[Rollout]]:
-    """Returns the nodes without the GPUs of all pods that run, and the rollouts with the nodes of their old units.
-
-    Old units whose pods are not among `pods` are placed where they fit.
-    """
-    free_nodes = nodes_without_pods(nodes, pods)
-    located = [rollout._replace(placements=tuple(_placements(rollout, pods))[: rollout.old_units]) for rollout in rollouts]
-    return free_nodes, [_completed(rollout, free_nodes) for rollout in located]
-
-
-def _completed(rollout: Rollout, nodes: Nodes) -> Rollout:
-    missing = rollout.old_units - len(rollout.placements)
-    others = (nodes.take(rollout.old_demands, unbounded=True) or () for _ in range(missing))
-    return rollout._replace(placements=(*rollout.placements, *others))
-
-
-def _placements(rollout: Rollout, pods: Sequence[Resource]) -> Iterator[Placement]:
-    """Yields the nodes of each complete old unit. A unit without all its pods is left out: its pods do not move."""
-    selector = rollout.selector
-    if selector is None:
-        return
-    units: dict[str, list[Resource]] = {}
-    for index, pod in enumerate(pods):
-        if runs(pod) and _is_selected(pod, selector):
-            units.setdefault(_labels(pod).get(selector.unit) or f"pod {index}", []).append(pod)
-    for unit in units.values():
-        placement = _placement(rollout.old_demands, unit)
-        if placement is not None:
-            yield placement
-
-
-def _is_selected(pod: Resource, selector: Selector) -> bool:
-    labels, namespace = _labels(pod), identity.key(pod).namespace
-    return bool(selector.labels) and namespace == selector.namespace and all(labels.get(key) == value for key, value in selector.labels)
-
-
-def _labels(pod: Resource) -> dict[str, Any]:
-    return values.mapping(pod.get("metadata"), "labels")
-
-
-def _placement(demands: tuple[Demand, ...], pods: list[Resource]) -> Placement | None:
-    """Returns the node of each pod of a unit in the order of its demands; None if the pods do not have these demands."""
-    remaining = [(pod_demand(pod.get("spec")).amounts, f"{values.mapping(pod.get('spec')).get('nodeName')}") for pod in pods]
-    nodes = []
-    for demand in demands:
-        match = next((pod for pod in remaining if pod[0] == demand.amounts), None)
-        if match is None:
-            return None
-        remaining.remove(match)
-        nodes.append(match[1])
-    return tuple(nodes)

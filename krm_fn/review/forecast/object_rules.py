@@ -12,6 +12,7 @@ from krm_fn import results
 from krm_fn.kube import identity, labels, paths, pod_templates, quantity, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
+from krm_fn.review.forecast.rollouts import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,14 +64,6 @@ _REFERENCES: dict[str, tuple[Path, ...]] = {
     ),
 }
 """The fields of a pod spec that name a ConfigMap or a Secret."""
-
-
-class Service(NamedTuple):
-    """One service of one graph. `graph` is empty for a standalone component."""
-
-    namespace: str
-    graph: str
-    name: str
 
 
 class ClusterState(NamedTuple):

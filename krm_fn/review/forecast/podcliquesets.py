@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
     from krm_fn.review.forecast.gpu_capacity import Demand
-    from krm_fn.review.forecast.object_rules import ClusterState, Service
+    from krm_fn.review.forecast.object_rules import ClusterState
+    from krm_fn.review.forecast.rollouts import Service
     from krm_fn.schema.object_changes import ObjectChange
 
 _CLIQUE, _INDEX = "grove.io/podclique", "grove.io/podcliquescalinggroup-replica-index"  # labels of pods

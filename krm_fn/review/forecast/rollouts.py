@@ -7,25 +7,27 @@ other controllers follow the same rules with steps of their own.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import values
+from krm_fn.kube import identity, values
 from krm_fn.records import NamedTuple
 from krm_fn.review.forecast import gpu_capacity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from krm_fn.review.forecast.gpu_capacity import Demand, Nodes
-    from krm_fn.review.forecast.object_rules import Service
+    from krm_fn.kube.types import Resource
+    from krm_fn.review.forecast.gpu_capacity import Demand, Nodes, Placement
 
 _PLENTY = 10**9
-_PERCENTAGE = re.compile(r"([0-9]{1,9})%")
-_DEFAULT_STEP = "25%"
 
-Placement = tuple[str, ...]
-"""The nodes of the pods of one unit, in the order of its pods."""
+
+class Service(NamedTuple):
+    """One service of one graph. `graph` is empty for a standalone component."""
+
+    namespace: str
+    graph: str
+    name: str
 
 
 class Selector(NamedTuple):
@@ -76,40 +78,62 @@ def recreated(rollout: Rollout) -> Rollout:
     return rollout._replace(steps=Steps(0, rollout.new_units, at_once=True))
 
 
-def deployment_steps(strategy: Any, replicas: int) -> Steps:
-    """Returns the steps of a Deployment's strategy, as Kubernetes rounds them (ResolveFenceposts): surge up, unavailable down.
-
-    One pod may be missing if both are zero.
-
-    >>> deployment_steps({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}, 5)
-    Steps(surge=2, unavailable=1, at_once=False)
-    >>> deployment_steps({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "25%"}}, 1)
-    Steps(surge=0, unavailable=1, at_once=False)
-    """
-    fields = values.mapping(strategy)
-    if fields.get("type") == "Recreate":
-        return Steps(0, replicas, at_once=True)
-    update = values.mapping(fields, "rollingUpdate")
-    surge = scaled(update.get("maxSurge"), replicas, up=True)
-    unavailable = scaled(update.get("maxUnavailable"), replicas, up=False)
-    return Steps(surge, min(unavailable if surge or unavailable else 1, replicas))
-
-
-def scaled(step: Any, replicas: int, *, up: bool, default: int | str = _DEFAULT_STEP) -> int:
-    """Number of units of a step: a number, or a percentage of the replicas, rounded up or down. An invalid step counts as zero."""
-    value = default if step is None else step
-    if isinstance(value, int):
-        return max(value, 0)
-    match = _PERCENTAGE.fullmatch(f"{value}")
-    if not match:
-        return 0
-    share = int(match[1]) * replicas
-    return -(-share // 100) if up else share // 100
-
-
 def gpus(demands: Iterable[Demand]) -> int:
     """Returns the number of GPUs of one unit."""
     return sum(demand.gpus for demand in demands)
+
+
+def place(rollouts: Sequence[Rollout], nodes: Sequence[Resource], pods: Sequence[Resource]) -> tuple[Nodes, list[Rollout]]:
+    """Returns the nodes without the GPUs of all pods that run, and the rollouts with the nodes of their old units.
+
+    Old units whose pods are not among `pods` are placed where they fit.
+    """
+    free_nodes = gpu_capacity.nodes_without_pods(nodes, pods)
+    located = [rollout._replace(placements=tuple(_placements(rollout, pods))[: rollout.old_units]) for rollout in rollouts]
+    return free_nodes, [_completed(rollout, free_nodes) for rollout in located]
+
+
+def _completed(rollout: Rollout, nodes: Nodes) -> Rollout:
+    missing = rollout.old_units - len(rollout.placements)
+    others = (nodes.take(rollout.old_demands, unbounded=True) or () for _ in range(missing))
+    return rollout._replace(placements=(*rollout.placements, *others))
+
+
+def _placements(rollout: Rollout, pods: Sequence[Resource]) -> Iterator[Placement]:
+    """Yields the nodes of each complete old unit. A unit without all its pods is left out: its pods do not move."""
+    selector = rollout.selector
+    if selector is None:
+        return
+    units: dict[str, list[Resource]] = {}
+    for index, pod in enumerate(pods):
+        if gpu_capacity.runs(pod) and _is_selected(pod, selector):
+            units.setdefault(_labels(pod).get(selector.unit) or f"pod {index}", []).append(pod)
+    for unit in units.values():
+        placement = _placement(rollout.old_demands, unit)
+        if placement is not None:
+            yield placement
+
+
+def _is_selected(pod: Resource, selector: Selector) -> bool:
+    labels, namespace = _labels(pod), identity.key(pod).namespace
+    return bool(selector.labels) and namespace == selector.namespace and all(labels.get(key) == value for key, value in selector.labels)
+
+
+def _labels(pod: Resource) -> dict[str, Any]:
+    return values.mapping(pod.get("metadata"), "labels")
+
+
+def _placement(demands: tuple[Demand, ...], pods: list[Resource]) -> Placement | None:
+    """Returns the node of each pod of a unit in the order of its demands; None if the pods do not have these demands."""
+    remaining = [(gpu_capacity.pod_demand(pod.get("spec")).amounts, f"{values.mapping(pod.get('spec')).get('nodeName')}") for pod in pods]
+    nodes = []
+    for demand in demands:
+        match = next((pod for pod in remaining if pod[0] == demand.amounts), None)
+        if match is None:
+            return None
+        remaining.remove(match)
+        nodes.append(match[1])
+    return tuple(nodes)
 
 
 class SimulationResult(NamedTuple):

@@ -7,7 +7,8 @@ follow `pkg/utils/revision` (getPatch), `pkg/controllers/leaderworkerset_control
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
 from krm_fn.kube import labels, stored_templates, values
@@ -18,13 +19,17 @@ from krm_fn.schema import object_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
     from krm_fn.review.forecast.gpu_capacity import Demand
-    from krm_fn.review.forecast.object_rules import ClusterState, Service
+    from krm_fn.review.forecast.object_rules import ClusterState
+    from krm_fn.review.forecast.rollouts import Service
     from krm_fn.schema.object_changes import ObjectChange
+
+
+_PERCENTAGE = re.compile(r"([0-9]{1,9})%")
+_DEFAULT_STEP = "25%"
 
 
 class UniformWorkload:
@@ -87,6 +92,37 @@ _TEMPLATE: Path = ("spec", "template")
 _SELECTOR: Path = ("spec", "selector")
 
 
+def deployment_steps(strategy: Any, replicas: int) -> Steps:
+    """Returns the steps of a Deployment's strategy, as Kubernetes rounds them (ResolveFenceposts): surge up, unavailable down.
+
+    One pod may be missing if both are zero.
+
+    >>> deployment_steps({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}, 5)
+    Steps(surge=2, unavailable=1, at_once=False)
+    >>> deployment_steps({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "25%"}}, 1)
+    Steps(surge=0, unavailable=1, at_once=False)
+    """
+    fields = values.mapping(strategy)
+    if fields.get("type") == "Recreate":
+        return Steps(0, replicas, at_once=True)
+    update = values.mapping(fields, "rollingUpdate")
+    surge = scaled(update.get("maxSurge"), replicas, up=True)
+    unavailable = scaled(update.get("maxUnavailable"), replicas, up=False)
+    return Steps(surge, min(unavailable if surge or unavailable else 1, replicas))
+
+
+def scaled(step: Any, replicas: int, *, up: bool, default: int | str = _DEFAULT_STEP) -> int:
+    """Number of units of a step: a number, or a percentage of the replicas, rounded up or down. An invalid step counts as zero."""
+    value = default if step is None else step
+    if isinstance(value, int):
+        return max(value, 0)
+    match = _PERCENTAGE.fullmatch(f"{value}")
+    if not match:
+        return 0
+    share = int(match[1]) * replicas
+    return -(-share // 100) if up else share // 100
+
+
 def deployment_choices(replicas: int) -> tuple[Choice, ...]:
     """Returns the other steps that the annotations of a service can choose for its Deployment, the cheapest first."""
     one = f'annotate the service with {labels.MAX_SURGE}: "0" and {labels.MAX_UNAVAILABLE}: "1"'
@@ -119,7 +155,7 @@ class Deployment(UniformWorkload):
 
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
         """Returns the steps of its strategy."""
-        return rollouts.deployment_steps(spec.get("strategy"), replicas)
+        return deployment_steps(spec.get("strategy"), replicas)
 
     def selector(self, change: ObjectChange) -> Selector:
         """Returns the labels of its selector."""
@@ -159,8 +195,8 @@ class LeaderWorkerSet(UniformWorkload):
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
         """Returns the steps of its rollout strategy. The default is one group at a time and no surge."""
         update = values.mapping(spec.get("rolloutStrategy"), "rollingUpdateConfiguration")
-        surge = min(rollouts.scaled(update.get("maxSurge"), replicas, up=True, default=0), replicas)
-        return Steps(surge, min(rollouts.scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas))
+        surge = min(scaled(update.get("maxSurge"), replicas, up=True, default=0), replicas)
+        return Steps(surge, min(scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas))
 
     def selector(self, change: ObjectChange) -> Selector:
         """Returns the label of the set. The pods of a group have the same index."""

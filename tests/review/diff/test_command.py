@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 import yaml
 
-from krm_fn.review.diff.diff_report import FORMATS
-from krm_fn.review.diff.formats import markdown_diff
+from krm_fn.cli.diff_command import FORMATS
+from krm_fn.review.diff import markdown_diff
 from tests.cli import console
 from tests.cli.test_check_old import clone, commit, write  # noqa: F401 - clone is a fixture
 from tests.review.diff.test_scenario import SCHEMA

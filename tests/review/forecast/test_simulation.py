@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.review.forecast import forecast, gpu_capacity, rollouts
+from krm_fn.review.forecast import forecast, gpu_capacity, rollouts, uniform_workloads
 from krm_fn.review.forecast.rollouts import Rollout, Steps
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
@@ -30,7 +30,7 @@ STEPS = [
 
 @pytest.mark.parametrize(("reason", "strategy", "replicas", "found"), STEPS, ids=[row[0] for row in STEPS])
 def test_steps(reason, strategy, replicas, found):
-    assert rollouts.deployment_steps(strategy, replicas) == found
+    assert uniform_workloads.deployment_steps(strategy, replicas) == found
 
 
 # the GPUs at the peak, and the free GPUs that the rollout takes

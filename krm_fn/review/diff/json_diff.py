@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.identity import ObjectKey
     from krm_fn.review.diff.diff_report import Report
     from krm_fn.review.forecast import Gpus, ObjectForecast
-    from krm_fn.review.forecast.object_rules import Service
+    from krm_fn.review.forecast.rollouts import Service
     from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 FORMAT_VERSION = 1
