@@ -52,7 +52,7 @@ def test_the_steps_that_adopt_writes_keep_all_pods_to_the_end(reader):
     without_roles_of_the_release(folder)
     said = {heading: [run(reader, script) for script in scripts] for heading, scripts in steps.items()}
     (git,) = [scripts[0] for heading, scripts in steps.items() if "Git" in heading]
-    assert ["the same pods" in text for heading, (text, *_) in said.items() if "Look" in heading] == [True]
+    assert ["the same pods" in text for heading, (text, *_) in said.items() if "Verify" in heading] == [True]
     reader.collected()
     assert reader.identities() == start
     assert journey.owned(reader.everything()) == []

@@ -26,10 +26,10 @@ _PROGRAM = "exec: {path: krm-fn}\n"
 _STEPS = """\
 # From the operator to Git: the namespace {namespace}
 
-`krm-fn adopt` wrote this folder. No cluster was changed. These are the other steps of the migration; the page `docs/migration.md` of
-krm-fn explains each of them. Run the commands in this folder. `$KRM_FN` is a clone of the repository of krm-fn.
+`krm-fn adopt` wrote this folder, and changed no cluster. This page lists the other steps of the migration; the page `docs/migration.md` of
+krm-fn explains each step. Run the commands in this folder. `$KRM_FN` is a clone of the repository of krm-fn.
 
-## 1. Note the pods that run
+## 1. Record the running pods
 
 ```sh
 {pods} > before.txt
@@ -41,7 +41,7 @@ krm-fn explains each of them. Run the commands in this folder. `$KRM_FN` is a cl
 {compare}
 ```
 
-Go on when each `compare` reports no difference. It also asks the API server whether it would accept the objects.
+Continue only when each `compare` reports no difference. The command also asks the API server for a dry run of the objects.
 
 ## 3. Stop the operator
 
@@ -52,7 +52,7 @@ kubectl --namespace dynamo-system scale deployment --selector $OPERATOR --replic
 kubectl --namespace dynamo-system wait --for=delete pod --selector $OPERATOR --timeout=120s
 ```
 
-`dynamo-system` stands for the namespace of the operator.
+Replace `dynamo-system` with the namespace of the operator.
 {definitions}
 ## 4. Take over
 
@@ -62,22 +62,22 @@ Add `--argocd`, or `--flux NAMESPACE/NAME` with the name of the Kustomization, i
 {take_over}
 ```
 {components}
-## 5. Look
+## 5. Verify
 
 ```sh
 {pods} | diff before.txt - && echo 'the same pods'
 ```
 
-## 6. Give the folder to Git
+## 6. Commit the folder to Git
 
-Commit `{kustomization}`, `{configuration}` and the resources, and give the folder to Argo CD or Flux. Or apply it:
+Commit `{kustomization}`, `{configuration}` and the resources. Let Argo CD or Flux apply the folder, or apply it yourself:
 
 ```sh
 kustomize build --enable-alpha-plugins --enable-exec . | kubectl apply --server-side --filename -
 ```
 """
 _DEFINITIONS = """
-The definitions of this operator convert between two API versions through a webhook, which has stopped. Replace them by definitions that
+The definitions of this operator convert between two API versions through a webhook, which has stopped. Replace them with definitions that
 serve the version in which the cluster stores the resources. The graphs of this folder must have that version:
 
 ```sh
@@ -95,7 +95,7 @@ Then render and compare again:
 ```
 """
 _COMPONENTS = """
-The following components have no graph, and `take-over` does not move them. These commands delete them and keep their pods:
+`take-over` does not move standalone components. These commands delete the components and keep their pods:
 
 ```sh
 {commands}
