@@ -81,11 +81,11 @@ def check(  # noqa: PLR0913 - one for each option
     loaded = given.load(tolerant=True)
     pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
     severities = _severities(loaded, fixed_services=fixed_services)
-    judged = [(_judged(group, loaded), group) for group in loaded.groups]
+    groups = [(_findings(group, loaded), group) for group in loaded.groups]
     orchestrator = loaded.config.orchestrator
-    judged += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, orchestrator), [pair.new]) for pair in pairs]
-    weighed = [result for each, group in judged for result in reading.locate(_weighed(each, severities), group, root)]
-    located = reading.locate([*loaded.results, *_once(weighed), *(before.results if before else ())], loaded.resources, root)
+    groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, orchestrator), [pair.new]) for pair in pairs]
+    about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
+    located = reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
     findings = policy.without_ignored(located, loaded.values)
     checked = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours())
     command_output.write(finding_formats.write(style, checked))
@@ -100,8 +100,8 @@ def _before(old: str | None, given: Inputs) -> OldState | None:
         return None if old is None else revisions.read(old, given.paths, given.exclude)
 
 
-def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
-    """Findings about the resources of a group as they are now.
+def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
+    """Yields the findings about the resources of a group in the new state.
 
     Missing owners are not reported for objects that a later layer changed. Without a configuration, generated objects that a render would
     remove are not reported either, because the configuration of the build may need them.
@@ -118,7 +118,7 @@ def _judged(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
 
 
 def _once(findings: Iterable[Result]) -> Iterable[Result]:
-    """Each finding once. `check` judges a resource of several groups in each of them."""
+    """Findings without duplicates: `check` reports a resource of several groups once for each group."""
     return {repr(result): result for result in findings}.values()
 
 
@@ -131,7 +131,7 @@ def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]
     return severities
 
 
-def _weighed(findings: Iterable[Result], severities: Mapping[str, Severity]) -> Iterator[Result]:
+def _with_severities(findings: Iterable[Result], severities: Mapping[str, Severity]) -> Iterator[Result]:
     for result in findings:
         yield result._replace(severity=severities.get(result.code, result.severity))
 

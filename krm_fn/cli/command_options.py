@@ -73,8 +73,8 @@ class Folder(click.Path):
         return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
 
 
-def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...") -> Callable[..., Any]:
-    """Adds PATH..., -f, --config, -n and --exclude; the verb receives them as `given`. `kind` and `name` are those of the argument."""
+def inputs(command: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...") -> Callable[..., Any]:
+    """Adds PATH..., -f, --config, -n and --exclude; the command receives them as `given`. `kind` and `name` are those of the argument."""
 
     @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind)
     @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH. Can be repeated.")
@@ -88,7 +88,7 @@ def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: 
     @click.option(
         "--exclude", metavar="GLOB", multiple=True, help="Skip files and folders below PATH that match this pattern. Can be repeated."
     )
-    @functools.wraps(verb)
+    @functools.wraps(command)
     def wrapped(
         *args: Any,
         paths: tuple[str, ...],
@@ -100,7 +100,7 @@ def inputs(verb: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: 
     ) -> Any:
         if not paths and not filenames:
             raise click.UsageError(f"Missing argument '{name}'.")
-        return verb(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
+        return command(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
 
     return wrapped
 
@@ -114,8 +114,8 @@ def reading_old() -> Iterator[None]:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
 
 
-def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --ignore, --strict and --quiet; the verb receives them as `policy`."""
+def policy(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --ignore, --strict and --quiet; the command receives them as `policy`."""
 
     @click.option(
         "--ignore",
@@ -127,9 +127,9 @@ def policy(verb: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
     @click.option("-q", "--quiet", is_flag=True, help="Print only the findings that make the command fail.")
-    @functools.wraps(verb)
+    @functools.wraps(command)
     def wrapped(*args: Any, ignored: frozenset[str], strict: bool, quiet: bool, **more: Any) -> Any:
-        return verb(*args, policy=Policy(ignored, strict, quiet), **more)
+        return command(*args, policy=Policy(ignored, strict, quiet), **more)
 
     return wrapped
 

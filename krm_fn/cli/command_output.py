@@ -22,16 +22,16 @@ def write(text: str, *, err: bool = False) -> None:
     click.echo(text.encode(errors="backslashreplace"), nl=False, err=err)
 
 
-def resources(listed: Iterable[Any], style: str) -> str:
-    """Resources as YAML documents, or as one JSON List, which kubectl reads too."""
+def resources(items: Iterable[Any], style: str) -> str:
+    """Returns resources as YAML documents, or as one JSON List for kubectl."""
     if style == "json":
-        return value({"apiVersion": "v1", "kind": "List", "items": list(listed)}, style)
-    return "---\n".join(emitter.text(resource) for resource in listed)
+        return value({"apiVersion": "v1", "kind": "List", "items": list(items)}, style)
+    return "---\n".join(emitter.text(resource) for resource in items)
 
 
-def value(written: Any, style: str) -> str:
+def value(content: Any, style: str) -> str:
     """Returns one value as YAML or JSON."""
-    return json.dumps(written, indent=2, ensure_ascii=False) + "\n" if style == "json" else emitter.text(written)
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n" if style == "json" else emitter.text(content)
 
 
 def colours(*, err: bool = False) -> bool:

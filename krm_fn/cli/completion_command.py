@@ -1,4 +1,4 @@
-"""`krm-fn completion`: the script by which a shell completes verbs, options and files. click does the completion."""
+"""`krm-fn completion`: the script with which a shell completes commands, options and files. click does the completion."""
 
 from __future__ import annotations
 

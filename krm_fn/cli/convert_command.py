@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _MISSING = "DYN022"  # a patch of an overlay has some fields of a resource only
 
 
-class _Wanted(NamedTuple):
-    """The version to convert to, and facts about the other resources that a conversion needs."""
+class _Target(NamedTuple):
+    """The API version to convert to, with the facts about other resources that a conversion needs."""
 
     version: str
     native: bool
@@ -87,23 +87,22 @@ def convert(  # noqa: PLR0913 - one for each option
     if in_place and reading.STDIN in given.paths:
         raise click.UsageError("--write cannot change stdin; name files, or leave out --write to print the result")
     files, unreadable = _read(given)
-    config, wrong = sources.configuration(given.config) if given.config else (Config(), [])
+    config, config_findings = sources.configuration(given.config) if given.config else (Config(), [])
     if given.namespace:
         config = config._replace(namespace=given.namespace)
     listed = [source for _, file in files for source in file.sources if isinstance(source.value, dict)]
     images, _ = deprecated_fields.images([source.value for source in listed], config.namespace or cluster.NAMESPACE)
-    wanted = _Wanted(version, as_native, config, images)
-    done = [(path, file, [_changed(source, wanted) for source in file.sources]) for path, file in files]
+    target = _Target(version, as_native, config, images)
+    conversions = [(path, file, [_converted_document(source, target) for source in file.sources]) for path, file in files]
     located = reading.located(
-        [(source, finding) for _, file, made in done for source, (_, about) in _pairs(file, made) for finding in about]
+        [(source, finding) for _, file, documents in conversions for source, (_, about) in _pairs(file, documents) for finding in about]
     )
-    kept = policy.without_ignored([*unreadable, *wrong, *located], [source.value for source in listed])
-    shown = finding_formats.Checked(listed, policy.shown(sorted(kept, key=results.order)), colour=command_output.colours(err=True))
-    command_output.write(finding_formats.write("text", shown), err=True)
-    if failing := policy.failing(kept):
+    findings = policy.without_ignored([*unreadable, *config_findings, *located], [source.value for source in listed])
+    finding_formats.print_text(listed, policy.shown(sorted(findings, key=results.order)))
+    if failing := policy.failing(findings):
         click.echo(f"nothing is converted: {report.count(failing)}", err=True)
         ctx.exit(1)
-    changed = [(path, file, [change for change, _ in made if change]) for path, file, made in done]
+    changed = [(path, file, [change for change, _ in documents if change]) for path, file, documents in conversions]
     texts = [(path, writing.rewritten(file.text, changes), len(changes)) for path, file, changes in changed]
     if in_place:
         _save(texts, quiet=policy.quiet)
@@ -114,7 +113,7 @@ def convert(  # noqa: PLR0913 - one for each option
 def _read(given: Inputs) -> tuple[list[tuple[str, File]], list[Result]]:
     """The files with their paths, and the findings about them. A link that leads out of a folder is left out."""
     files = [
-        (each.path, reading.read(each.path)) for each in selection.listed(given.paths, None, given.exclude).files if not each.leads_out
+        (file.path, reading.read(file.path)) for file in selection.listed(given.paths, None, given.exclude).files if not file.leads_out
     ]
     return files, [result for _, file in files for result in file.results]
 
@@ -123,11 +122,11 @@ def _pairs(file: File, values: list[Any]) -> list[tuple[Source, Any]]:
     return [*zip(file.sources, values, strict=True)]
 
 
-def _changed(source: Source, wanted: _Wanted) -> tuple[DocumentChange | None, list[Result]]:
+def _converted_document(source: Source, target: _Target) -> tuple[DocumentChange | None, list[Result]]:
     """The change of one resource, None if it stays as it is, and the findings about it."""
-    if not isinstance(source.value, dict) or versions.to(wanted.version, source.value) is source.value:
+    if not isinstance(source.value, dict) or versions.to(target.version, source.value) is source.value:
         return None, []
-    resource, deprecated = deprecated_fields.convert(source.value, wanted.images)
+    resource, deprecated = deprecated_fields.convert(source.value, target.images)
     problems = [finding for finding in deprecated if finding.severity == "error"]  # the others say what the command writes anyway
     errors = [
         finding
@@ -136,19 +135,19 @@ def _changed(source: Source, wanted: _Wanted) -> tuple[DocumentChange | None, li
     ]
     if errors or problems:
         return None, [*problems, *errors]
-    converted, about = _converted(resource, wanted)
+    converted, about = _converted(resource, target)
     return DocumentChange(source, converted), [*problems, *about]
 
 
-def _converted(resource: Resource, wanted: _Wanted) -> tuple[list[Resource], list[Result]]:
+def _converted(resource: Resource, target: _Target) -> tuple[list[Resource], list[Result]]:
     """The resources that replace a resource, and the findings about the conversion."""
-    if not wanted.native:
-        converted = versions.to(wanted.version, resource)
-        return [converted], conversion_findings.of_conversion(resource, wanted.version, converted)
-    converted, missing = not_convertible.native(wanted.version, resource)
-    native_objects = _native_objects(resource, wanted.config) if wanted.version == versions.V1BETA1 else _NativeObjects([], [])
+    if not target.native:
+        converted = versions.to(target.version, resource)
+        return [converted], conversion_findings.of_conversion(resource, target.version, converted)
+    converted, missing = not_convertible.native(target.version, resource)
+    native_objects = _native_objects(resource, target.config) if target.version == versions.V1BETA1 else _NativeObjects([], [])
     return [converted, *native_objects.objects], conversion_findings.of_native_conversion(
-        resource, wanted.version, converted, [*missing, *native_objects.missing]
+        resource, target.version, converted, [*missing, *native_objects.missing]
     )
 
 
@@ -166,8 +165,8 @@ def _save(texts: list[tuple[str, str, int]], *, quiet: bool) -> None:
         click.echo(f"converted: {summary}", err=True)
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _native_objects(resource: Resource, config: Config) -> _NativeObjects:
@@ -181,13 +180,13 @@ def _native_objects(resource: Resource, config: Config) -> _NativeObjects:
     settings = config._replace(behaviour="v0.9")
     plan, _ = (resolve.graph if is_graph else resolve.component)(resource, settings, cluster.read([], settings)[0])
     objects, missing = [*volumes.claims(plan)], []
-    asking = {path for path, _ in not_convertible.fields(resource, versions.V1BETA1) if path[-1] == "ingress"}
+    ingress_paths = {path for path, _ in not_convertible.fields(resource, versions.V1BETA1) if path[-1] == "ingress"}
     for component in plan.components:
         path: Path = ("spec", "services", component.identity.service, "ingress") if is_graph else ("spec", "ingress")
-        if path in asking:
-            entrances = [*ingress.of(component)]
-            objects += entrances
-            missing += [] if entrances else [NotConvertible(path, "")]
+        if path in ingress_paths:
+            exposed = [*ingress.of(component)]
+            objects += exposed
+            missing += [] if exposed else [NotConvertible(path, "")]
     return _NativeObjects(objects if results.ref(resource).namespace else [_without_namespace(item) for item in objects], missing)
 
 

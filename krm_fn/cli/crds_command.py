@@ -1,4 +1,4 @@
-"""`krm-fn crds`: the CustomResourceDefinitions of Dynamo's kinds. `krm_fn.generate.crds` makes them."""
+"""`krm-fn crds`: the CustomResourceDefinitions of Dynamo's kinds (`krm_fn.generate.crds`)."""
 
 from __future__ import annotations
 

@@ -74,10 +74,7 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     if not diagram.nodes:
         about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))
     findings = policy.without_ignored(about, new.inputs)
-    shown = finding_formats.Checked(
-        new_state.files.resources, policy.shown(findings), new_state.files.stdin, colour=command_output.colours(err=True)
-    )
-    command_output.write(finding_formats.write("text", shown), err=True)
+    finding_formats.print_text(new_state.files.resources, policy.shown(findings), new_state.files.stdin)
     if style in _DRAWN:
         svg = _drawn(program, graphviz_diagram.write(diagram))
         command_output.write(svg if style == "svg" else graphviz_diagram.page(svg, compared=old is not None))

@@ -101,8 +101,7 @@ def images(  # noqa: PLR0913 - one for each option
     about += image_lock.unpinned(uses, digests) if image_format.fills_mirror else ()
     located = reading.locate([*loaded.results, *about, *problems], loaded.resources, root)
     findings = policy.without_ignored(located, loaded.values)
-    shown = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours(err=True))
-    command_output.write(finding_formats.write("text", shown), err=True)
+    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
     failing = policy.failing(findings)
     if failing and image_format.needs_all:
         click.echo(f"no list is printed, because it would not be complete: {report.count(failing)}", err=True)

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krm_fn.cli.command_options import Inputs, Policy
-    from krm_fn.files.sources import Sources
     from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
 
 
 @click.command()
@@ -62,7 +60,7 @@ def render(  # noqa: PLR0913 - one for each option
     loaded = given.load(without=folder)
     expansion = expand.expand(loaded.values, loaded.config)
     findings = policy.without_ignored(reading.locate([*loaded.results, *expansion.results], loaded.resources), loaded.values)
-    _report(policy.shown(findings), loaded)
+    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
     if failing := policy.failing(findings):
         click.echo(f"nothing is rendered: {report.count(failing)}", err=True)
         ctx.exit(1)
@@ -70,32 +68,27 @@ def render(  # noqa: PLR0913 - one for each option
         labels.without_tool_annotations(resource) for resource in expansion.resources if not labels.is_local(resource)
     )
     if folder:
-        summary = _written(folder, rendered, prune=prune)
+        summary = _write_files(folder, rendered, prune=prune)
         click.echo("" if policy.quiet else summary, err=True, nl=False)
     else:
         command_output.write(command_output.resources(rendered, style or "yaml"))
 
 
-def _report(findings: list[Result], loaded: Sources) -> None:
-    checked = finding_formats.Checked(loaded.resources, findings, loaded.stdin, colour=command_output.colours(err=True))
-    command_output.write(finding_formats.write("text", checked), err=True)
-
-
-def _written(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
+def _write_files(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
     """Writes the files and returns a summary. Raises click.ClickException if a file cannot be written."""
     files = writing.names(rendered)
     try:
-        if strange := writing.foreign(folder, files):
-            raise click.ClickException(f"{folder / strange[0]} was not written by krm-fn; move it, or render into another folder")
+        if foreign := writing.foreign(folder, files):
+            raise click.ClickException(f"{folder / foreign[0]} was not written by krm-fn; move it, or render into another folder")
         stale = sorted(writing.ours(folder) - files.keys())
         writing.write(folder, files)
         writing.remove(folder, stale if prune else [])
     except OSError as problem:
         raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
-    done = f"{len(files)} files in {folder}\n"
+    summary = f"{len(files)} files in {folder}\n"
     if stale:
-        done += f"{'removed' if prune else 'no longer rendered, --prune removes them'}: {shlex.join(stale)}\n"
-    return done
+        summary += f"{'removed' if prune else 'no longer rendered, --prune removes them'}: {shlex.join(stale)}\n"
+    return summary
 
 
 COMMAND = render

@@ -92,8 +92,7 @@ def _read(paths: tuple[str, ...], namespace: str | None) -> _Objects:
     """Reads the objects of files and stdin. Ends the program with the findings if a file cannot be read."""
     loaded = sources.load(paths, namespace=namespace or "")
     if results.failed(loaded.results):
-        checked = finding_formats.Checked(loaded.resources, loaded.results, loaded.stdin, colour=command_output.colours(err=True))
-        command_output.write(finding_formats.write("text", checked), err=True)
+        finding_formats.print_text(loaded.resources, loaded.results, loaded.stdin)
         raise click.ClickException(f"no request is read: {report.count(loaded.results)}")
     return _Objects(loaded.values, loaded.default_namespace, f"among {len(loaded.values)} objects")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _REPORTS = ("diff", "explain", "images")
-"""The verbs whose JSON output has a schema."""
+"""The commands whose JSON output has a schema."""
 
 
 @click.command()
@@ -83,8 +83,7 @@ def _names(paths: tuple[str, ...]) -> Any:
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
     if results.failed(loaded.results):
-        checked = finding_formats.Checked(loaded.resources, loaded.results, loaded.stdin, colour=command_output.colours(err=True))
-        command_output.write(finding_formats.write("text", checked), err=True)
+        finding_formats.print_text(loaded.resources, loaded.results, loaded.stdin)
         sys.exit(1)
     return kustomize_names.references(sorted({*_services(loaded.values)}))
 

@@ -50,8 +50,7 @@ def status(ctx: click.Context, *, given: Inputs, policy: Policy, style: str) -> 
     loaded = given.load()
     statuses = computed_status.ComputedStatus(loaded)
     findings = policy.without_ignored(reading.locate([*loaded.results, *statuses.results], loaded.resources), loaded.values)
-    shown = finding_formats.Checked(loaded.resources, policy.shown(findings), loaded.stdin, colour=command_output.colours(err=True))
-    command_output.write(finding_formats.write("text", shown), err=True)
+    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
     if failing := policy.failing(findings):
         click.echo(f"no status is computed: {report.count(failing)}", err=True)
         ctx.exit(1)

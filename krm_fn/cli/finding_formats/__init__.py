@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from krm_fn import registry
+from krm_fn.cli import command_output
 from krm_fn.files import reading
 
 if TYPE_CHECKING:
@@ -36,18 +37,24 @@ class Checked(NamedTuple):
 
 
 def names() -> tuple[str, ...]:
-    """The names of all formats."""
+    """Returns the names of all formats."""
     return tuple(name.removesuffix(_SUFFIX) for name in registry.entries(sys.modules[__name__]))
 
 
 def write(style: str, checked: Checked) -> str:
-    """Findings in a format. Raises KeyError if the format does not exist."""
+    """Returns the findings in a format. Raises KeyError if the format does not exist."""
     text: str = registry.get(sys.modules[__name__], style + _SUFFIX).write(checked)
     return text
 
 
+def print_text(resources: Sequence[Source], findings: Sequence[Result], stdin: str = "") -> None:
+    """Prints findings to stderr in the format text. Raises OSError if the stream cannot be written."""
+    checked = Checked(resources, findings, stdin, colour=command_output.colours(err=True))
+    command_output.write(write("text", checked), err=True)
+
+
 def location(result: Result) -> tuple[str, int, int]:
-    """File, line and column for programs. The file is relative to the working directory and empty for stdin; unknown numbers are 0."""
+    """Returns file, line and column. The file is relative to the working directory, and empty for stdin. Unknown numbers are 0."""
     if not result.file or result.file == reading.STDIN_NAME:
         return "", 0, 0
     path, here = Path(normpath(result.file)), Path.cwd()

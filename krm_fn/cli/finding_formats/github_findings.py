@@ -1,4 +1,4 @@
-"""Findings as workflow commands: GitHub Actions shows each beside its line in a pull request.
+"""Findings as workflow commands: GitHub Actions shows each finding beside its line in a pull request.
 
 Follows GitHub's "Workflow commands for GitHub Actions": `::error file=…,line=…,col=…,title=…::message`, special characters escaped.
 """
@@ -20,7 +20,7 @@ _IN_PROPERTIES = {**_IN_MESSAGES, ":": "%3A", ",": "%2C"}
 
 
 def write(checked: Checked) -> str:
-    """One command a line."""
+    """Returns one workflow command a line."""
     return "".join(f"{_command(result)}\n" for result in checked.results)
 
 

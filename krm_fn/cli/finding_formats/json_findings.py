@@ -1,4 +1,4 @@
-"""Findings for programs: one object with all of them; what is not known is null."""
+"""Findings as one JSON object. Unknown values are null."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
 
 
 def write(checked: Checked) -> str:
-    """`{"findings": [...]}`."""
+    """Returns `{"findings": [...]}`."""
     return json.dumps({"findings": [report.json_fields(result) for result in checked.results]}, indent=2, ensure_ascii=False) + "\n"

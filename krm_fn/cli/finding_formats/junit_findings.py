@@ -1,4 +1,4 @@
-"""Findings as a test report, which Jenkins, GitLab and others show: a resource, or a file that holds none, is a test case.
+"""Findings as a JUnit test report for Jenkins, GitLab and others. A test case is a resource, or a file without resources.
 
 Follows the JUnit XML that these read: `testsuites/testsuite/testcase`, errors as one `failure`, everything else as `system-out`.
 """
@@ -23,7 +23,7 @@ _Case = tuple[str, str]
 
 
 def write(checked: Checked) -> str:
-    """One suite with a case for every resource, sound ones too."""
+    """Returns one suite with a test case for every resource, also for resources without findings."""
     files = {source.address: source.file for source in checked.resources}
     cases: dict[_Case, list[Result]] = {(file, _name(address)): [] for address, file in files.items()}
     for result in checked.results:
@@ -60,5 +60,5 @@ def _lines(findings: Iterable[Result]) -> str:
 
 
 def _allowed(text: str) -> str:
-    """A text without the characters that XML cannot hold."""
+    """Replaces characters that XML does not allow."""
     return _FORBIDDEN.sub("?", text)

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, which code scanners exchange: GitHub shows them on pull requests and in the security tab.
+"""Findings as SARIF 2.1.0, the format of code scanners. GitHub shows them on pull requests and in the security tab.
 
 Follows the OASIS standard sarif-v2.1.0-os. Columns count characters.
 """
@@ -23,7 +23,7 @@ _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
 def write(checked: Checked) -> str:
-    """A log with one run; its rules are the codes that were found."""
+    """Returns a log with one run. Its rules are the codes of the findings."""
     used = sorted({result.code for result in checked.results})
     driver = {"name": report.PROGRAM, "version": krm_fn.__version__, "rules": [_rule(code) for code in used]}
     run = {

@@ -21,13 +21,13 @@ _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may b
 
 
 def write(checked: Checked) -> str:
-    """Each finding with its line."""
+    """Returns each finding with its source line."""
     stdin = checked.stdin.split("\n")
     return "".join(f"{head(result, colour=checked.colour)}\n{_excerpt(result, stdin, checked.colour)}" for result in checked.results)
 
 
 def head(result: Result, *, colour: bool) -> str:
-    """One finding in one line."""
+    """Returns a finding in one line."""
     if not colour:
         return report.entry(result)
     location = [click.style(report.location(result), bold=True)] if report.location(result) else []
