@@ -131,7 +131,7 @@ def test_an_old_state_without_resources_is_a_warning(tmp_path):
     write(tmp_path, before="", after=GRAPH)
     done = diff(tmp_path)
     assert done.code == 0
-    assert "before.yaml: warning DYN073 the old state has no resource" in done.out
+    assert "before.yaml: warning DYN073 the old state holds no resource" in done.out
 
 
 NODES = [
