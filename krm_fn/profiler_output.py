@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import canonical, digest, identity, labels, names, quantity, values
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
+from krm_fn.results import Result
 from krm_fn.schema import invalid_fields, schema_check
 from krm_fn.yamlio import reader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
-    from krm_fn.yamlio.reader import Document
+from krm_fn.yamlio.reader import Document
 
 CONFIG, MOCKER = names.PROFILED, names.PROFILED_MOCKER
 LIMIT = names.CONFIG_MAP_LIMIT

@@ -8,15 +8,12 @@ from __future__ import annotations
 import difflib
 import sys
 import traceback
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
 import krm_fn
 from krm_fn import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROGRAM = "krm-fn"
 COMPLETE_VARIABLE = "_KRM_FN_COMPLETE"

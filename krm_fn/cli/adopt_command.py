@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import click
 
@@ -11,15 +12,10 @@ from krm_fn import results
 from krm_fn.cli import command_options, command_output, compared_states
 from krm_fn.cli.finding_formats import text_findings
 from krm_fn.files import writing
+from krm_fn.results import Result
 from krm_fn.review import adopt as adoption
 from krm_fn.review.adopt import migration_files
 from krm_fn.yamlio import emitter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from krm_fn.results import Result
 
 
 @click.command()

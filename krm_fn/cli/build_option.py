@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from krm_fn import report, results
 from krm_fn.cli import compared_states
+from krm_fn.cli.command_options import Inputs
 from krm_fn.cli.compared_states import LoadedState, StoppedError
 from krm_fn.files import checkouts, commands, reading, sources
 from krm_fn.files.reading import File
 from krm_fn.files.repository import RepositoryError
 from krm_fn.review.diff import rendered_state
-
-if TYPE_CHECKING:
-    from krm_fn.cli.command_options import Inputs
-
 
 _OUTPUT = "<build>"
 """The name of the output in findings and origins."""

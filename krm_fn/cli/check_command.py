@@ -5,24 +5,20 @@ The rules are in `krm_fn.expand` (render), `krm_fn.rules.finished_builds` and `k
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from krm_fn import expand, report
 from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading, revisions, selection
+from krm_fn.files.reading import Source
+from krm_fn.files.revisions import OldState
+from krm_fn.files.sources import Sources
+from krm_fn.results import Result, Severity
 from krm_fn.rules import deprecations, finished_builds, updates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from krm_fn.cli.command_options import Inputs, Policy
-    from krm_fn.files.reading import Source
-    from krm_fn.files.revisions import OldState
-    from krm_fn.files.sources import Sources
-    from krm_fn.results import Result, Severity
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"

@@ -5,23 +5,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from krm_fn import codes
 from krm_fn.files import revisions, sources
+from krm_fn.files.sources import Sources
 from krm_fn.kube.admission import name_formats
+from krm_fn.kube.types import Resource
+from krm_fn.results import Result
 from krm_fn.rules import ignore_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from krm_fn.files.sources import Sources
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
-
 
 _INPUT = click.Path(exists=True, allow_dash=True)
 _EXTRA = ("aiohttp", "prometheus_client")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import click
 
 from krm_fn.yamlio import emitter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FORMATS = ("yaml", "json")
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import click
 
 from krm_fn import results
+from krm_fn.cli.command_options import Inputs
 from krm_fn.files import reading, revisions, sources
+from krm_fn.files.reading import Source
 from krm_fn.files.sources import Sources
+from krm_fn.kube.types import Resource
+from krm_fn.results import Path, Result
 from krm_fn.review.diff import live_states, rendered_state
+from krm_fn.review.diff.change_origins import ChangeOrigin
+from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.diff_report import SourceLine
+from krm_fn.review.diff.rendered_state import RenderedState, StateName
 from krm_fn.review.live import cluster_export
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from krm_fn.cli.command_options import Inputs
-    from krm_fn.files.reading import Source
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path, Result
-    from krm_fn.review.diff.change_origins import ChangeOrigin
-    from krm_fn.review.diff.comparison import Diff
-    from krm_fn.review.diff.rendered_state import RenderedState, StateName
 
 
 class LoadedState(NamedTuple):

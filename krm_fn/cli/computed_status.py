@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
 
 from krm_fn import expand, profiler_output, results, status
 from krm_fn.cli import status_table
+from krm_fn.cli.status_table import WorkloadRow
+from krm_fn.files.sources import Sources
 from krm_fn.kube import identity, labels
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
+from krm_fn.results import Result
 from krm_fn.schema import rule_messages
 from krm_fn.status import (
     cached_model,
@@ -20,25 +27,13 @@ from krm_fn.status import (
     request_status,
 )
 from krm_fn.status.base_model_index import BaseModelIndex
-from krm_fn.status.cached_request import RequestInputs
+from krm_fn.status.cached_model import CachedModel
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.cached_request import CachedRequest, RequestInputs
+from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
 from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync import timestamps
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
-
-    from krm_fn.cli.status_table import WorkloadRow
-    from krm_fn.files.sources import Sources
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
-    from krm_fn.results import Result
-    from krm_fn.status.cached_model import CachedModel
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.cached_request import CachedRequest
-    from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
-
 
 _FEATURES = SyncFeatures(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True)
 """All features are on: the status depends only on the objects in the input."""

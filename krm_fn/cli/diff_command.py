@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from krm_fn import report
 from krm_fn.cli import build_option, command_options, command_output, compared_states
+from krm_fn.cli.build_option import BuildCommand
+from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.cli.compared_states import LoadedState
 from krm_fn.files import reading
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
-
-if TYPE_CHECKING:
-    from krm_fn.cli.build_option import BuildCommand
-    from krm_fn.cli.command_options import Inputs, Policy
-    from krm_fn.cli.compared_states import LoadedState
 
 FORMATS = {"json": json_diff.write, "markdown": markdown_diff.write, "text": text_diff.write}
 """The functions that write a report, by the name of the format."""

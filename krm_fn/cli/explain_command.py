@@ -6,23 +6,21 @@ import difflib
 import functools
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from krm_fn import codes, results
 from krm_fn.cli import command_options, command_output, explain_output, finding_formats
+from krm_fn.cli.command_options import Inputs
 from krm_fn.files import reading
+from krm_fn.files.sources import Sources
 from krm_fn.manifests import ownership
+from krm_fn.results import Result
 from krm_fn.review import affected_fields
 from krm_fn.review import explain as explaining
-
-if TYPE_CHECKING:
-    from krm_fn.cli.command_options import Inputs
-    from krm_fn.files.sources import Sources
-    from krm_fn.results import Result
-    from krm_fn.review.explain import Explained, Explanation
+from krm_fn.review.explain import Explained, Explanation
 
 _CODE = re.compile(r"DYN[0-9]{3}", re.IGNORECASE)
 _UNUSED = "DYN500"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from os.path import normpath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -11,18 +12,13 @@ from krm_fn import report, results
 from krm_fn.cli import command_output
 from krm_fn.config import Config
 from krm_fn.files import reading
+from krm_fn.files.sources import Sources
 from krm_fn.kube import identity, labels
 from krm_fn.provenance.docstring_rules import DocstringRule
+from krm_fn.results import Path
 from krm_fn.review import explain
+from krm_fn.review.explain import Explained, ExplainedField, LeafOrigin
 from krm_fn.yamlio import emitter, positions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.files.sources import Sources
-    from krm_fn.results import Path
-    from krm_fn.review.explain import Explained, ExplainedField, LeafOrigin
-
 
 FORMAT_VERSION = 1
 _MOST = 6  # origins of one value that are shown; a hash has hundreds

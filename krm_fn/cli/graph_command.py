@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import click
 
 from krm_fn import results
 from krm_fn.cli import command_options, command_output, compared_states, finding_formats
+from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.review.diagram import change_diagram, graph_diagram, graphviz_diagram, mermaid_diagram
 from krm_fn.review.diff import comparison
-
-if TYPE_CHECKING:
-    from krm_fn.cli.command_options import Inputs, Policy
 
 _WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
 """The text formats."""

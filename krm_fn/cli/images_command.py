@@ -5,26 +5,22 @@ from __future__ import annotations
 import difflib
 import shlex
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from krm_fn import expand, report, results
 from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading
+from krm_fn.files.sources import Sources
 from krm_fn.kube import paths
+from krm_fn.results import Result
 from krm_fn.review.images import image_lock, image_references, image_uses
 from krm_fn.review.images.image_formats import FORMATS, ImageList, ImageLocation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from krm_fn.cli.command_options import Inputs, Policy
-    from krm_fn.files.sources import Sources
-    from krm_fn.results import Result
-    from krm_fn.review.images.image_lock import ImageLock
-    from krm_fn.review.images.image_uses import ImageAuthor, ImageUse
+from krm_fn.review.images.image_lock import ImageLock
+from krm_fn.review.images.image_uses import ImageAuthor, ImageUse
 
 _IMAGE = "{}"
 """The word of a command that is replaced by the image."""

@@ -17,18 +17,15 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 import krm_fn
 from krm_fn.cli import command_options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 LAUNCHER, FILES = "krm-fn", "krm-fn.d"
 DISTRIBUTION = "dynamo-krm-fn"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from krm_fn import expand, report
 from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading, writing
 from krm_fn.kube import apply_order, labels
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from krm_fn.cli.command_options import Inputs, Policy
-    from krm_fn.kube.types import Resource
+from krm_fn.kube.types import Resource
 
 
 @click.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -12,12 +12,10 @@ from krm_fn.cli import command_options, command_output, computed_status, finding
 from krm_fn.files import sources
 from krm_fn.kube import identity, names
 from krm_fn.kube.admission import name_formats
+from krm_fn.kube.types import Resource
 from krm_fn.profiler_output import ProfilerOutput
 from krm_fn.status import cached_request, request_generation, request_profiling
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.cached_request import CachedRequest, RequestInputs
+from krm_fn.status.cached_request import CachedRequest, RequestInputs
 
 _API = "/apis/nvidia.com/*/namespaces/{namespace}/dynamographdeploymentrequests/{name}"
 _JOB = "/apis/batch/v1/namespaces/{namespace}/jobs/{name}"

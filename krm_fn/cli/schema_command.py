@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import click
 
@@ -12,9 +13,6 @@ from krm_fn import registry, results
 from krm_fn.cli import command_output, finding_formats
 from krm_fn.config import Config
 from krm_fn.files import sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _REPORTS = ("diff", "explain", "images")
 """The commands whose JSON output has a schema."""

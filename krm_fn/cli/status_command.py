@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from krm_fn import report
 from krm_fn.cli import command_options, command_output, computed_status, finding_formats
+from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading
-
-if TYPE_CHECKING:
-    from krm_fn.cli.command_options import Inputs, Policy
 
 _TABLE = "table"
 

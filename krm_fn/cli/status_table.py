@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from krm_fn import report
 from krm_fn.kube import labels, values
 from krm_fn.status import conditions, live_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from krm_fn.status.cached_model import CachedModel
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.cached_request import CachedRequest
-    from krm_fn.status.readiness import WorkloadReadiness
+from krm_fn.status.cached_model import CachedModel
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.cached_request import CachedRequest
+from krm_fn.status.readiness import WorkloadReadiness
 
 
 class WorkloadRow(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -13,12 +14,7 @@ from krm_fn.config import Config
 from krm_fn.files import sources
 from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import options
-from krm_fn.sync.options import Options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from krm_fn.sync.options import Shard
+from krm_fn.sync.options import Options, Shard
 
 _FILE = click.Path(exists=True, dir_okay=False)
 _LEVELS = ("debug", "info", "warning", "error")

@@ -8,18 +8,14 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Iterator, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from krm_fn import report
 from krm_fn.comments import forges
-from krm_fn.comments.forges import ForgeError
+from krm_fn.comments.forges import Comment, ForgeError, Thread
 from krm_fn.kube.values import mapping, objects, text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from krm_fn.comments.forges import Comment, Thread
 
 __all__ = ["ForgeError", "write"]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from krm_fn.kube.values import mapping
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _GITLAB_FIX = "GITLAB_TOKEN must be an access token of the project with the role Reporter and the scope `api`"
 Comment = dict[str, Any]

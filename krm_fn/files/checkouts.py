@@ -12,17 +12,13 @@ import shutil
 import signal
 import stat
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from types import FrameType
+from typing import NamedTuple
 
 from krm_fn.files import repository
-from krm_fn.files.repository import RepositoryError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import FrameType
-
-    from krm_fn.files.repository import Repository
+from krm_fn.files.repository import Repository, RepositoryError
 
 _SECONDS = 600
 """The time limit for git to write all files of a commit, in seconds."""

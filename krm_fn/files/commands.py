@@ -9,13 +9,11 @@ import shlex
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from krm_fn.files import reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 _MESSAGES = 64 * 1024
 """The number of bytes that are stored of stderr. Its end says what failed."""

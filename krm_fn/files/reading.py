@@ -9,18 +9,15 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from krm_fn import results
 from krm_fn.krm import envelope, origin
+from krm_fn.results import Ref, Result
 from krm_fn.yamlio import positions, reader
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from krm_fn.results import Ref, Result
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

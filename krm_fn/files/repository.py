@@ -11,13 +11,11 @@ import contextlib
 import os
 import subprocess
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from krm_fn.files import reading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _SECONDS = 60
 """The time limit of one git command, in seconds. A named pipe among the references would block git forever."""

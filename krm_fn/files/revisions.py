@@ -6,22 +6,18 @@ The rules about changes are in `krm_fn.rules.updates`.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from krm_fn import results
 from krm_fn.files import reading, repository, selection
-from krm_fn.files.repository import RepositoryError
+from krm_fn.files.reading import File, Source
+from krm_fn.files.repository import GitFile, Repository, RepositoryError
 from krm_fn.kube import identity
 from krm_fn.kube.identity import DYNAMO_GROUP
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.files.reading import File, Source
-    from krm_fn.files.repository import GitFile, Repository
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+from krm_fn.kube.types import Resource
+from krm_fn.results import Result
 
 __all__ = ["OldState", "Pair", "RepositoryError", "files", "pairs", "read"]
 

@@ -15,19 +15,14 @@ from __future__ import annotations
 import os
 import posixpath
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from krm_fn.files import reading
-from krm_fn.files.reading import File
+from krm_fn.files.reading import File, Source
 from krm_fn.kube import identity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from krm_fn.files.reading import Source
-
 
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 CHART = "Chart.yaml"

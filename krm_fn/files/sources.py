@@ -6,22 +6,19 @@ The files of a folder are read; a Kustomization in it is not built.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from krm_fn import function_config, results
 from krm_fn.config import Config
 from krm_fn.files import reading, revisions, selection
+from krm_fn.files.reading import File, Source
 from krm_fn.files.selection import ListedFile
 from krm_fn.kube import identity, labels
+from krm_fn.kube.types import Resource
 from krm_fn.resolve import cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from krm_fn.files.reading import File, Source
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+from krm_fn.results import Result
 
 _KUSTOMIZE, _KPT = "kustomize.config.k8s.io", "kpt.dev"
 _NAMED = ("functionConfig",)

@@ -11,21 +11,17 @@ import json
 import re
 import tempfile
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from krm_fn import results
 from krm_fn.files import reading
+from krm_fn.files.reading import Source
+from krm_fn.kube.types import Resource
 from krm_fn.yamlio import emitter, reader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from krm_fn.files.reading import Source
-    from krm_fn.kube.types import Resource
-
 
 HEADER = "# Rendered by krm-fn; rendering again overwrites this file.\n"
 _LIMIT = 240  # bytes: file systems allow 255, and a number and `.yaml` are added

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from krm_fn.generate import structural
 from krm_fn.schema import table
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from krm_fn.schema.table import Schema
+from krm_fn.schema.table import Schema
 
 _PARTS = ("kinds", "definitions", "paths")
 

@@ -5,16 +5,12 @@ Follows the KRMFunctionDefinition of KEP-2906 and kyaml's `KrmFunctionSchema`, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import krm_fn
 from krm_fn import generate
 from krm_fn.generate import crds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.types import Resource
+from krm_fn.kube.types import Resource
 
 HOME = "https://github.com/dynamo-krm-fn/dynamo-krm-fn"
 IMAGE = "ghcr.io/dynamo-krm-fn/dynamo-krm-fn"

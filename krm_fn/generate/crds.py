@@ -6,16 +6,12 @@ documentation, "Extend the Kubernetes API with CustomResourceDefinitions".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import generate
 from krm_fn.api import base
 from krm_fn.generate import structural
 from krm_fn.kube import labels
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
-    from krm_fn.schema.table import Schema
+from krm_fn.kube.types import Resource
+from krm_fn.schema.table import Schema
 
 VERSIONS = ("v1alpha1", "v1beta1")
 _GROUP = "nvidia.com"

@@ -5,15 +5,12 @@ The dialect is draft 7, the newest that all editors support. It contains few rul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from krm_fn import generate
 from krm_fn.schema import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from krm_fn.schema.table import Schema
+from krm_fn.schema.table import Schema
 
 _SAME = (
     *("type", "description", "default", "enum", "pattern", "required", "minimum", "maximum", "minLength", "maxLength"),

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from krm_fn import generate
+from krm_fn.api import base
 from krm_fn.generate import structural
 from krm_fn.schema import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from krm_fn.api import base
-    from krm_fn.schema.table import Schema
+from krm_fn.schema.table import Schema
 
 INDEX = "README.md"
 _MADE = "<!-- Made from krm_fn/api by `make generate`. -->\n"

@@ -7,16 +7,13 @@ under `openapi:` replaces kustomize's own schema, so the Kubernetes kinds are in
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from krm_fn import generate, registry
 from krm_fn.generate import structural
 from krm_fn.schema import table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.schema.table import Schema
+from krm_fn.schema.table import Schema
 
 FILE = "generate/merging.json"
 GVK = "x-kubernetes-group-version-kind"

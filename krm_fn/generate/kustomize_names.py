@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
+from krm_fn.kube.types import Resource
 
 GROUP, GRAPH = "nvidia.com", "DynamoGraphDeployment"
 Paths = Mapping[str, tuple[str, ...]]

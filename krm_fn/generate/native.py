@@ -10,13 +10,11 @@ import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from krm_fn import generate
 from krm_fn.generate import kustomize_merge, structural
-
-if TYPE_CHECKING:
-    from krm_fn.schema.table import Schema
+from krm_fn.schema.table import Schema
 
 FILE = Path(__file__).parent / "native.json"
 DOCUMENTS = (

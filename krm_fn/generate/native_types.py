@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from krm_fn.api import native
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from krm_fn.schema.table import Schema
+from krm_fn.schema.table import Schema
 
 FILE = "kube/native_types.py"
 """The path of the generated file in the package."""

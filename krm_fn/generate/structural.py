@@ -6,19 +6,15 @@ documentation, CustomResourceDefinitions, "Specifying a structural schema".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterable, Iterator
+from typing import Any, get_args
 
 from pydantic import json_schema
+from pydantic_core import core_schema
 
 from krm_fn import api, registry
 from krm_fn.api import base, native
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from pydantic_core import core_schema
-
-    from krm_fn.schema.table import Schema
+from krm_fn.schema.table import Schema
 
 ROOTS = (native.CORE + "PodTemplateSpec", "io.k8s.api.apps.v1.DeploymentSpec")
 _CHECKED = (

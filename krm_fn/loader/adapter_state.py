@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from krm_fn.loader.worker_api import Adapter
+from krm_fn.loader.worker_api import Adapter, WorkerError
 from krm_fn.status.cached_model import AdapterLoad
-
-if TYPE_CHECKING:
-    import asyncio
-
-    from krm_fn.loader.worker_api import WorkerError
-    from krm_fn.status.model_endpoints import WorkerEndpoint
+from krm_fn.status.model_endpoints import WorkerEndpoint
 
 LASTING = 3
 """The number of refusals in a row after which waiting does not help."""

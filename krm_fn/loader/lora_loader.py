@@ -7,21 +7,18 @@ model.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.loader.adapter_state import AdapterState, EndpointState, ModelState
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.loader.request_scheduler import RequestScheduler
-    from krm_fn.loader.worker_api import Adapter
-    from krm_fn.status.cached_model import AdapterLoad
-    from krm_fn.status.model_endpoints import WorkerEndpoint
+from krm_fn.loader.request_scheduler import RequestScheduler
+from krm_fn.loader.worker_api import Adapter
+from krm_fn.status.cached_model import AdapterLoad
+from krm_fn.status.model_endpoints import WorkerEndpoint
 
 
 class Removal(NamedTuple):

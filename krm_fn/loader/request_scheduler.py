@@ -8,22 +8,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable, Iterator
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import aiohttp
+from prometheus_client import Counter, Gauge
+
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.loader.adapter_state import AdapterRequest, AdapterState, Limits, ModelState
 from krm_fn.loader.worker_api import WorkerApi, WorkerError
 from krm_fn.status import model_endpoints
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import aiohttp
-    from prometheus_client import Counter, Gauge
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.loader.adapter_state import AdapterRequest, AdapterState, Limits, ModelState
-    from krm_fn.status.model_endpoints import WorkerEndpoint
+from krm_fn.status.model_endpoints import WorkerEndpoint
 
 _LOG = logging.getLogger(__name__)
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Callable
+from typing import NamedTuple, Self
 from urllib.parse import quote
 
 import aiohttp
 from yarl import URL
 
 import krm_fn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BODY_LIMIT = 64 * 2**10
 """The longest answer, in bytes."""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from krm_fn import config, expand
+from krm_fn.config import Config
 from krm_fn.kube import identity, labels, paths
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.resolve import cluster
+from krm_fn.results import Path
 from krm_fn.schema import object_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path
-    from krm_fn.schema.object_changes import FieldChange, ObjectChange
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 Origin = TypeVar("Origin")
 FieldNumber = tuple[int, int | None]

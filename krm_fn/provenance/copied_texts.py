@@ -7,21 +7,18 @@ the render puts together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from krm_fn import config
+from krm_fn.config import Config
+from krm_fn.kube.types import Resource
 from krm_fn.provenance.marked_values import ConfigMark, UserMark
 from krm_fn.records import NamedTuple
+from krm_fn.results import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path
-
-    FieldMark = UserMark | ConfigMark
-    FieldMarks = dict[int, FieldMark]
+FieldMark = UserMark | ConfigMark
+FieldMarks = dict[int, FieldMark]
 
 
 class DistinctInput(NamedTuple):

@@ -13,13 +13,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 _PACKAGE = __name__.partition(".")[0]
 _LAST_LINES = re.compile(r"(?:Follows the operator's `(?P<follows>[^`]+)`\.\s+)?Rule: (?P<name>\S+)\Z")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Self
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from krm_fn.results import Path
+from krm_fn.results import Path
 
 
 class UserMark(NamedTuple):

@@ -6,21 +6,17 @@ of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from krm_fn import config
+from krm_fn.config import Config
 from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.provenance import marked_values, tracing_loader
-from krm_fn.provenance.marked_values import NONE, ConfigMark, RuleMark, Text, UserMark
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.provenance.marked_values import Marks, Overridden
-    from krm_fn.results import Path
+from krm_fn.provenance.marked_values import NONE, ConfigMark, Marks, Overridden, RuleMark, Text, UserMark
+from krm_fn.results import Path
 
 
 class Leaf(NamedTuple):

@@ -11,19 +11,16 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.provenance import tracing_rewriter, tracing_runtime
 from krm_fn.provenance.marked_values import RuleMark
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from importlib.machinery import ModuleSpec
 
 _PACKAGE = __name__.partition(".")[0]
 _FOLDER = sys.modules[_PACKAGE].__path__[0].removesuffix(_PACKAGE).rstrip("/\\")

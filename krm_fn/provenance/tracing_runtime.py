@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from krm_fn.provenance import marked_values
-from krm_fn.provenance.marked_values import Overridden, RuleMark, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from krm_fn.provenance.marked_values import Marks
+from krm_fn.provenance.marked_values import Marks, Overridden, RuleMark, Text
 
 SPREAD = object()
 """Stands for the key of `**mapping` in a dict display."""

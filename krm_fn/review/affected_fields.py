@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from krm_fn import expand, results
+from krm_fn.config import Config
 from krm_fn.kube import identity, labels
+from krm_fn.kube.types import Resource
 from krm_fn.provenance import ablation
 from krm_fn.provenance.ablation import Ablation
-from krm_fn.provenance.marked_values import NONE, ConfigMark, UserMark
+from krm_fn.provenance.marked_values import NONE, ConfigMark, Mark, UserMark
+from krm_fn.results import Path
 from krm_fn.review import explain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.types import Resource
-    from krm_fn.provenance.marked_values import Mark
-    from krm_fn.results import Path
-    from krm_fn.review.explain import Explained, Explanation
+from krm_fn.review.explain import Explained, Explanation
 
 
 def from_fields(explanation: Explanation, index: int, paths: Iterable[Path]) -> list[Explained]:

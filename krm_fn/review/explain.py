@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from krm_fn import config, expand, results
+from krm_fn.config import Config
 from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.provenance import docstring_rules, trace, tracing_loader
-from krm_fn.provenance.marked_values import NONE, ConfigMark, RuleMark, UserMark
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.provenance.docstring_rules import DocstringRule
-    from krm_fn.provenance.marked_values import Mark, Marks
-    from krm_fn.provenance.trace import Leaf
-    from krm_fn.results import Path, Result
+from krm_fn.provenance.docstring_rules import DocstringRule
+from krm_fn.provenance.marked_values import NONE, ConfigMark, Mark, Marks, RuleMark, UserMark
+from krm_fn.provenance.trace import Leaf
+from krm_fn.results import Path, Result
 
 
 class LeafOrigin(NamedTuple):

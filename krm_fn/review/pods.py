@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import labels, paths, pod_templates
 from krm_fn.kube.pod_templates import TemplatePath
+from krm_fn.kube.types import Resource
+from krm_fn.manifests.pod_builder import Pod, Pods
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.manifests.pod_builder import Pod, Pods
-    from krm_fn.results import Path
+from krm_fn.results import Path
 
 _POD = TemplatePath(("metadata",), ("spec",))
 _TEMPLATE_PATHS = {

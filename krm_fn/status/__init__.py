@@ -5,14 +5,12 @@ Follows the operator's `internal/controller/dynamographdeployment_controller.go`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.status import cached_object, graph_status, replica_scaling
+from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.sync_features import DEFAULT, SyncFeatures
-
-if TYPE_CHECKING:
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.status.workload_index import WorkloadIndex
 
 
 def of(

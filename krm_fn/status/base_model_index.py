@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
 
 from krm_fn.kube import identity, names
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.status import cached_model, cached_object, model_endpoints
 from krm_fn.status.cached_model import CachedModel
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.model_endpoints import ModelSlice
 from krm_fn.status.replica_status import ReplicaStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
 
 V = TypeVar("V")
 

@@ -5,20 +5,17 @@ Follows the operator's `internal/webhook/validation/dynamomodel.go`, whose words
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.kube import identity, names, values
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.schema import rule_messages
 from krm_fn.status import conditions, live_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.model_endpoints import WorkerEndpoint
+from krm_fn.status.model_endpoints import WorkerEndpoint
 
 KIND = identity.MODEL
 SERVICES_FOUND, ENDPOINTS_READY = "ServicesFound", "EndpointsReady"

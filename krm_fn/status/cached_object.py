@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from krm_fn import workload_list
 from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.status import live_fields, version_adapter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.workload_list import WorkloadEntry
+from krm_fn.status.version_adapter import PlannedComponent
+from krm_fn.workload_list import WorkloadEntry
 
 GRAPH, COMPONENT, ADAPTER = identity.GRAPH, identity.COMPONENT, identity.ADAPTER
 UNREADABLE, REJECTED = "InvalidWorkloads", "ValidationFailed"
 """Reasons of a resource without a computed status: its annotation cannot be read, or its spec breaks a rule."""
 _BY_SYNCER = "sync"
 _PLANNER = "planner"
-
-
-class PlannedComponent(NamedTuple):
-    """A component of a graph with a planner. `position` is its index in the components of the graph."""
-
-    name: str
-    replicas: int | None
-    position: int
 
 
 class CachedObject(NamedTuple):

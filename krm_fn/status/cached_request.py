@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import identity, labels, names, values
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.status import live_fields, version_adapter
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.conditions import StatusCondition
+from krm_fn.status.version_adapter import FieldNames
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
     from krm_fn.profiler_output import ProfilerOutput
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.conditions import StatusCondition
     from krm_fn.status.request_profiling import ProfilingJob
-    from krm_fn.status.version_adapter import FieldNames
 
 
 class RequestStep(NamedTuple):

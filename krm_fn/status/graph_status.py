@@ -6,22 +6,18 @@ Follows the operator's `internal/controller/dynamographdeployment_controller.go`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from krm_fn.kube import labels, names, values
 from krm_fn.status import conditions, live_fields, readiness, replica_status, rolling_restart, version_adapter
-from krm_fn.status.cached_object import REJECTED
+from krm_fn.status.cached_object import REJECTED, CachedObject
 from krm_fn.status.conditions import AVAILABLE, RECONCILING, STALLED, VALID, StatusCondition
 from krm_fn.status.readiness import ReadinessContext, WorkloadReadiness
+from krm_fn.status.replica_status import ReplicaStatus
 from krm_fn.status.sync_features import DEFAULT, SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.workload_list import WorkloadEntry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.replica_status import ReplicaStatus
-    from krm_fn.status.workload_index import WorkloadIndex
 
 SUCCESSFUL, PENDING, FAILED = "successful", "pending", "failed"
 ALL_READY = "all_resources_are_ready"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.kube import labels, values
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
+from krm_fn.kube.types import Resource
 
 MAX_REPLICAS = 2**31 - 1
 """The largest replica count that Kubernetes accepts."""

@@ -5,19 +5,15 @@ Follows the operator's `internal/modelendpoint/discovery.go` ExtractCandidates.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.status import live_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.replica_status import ReplicaStatus
-    from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.status.replica_status import ReplicaStatus
+from krm_fn.status.workload_index import WorkloadIndex
 
 GROUP, KIND = "discovery.k8s.io", "EndpointSlice"
 PORT = 9090

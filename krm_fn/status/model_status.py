@@ -6,22 +6,17 @@ the operator. Ready, Reconciling and Stalled are for kstatus, and their messages
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from krm_fn.records import NamedTuple
 from krm_fn.status import cached_model, conditions, model_endpoints
-from krm_fn.status.cached_model import ENDPOINTS_READY, SERVICES_FOUND, AdapterLoad
-from krm_fn.status.conditions import READY, RECONCILING, STALLED, VALID, StatusCondition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.status.base_model_index import BaseModelIndex
-    from krm_fn.status.cached_model import AdapterLoads, CachedModel
-    from krm_fn.status.conditions import ObservedCondition
-    from krm_fn.status.model_endpoints import ModelEndpoint
-    from krm_fn.status.sync_features import SyncFeatures
-    from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.status.base_model_index import BaseModelIndex
+from krm_fn.status.cached_model import ENDPOINTS_READY, SERVICES_FOUND, AdapterLoad, AdapterLoads, CachedModel
+from krm_fn.status.conditions import READY, RECONCILING, STALLED, VALID, ObservedCondition, StatusCondition
+from krm_fn.status.model_endpoints import ModelEndpoint
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
 
 MODEL_CONDITIONS = (VALID, SERVICES_FOUND, ENDPOINTS_READY, READY, RECONCILING, STALLED)
 INVALID, NO_ENDPOINTS, HASH_COLLISION, NAME_CONFLICT = "ValidationFailed", "NoEndpoints", "HashCollision", "NameConflict"

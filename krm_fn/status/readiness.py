@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import inf
-from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels, names
 from krm_fn.records import NamedTuple
 from krm_fn.status import cached_object, live_fields, replica_scaling, replica_status
-from krm_fn.status.replica_status import WorkloadFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.status.replica_status import ReplicaStatus, StatusReader
-    from krm_fn.status.sync_features import SyncFeatures
-    from krm_fn.status.workload_index import WorkloadIndex
-    from krm_fn.workload_list import WorkloadEntry
+from krm_fn.status.replica_status import ReplicaStatus, StatusReader, WorkloadFailure
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.workload_list import WorkloadEntry
 
 PATIENCE = 600
 """Seconds until a pod that cannot start counts as failed. It is Kubernetes' default of `progressDeadlineSeconds`."""

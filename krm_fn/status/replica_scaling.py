@@ -8,23 +8,19 @@ adapter, Git sets them. Grove reads a count from its PodCliqueSet only when it c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from krm_fn.kube import labels, names
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import conditions, live_fields, replica_status, version_adapter
-from krm_fn.status.cached_object import workload_key
+from krm_fn.status.cached_object import CachedObject, workload_key
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, StatusCondition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.replica_status import ReplicaStatus
-    from krm_fn.status.sync_features import SyncFeatures
-    from krm_fn.status.workload_index import WorkloadIndex
-    from krm_fn.workload_list import WorkloadEntry
+from krm_fn.status.replica_status import ReplicaStatus
+from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.workload_list import WorkloadEntry
 
 ADAPTER_CONDITIONS = (READY, RECONCILING, STALLED)
 REJECTED = "UpdateFailed"

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import values
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import conditions, graph_status
-from krm_fn.status.cached_request import RequestStep
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.status.conditions import StatusCondition
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.version_adapter import DELETED, DEPLOYING, FAILED, READY
 
 if TYPE_CHECKING:
-    from krm_fn.kube.identity import ObjectKey
     from krm_fn.profiler_output import ProfilerOutput
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.cached_request import CachedRequest, RequestInputs
-    from krm_fn.status.sync_features import SyncFeatures
 
 TYPE = "DeploymentReady"
 IS_READY, CREATED, DEGRADED = "DeploymentReady", "DeploymentCreated", "DeploymentDegraded"

@@ -8,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, values
+from krm_fn.kube.types import Labels, Resource
 from krm_fn.status import request_profiling
-from krm_fn.status.cached_request import RequestStep
+from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.status.conditions import StatusCondition
 from krm_fn.status.version_adapter import FAILED, PENDING, READY
 
 if TYPE_CHECKING:
-    from krm_fn.kube.types import Labels, Resource
     from krm_fn.profiler_output import ProfilerOutput
-    from krm_fn.status.cached_request import CachedRequest, RequestInputs
 
 TYPE = "SpecGenerated"
 LIMIT = 250_000

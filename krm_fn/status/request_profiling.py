@@ -5,22 +5,20 @@ Follows the operator's `internal/controller/dynamographdeploymentrequest_control
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import identity, labels, values
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.status import conditions, live_fields, replica_status
-from krm_fn.status.cached_request import RequestStep
+from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.status.conditions import StatusCondition
 from krm_fn.status.version_adapter import FAILED, PENDING, PROFILING, READY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.types import Resource
     from krm_fn.profiler_output import ProfilerOutput
-    from krm_fn.status.cached_request import CachedRequest, RequestInputs
 
 TYPE = "Profiling"
 RUNNING, COMPLETED, UNSUCCESSFUL = "ProfilingRunning", "ProfilingCompleted", "ProfilingFailed"

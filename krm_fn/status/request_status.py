@@ -8,19 +8,16 @@ so that it is not deployed again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from krm_fn.kube import values
 from krm_fn.records import NamedTuple
 from krm_fn.status import conditions, request_deployment, request_generation, request_profiling, version_adapter
+from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, StatusCondition
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.version_adapter import SUCCEEDED, RequestProgress
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
-    from krm_fn.status.sync_features import SyncFeatures
 
 STEPS = (request_profiling.VALIDATION, request_profiling.TYPE, request_generation.TYPE, request_deployment.TYPE)
 REQUEST_CONDITIONS = (*STEPS, SUCCEEDED, READY, RECONCILING, STALLED)

@@ -6,20 +6,16 @@ DetermineRestartState. One difference: a component counts as restarted only if i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from krm_fn.kube import values
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
 from krm_fn.status import replica_scaling
-from krm_fn.status.cached_object import workload_key
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus
-    from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.status.cached_object import CachedObject, workload_key
+from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus
+from krm_fn.status.workload_index import WorkloadIndex
 
 RESTARTING, COMPLETED, FAILED = "Restarting", "Completed", "Failed"
 _PARALLEL = "Parallel"

@@ -8,18 +8,14 @@ it is, because v1alpha1 has fields that v1beta1 lacks: the backend of a request 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import identity, values
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.status import live_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.cached_object import PlannedComponent
 
 V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
 NOT_READY = "some_resources_are_not_ready"
@@ -32,6 +28,14 @@ DEPLOYED = "Deployed"
 """The phase of v1beta1 for READY with a deployed graph."""
 _SAME_FIELDS = ("replicas", "restart", "modelRef")
 _NOT_IN_V1ALPHA1 = ("scheduledReplicas", "runtimeNamespace")
+
+
+class PlannedComponent(NamedTuple):
+    """A component of a graph with a planner. `position` is its index in the components of the graph."""
+
+    name: str
+    replicas: int | None
+    position: int
 
 
 class FieldNames(NamedTuple):

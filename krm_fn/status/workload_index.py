@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from krm_fn import results
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.status import replica_status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.replica_status import ReplicaStatus
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.replica_status import ReplicaStatus
 
 
 class WorkloadIndex:

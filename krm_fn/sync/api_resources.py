@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
 
 from krm_fn.kube import values
 from krm_fn.kube.identity import DYNAMO_GROUP
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 SERVED = "*"
 """Version of a kind in the version that the server serves."""

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Hashable
 from time import monotonic
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 FORBIDDEN = 60.0
 """The longest delay in seconds before a forbidden request is repeated."""

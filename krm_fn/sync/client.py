@@ -10,17 +10,14 @@ import asyncio
 import contextlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from typing import Any, Self
 
 import aiohttp
 
 import krm_fn
+from krm_fn.sync.access import Access, Cluster
 from krm_fn.sync.api_resources import ServedVersions
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-
-    from krm_fn.sync.access import Access, Cluster
 
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"

@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from krm_fn.kube import digest
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.sync import timestamps
 from krm_fn.sync.access import ClusterError
 from krm_fn.sync.api_resources import ApiResource
-from krm_fn.sync.client import MERGE_PATCH, ApiError
-
-if TYPE_CHECKING:
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.client import Client
-    from krm_fn.sync.metrics import Metrics
+from krm_fn.sync.client import MERGE_PATCH, ApiError, Client
+from krm_fn.sync.metrics import Metrics
 
 NORMAL, WARNING = "Normal", "Warning"
 CONTROLLER = "dynamo.krm-fn.io/sync"

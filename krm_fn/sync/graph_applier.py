@@ -7,20 +7,16 @@ the annotation last: a graph with the annotation is complete. An object that exi
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from krm_fn.kube import identity, labels, values
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.sync import logs
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import JSON_PATCH
-from krm_fn.sync.writer import Retry
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.writer import Writer, WriteResult
+from krm_fn.sync.writer import Retry, Writer, WriteResult
 
 DELETION_RETRY = 5.0
 """Seconds until the next attempt while Kubernetes deletes an object."""

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from krm_fn import expand, profiler_output, results
+from krm_fn.config import Config
 from krm_fn.kube import identity, labels
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
 from krm_fn.records import NamedTuple
 from krm_fn.status import cached_object, request_generation
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.cached_request import CachedRequest
 from krm_fn.sync.graph_applier import GraphApplier
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.cached_request import CachedRequest
-    from krm_fn.sync.informer import StoredObject
-    from krm_fn.sync.writer import Writer
+from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.writer import Writer
 
 _CACHE_LIMIT = 64
 """The most cached outputs. A request that is ready is reconciled only after an event."""

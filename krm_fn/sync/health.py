@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from krm_fn.sync.metrics import Metrics
+from krm_fn.sync.metrics import Metrics
 
 _TICK = 1.0
 _LAG = 5.0

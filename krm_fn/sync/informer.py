@@ -6,16 +6,13 @@ A version of an object never replaces a newer one in the store.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.client import GarbledError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.api_resources import ApiResource
 
 V = TypeVar("V")
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
 from krm_fn.status.base_model_index import BaseModelIndex
 from krm_fn.status.cached_object import GRAPH, CachedObject
 from krm_fn.status.replica_status import ReplicaStatus
 from krm_fn.status.workload_index import WorkloadIndex
-from krm_fn.sync.informer import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from krm_fn.sync.api_resources import ApiResource
-    from krm_fn.sync.informer import StoredObject
-
+from krm_fn.sync.api_resources import ApiResource
+from krm_fn.sync.informer import Store, StoredObject
 
 _GROVE = "grove.io"
 

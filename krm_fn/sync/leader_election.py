@@ -10,20 +10,15 @@ import contextlib
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 from krm_fn.kube import values
+from krm_fn.kube.types import Resource
 from krm_fn.sync import timestamps
 from krm_fn.sync.access import ClusterError
 from krm_fn.sync.api_resources import ApiResource
-from krm_fn.sync.client import ApiError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.client import Client
+from krm_fn.sync.client import ApiError, Client
 
 LEASES = ApiResource("coordination.k8s.io", "v1", "leases", "Lease")
 NAME = "krm-fn-sync"

@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable
+from typing import Any, TextIO
 
 from krm_fn.sync import timestamps
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-    from typing import TextIO
 
 FORMATS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")

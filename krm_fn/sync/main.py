@@ -6,18 +6,13 @@ import asyncio
 import logging
 import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from krm_fn.sync.access import ClusterError, kubeconfig
+from krm_fn.sync.access import Cluster, ClusterError, kubeconfig
 from krm_fn.sync.client import Client
+from krm_fn.sync.options import Options
 from krm_fn.sync.syncer import Syncer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.sync.access import Cluster
-    from krm_fn.sync.options import Options
 
 _LOG = logging.getLogger(__name__)
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.sync import logs
-from krm_fn.sync.controllers import ObjectEvent
+from krm_fn.sync.api_resources import ApiResource
+from krm_fn.sync.controllers import Controller, ObjectEvent, Watch
+from krm_fn.sync.informer_cache import InformerCache
+from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.work_queue import WorkQueue
 from krm_fn.sync.writer import RECEIVED, Retry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.api_resources import ApiResource
-    from krm_fn.sync.controllers import Controller, Watch
-    from krm_fn.sync.informer_cache import InformerCache
-    from krm_fn.sync.metrics import Metrics
 
 _LOG = logging.getLogger(__name__)
 

@@ -10,22 +10,18 @@ import asyncio
 import contextlib
 import logging
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import krm_fn
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.sync import timestamps
 from krm_fn.sync.access import ClusterError
-from krm_fn.sync.client import ApiError
+from krm_fn.sync.client import ApiError, Client
 from krm_fn.sync.informer import Store
 from krm_fn.sync.leader_election import LEASES, new_lease
 from krm_fn.sync.reflector import Listener
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.client import Client
 
 NAME = "dynamo-operator-namespace-scope"
 KIND = LEASES._replace(field_selector=f"metadata.name={NAME}")

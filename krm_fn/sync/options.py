@@ -6,14 +6,12 @@ import difflib
 import os
 import re
 import socket
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from krm_fn.config import Config
 from krm_fn.kube import digest
 from krm_fn.status.sync_features import SyncFeatures
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 PREFIX = "KRM_FN_SYNC_"
 _SERVICE_LINK = re.compile(r"(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_[0-9]+_.*)?)")

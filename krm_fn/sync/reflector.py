@@ -9,22 +9,17 @@ import asyncio
 import contextlib
 import logging
 import random
+from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.sync.access import ClusterError
+from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.backoff import Backoff
-from krm_fn.sync.client import ApiError, GarbledError, StalledError
-from krm_fn.sync.informer import Informer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.api_resources import ApiResource
-    from krm_fn.sync.client import Client
-    from krm_fn.sync.informer import Store
+from krm_fn.sync.client import ApiError, Client, GarbledError, StalledError
+from krm_fn.sync.informer import Informer, Store
 
 V = TypeVar("V")
 

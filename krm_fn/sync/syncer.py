@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import gc
 import logging
+from collections.abc import Coroutine, Iterable, Iterator
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Any
 
 import krm_fn
 from krm_fn.loader import adapter_state, worker_api
@@ -16,6 +17,7 @@ from krm_fn.loader.lora_loader import LoraLoader
 from krm_fn.loader.request_scheduler import LoaderMetrics, Precondition, RequestScheduler
 from krm_fn.status import model_endpoints
 from krm_fn.sync import controllers, leader_election, namespace_leases
+from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import ControllerContext
 from krm_fn.sync.event_recorder import EventRecorder
 from krm_fn.sync.health import Health
@@ -24,16 +26,9 @@ from krm_fn.sync.leader_election import LeaderElector
 from krm_fn.sync.manager import Manager
 from krm_fn.sync.metrics import Metrics, Snapshot
 from krm_fn.sync.namespace_leases import HeldNamespaces, NamespaceLeaseError, NamespaceLeases
-from krm_fn.sync.options import instance_name
+from krm_fn.sync.options import Options, instance_name
 from krm_fn.sync.reflector import Reflector
 from krm_fn.sync.writer import Writer
-
-if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable, Iterator
-    from typing import Any
-
-    from krm_fn.sync.client import Client
-    from krm_fn.sync.options import Options
 
 _FINISH_TIMEOUT = 5.0
 """Seconds that running writes get when the process ends."""

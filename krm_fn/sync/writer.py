@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.sync import logs
 from krm_fn.sync.access import ClusterError
+from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.backoff import ForbiddenBackoff
-from krm_fn.sync.client import APPLY_PATCH, MERGE_PATCH, ApiError
+from krm_fn.sync.client import APPLY_PATCH, MERGE_PATCH, ApiError, Client
+from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.metrics import Metrics
 from krm_fn.sync.work_queue import LAST_RETRY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.sync.api_resources import ApiResource
-    from krm_fn.sync.client import Client
-    from krm_fn.sync.informer import StoredObject
-    from krm_fn.sync.metrics import Metrics
 
 FIELD_MANAGER = "dynamo-status-syncer"
 APPLIER = "krm-fn"

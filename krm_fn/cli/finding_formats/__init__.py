@@ -6,20 +6,16 @@ The short form that kustomize and kpt show is in `krm_fn.report`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from os.path import normpath
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from krm_fn import registry
 from krm_fn.cli import command_output
 from krm_fn.files import reading
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krm_fn.files.reading import Source
-    from krm_fn.results import Result
-
+from krm_fn.files.reading import Source
+from krm_fn.results import Result
 
 _SUFFIX = "_findings"
 

@@ -5,14 +5,10 @@ Follows GitHub's "Workflow commands for GitHub Actions": `::error file=…,line=
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn import codes, report
 from krm_fn.cli import finding_formats
-
-if TYPE_CHECKING:
-    from krm_fn.cli.finding_formats import Checked
-    from krm_fn.results import Result
+from krm_fn.cli.finding_formats import Checked
+from krm_fn.results import Result
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 _IN_MESSAGES = {"%": "%25", "\r": "%0D", "\n": "%0A"}

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from krm_fn import report
-
-if TYPE_CHECKING:
-    from krm_fn.cli.finding_formats import Checked
+from krm_fn.cli.finding_formats import Checked
 
 
 def write(checked: Checked) -> str:

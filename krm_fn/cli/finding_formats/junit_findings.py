@@ -6,16 +6,12 @@ Follows the JUnit XML that these read: `testsuites/testsuite/testcase`, errors a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
 from krm_fn import report, results
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.cli.finding_formats import Checked
-    from krm_fn.results import Ref, Result
+from krm_fn.cli.finding_formats import Checked
+from krm_fn.results import Ref, Result
 
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Case = tuple[str, str]

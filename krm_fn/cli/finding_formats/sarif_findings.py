@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib import parse
 
 import krm_fn
 from krm_fn import codes, report, results
 from krm_fn.cli import finding_formats
-
-if TYPE_CHECKING:
-    from krm_fn.cli.finding_formats import Checked
-    from krm_fn.results import Result
+from krm_fn.cli.finding_formats import Checked
+from krm_fn.results import Result
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}

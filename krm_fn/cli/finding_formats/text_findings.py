@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from functools import cache
-from typing import TYPE_CHECKING
 
 import click
 
 from krm_fn import report
+from krm_fn.cli.finding_formats import Checked
 from krm_fn.files import reading
-
-if TYPE_CHECKING:
-    from krm_fn.cli.finding_formats import Checked
-    from krm_fn.results import Result
+from krm_fn.results import Result
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
 _OLD_STATE = "DYN073"  # its files are named `REVISION:PATH`, and a file of that name on disk is another one

@@ -5,10 +5,13 @@ Nothing here reads a Secret: the names of pull secrets come from pods.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from krm_fn import results
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
+from krm_fn.results import Result
 from krm_fn.review.adopt import (
     adopt_findings,
     exported_objects,
@@ -17,14 +20,8 @@ from krm_fn.review.adopt import (
     verification,
     written_resources,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
-    from krm_fn.review.adopt.exported_objects import ExportedObjects
-    from krm_fn.review.adopt.verification import Verification
+from krm_fn.review.adopt.exported_objects import ExportedObjects
+from krm_fn.review.adopt.verification import Verification
 
 
 class Adoption(NamedTuple):

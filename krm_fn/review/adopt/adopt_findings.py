@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.kube.values import text
-from krm_fn.results import Ref
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path, Result
-    from krm_fn.review.adopt.exported_objects import ExportedObjects
-    from krm_fn.review.adopt.verification import ComparedField, ReplicaDifference, TemplateDifference, Verification
-    from krm_fn.review.forecast import ObjectForecast
+from krm_fn.results import Path, Ref, Result
+from krm_fn.review.adopt.exported_objects import ExportedObjects
+from krm_fn.review.adopt.verification import ComparedField, ReplicaDifference, TemplateDifference, Verification
+from krm_fn.review.forecast import ObjectForecast
 
 _ADDRESSES = {
     "NATS_SERVER": "natsAddress",

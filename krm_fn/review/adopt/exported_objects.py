@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import identity, labels, paths
 from krm_fn.kube.admission import name_formats
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.kube.values import name_of, objects, text
+from krm_fn.kube.types import Resource
+from krm_fn.kube.values import mapping, name_of, objects, text
 from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
+from krm_fn.results import Path, Result
 from krm_fn.review import pods
-from krm_fn.review.adopt import written_resources
 from krm_fn.review.live import cluster_export, server_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path, Result
-    from krm_fn.review.pods import Template
+from krm_fn.review.pods import Template
 
 _WRITTEN = (identity.GRAPH, identity.COMPONENT, identity.MODEL)
 _ADD = "to the kinds of `kubectl get`"
@@ -58,11 +54,7 @@ class ExportedObjects(NamedTuple):
 def read(values: Sequence[Any]) -> ExportedObjects:
     """Sorts the values of an export. Never raises; a finding reports what makes an export unusable."""
     export = cluster_export.read(values)
-    written = [
-        written_resources.in_live_order(server_fields.written(resource), export.objects)
-        for resource in export.objects
-        if _is_written(resource)
-    ]
+    written = [_in_live_order(server_fields.written(resource), export.objects) for resource in export.objects if _is_written(resource)]
     accounts = [server_fields.written(resource) for resource in export.objects if _is_default_account(resource)]
     live = [resource for resource in export.objects if not identity.is_dynamo(resource)]
     findings = export.results
@@ -138,3 +130,19 @@ def _check_namespaces(export: cluster_export.Export, written: list[Resource]) ->
     elif len(export.namespaces) > 1:
         message = f"the export has objects of the namespaces {', '.join(export.namespaces)}"
         yield results.error("DYN566", f"{message}; export each of them with `--namespace`, and adopt each into a folder of its own")
+
+
+def _in_live_order(graph: Resource, live: Iterable[Resource]) -> Resource:
+    """Orders the services of a graph like the pod templates of the live object that holds all of them, such as a PodCliqueSet.
+
+    A render writes cliques in the order of the services, and Grove rejects another order if the cliques start in an order. In v1alpha1,
+    services are an object: the operator writes their cliques in random order, and an export has them in the order of the alphabet.
+    """
+    services = mapping(graph.get("spec")).get("services")
+    kinds = {workloads.get(name).fixed_services for name in workloads.names()} - {""}
+    holders = [resource for resource in live if resource.get("kind") in kinds and resource["metadata"]["name"] == graph["metadata"]["name"]]
+    if not holders or not isinstance(services, dict):
+        return graph
+    live_order = dict.fromkeys(template.service for template in pods.of(holders[0]))
+    names = [*(name for name in live_order if name in services), *(name for name in services if name not in live_order)]
+    return {**graph, "spec": {**graph["spec"], "services": {name: services[name] for name in names}}}

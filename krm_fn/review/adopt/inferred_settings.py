@@ -6,27 +6,23 @@ Each guess is rendered and compared with the live pod templates. The settings wi
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn import config, expand, results
 from krm_fn.kinds import WHOLE_GRAPH
 from krm_fn.kube import identity
+from krm_fn.kube.types import Resource
 from krm_fn.kube.values import name_of, objects, text
 from krm_fn.manifests import ingress, workloads
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster, release_choice
+from krm_fn.results import Result
 from krm_fn.review.adopt import migration_files, observed_settings, verification
-from krm_fn.review.adopt.exported_objects import templates_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
-    from krm_fn.review.adopt.exported_objects import ExportedObjects
-    from krm_fn.review.adopt.observed_settings import ObservedValue, Setting
+from krm_fn.review.adopt.exported_objects import ExportedObjects, templates_of
+from krm_fn.review.adopt.observed_settings import ObservedValue, Setting
 
 Spec = dict[str, Any]
 

@@ -5,20 +5,17 @@ The page docs/migration.md explains the steps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from krm_fn import function_config, report
+from krm_fn.config import Config
 from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
+from krm_fn.kube.types import Resource
 from krm_fn.resolve import release_choice
 from krm_fn.review.adopt import written_resources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.types import Resource
-    from krm_fn.review.adopt.exported_objects import ExportedObjects
+from krm_fn.review.adopt.exported_objects import ExportedObjects
 
 CONFIGURATION, KUSTOMIZATION, STEPS = "render.yaml", "kustomization.yaml", "MIGRATION.md"
 

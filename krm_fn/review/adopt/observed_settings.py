@@ -7,18 +7,15 @@ marker. A trace cannot answer it, because without a value for the setting the re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, text
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path
+from krm_fn.results import Path
 
 Setting = tuple[str, ...]
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from krm_fn.kube import identity, paths, stored_templates
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping
 from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
+from krm_fn.results import Path
 from krm_fn.review import forecast
-from krm_fn.review.adopt.exported_objects import templates_of
+from krm_fn.review.adopt.exported_objects import ExportedObjects, TemplateKey, templates_of
+from krm_fn.review.forecast import ObjectForecast
 from krm_fn.review.live import server_fields
+from krm_fn.review.pods import Template
 from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import ObjectChange
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path
-    from krm_fn.review.adopt.exported_objects import ExportedObjects, TemplateKey
-    from krm_fn.review.forecast import ObjectForecast
-    from krm_fn.review.pods import Template
-    from krm_fn.schema.object_changes import FieldChange
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 
 class ComparedField(NamedTuple):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
-from krm_fn.kube.values import mapping
+from krm_fn.kube.types import Labels, Resource
 from krm_fn.manifests import workloads
-from krm_fn.review import pods
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from krm_fn.kube.types import Labels, Resource
-    from krm_fn.results import Result
-    from krm_fn.review.adopt.exported_objects import ExportedObjects
+from krm_fn.results import Result
+from krm_fn.review.adopt.exported_objects import ExportedObjects
 
 
 def annotated(resource: Resource, annotations: Labels) -> Resource:
@@ -29,22 +24,6 @@ def without_empty_lists(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: without_empty_lists(inner) for key, inner in value.items() if inner != []}
     return [without_empty_lists(item) for item in value] if isinstance(value, list) else value
-
-
-def in_live_order(graph: Resource, live: Iterable[Resource]) -> Resource:
-    """Orders the services of a graph like the pod templates of the live object that holds all of them, such as a PodCliqueSet.
-
-    A render writes cliques in the order of the services, and Grove rejects another order if the cliques start in an order. In v1alpha1,
-    services are an object: the operator writes their cliques in random order, and an export has them in the order of the alphabet.
-    """
-    services = mapping(graph.get("spec")).get("services")
-    kinds = {workloads.get(name).fixed_services for name in workloads.names()} - {""}
-    holders = [resource for resource in live if resource.get("kind") in kinds and resource["metadata"]["name"] == graph["metadata"]["name"]]
-    if not holders or not isinstance(services, dict):
-        return graph
-    live_order = dict.fromkeys(template.service for template in pods.of(holders[0]))
-    names = [*(name for name in live_order if name in services), *(name for name in services if name not in live_order)]
-    return {**graph, "spec": {**graph["spec"], "services": {name: services[name] for name in names}}}
 
 
 def with_worker_hashes(exported: ExportedObjects) -> ExportedObjects:

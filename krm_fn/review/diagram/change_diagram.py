@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.review import forecast
-from krm_fn.review.diagram import Diagram, graph_diagram
+from krm_fn.review.diagram import Diagram, DiagramNode, NodeState, graph_diagram
 from krm_fn.review.diff import comparison, rendered_state
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.review.diagram import DiagramNode, NodeState
-    from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import RenderedState
 
 
 def diagram(old: RenderedState, new: RenderedState) -> Diagram:

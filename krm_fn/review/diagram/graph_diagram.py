@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from krm_fn import expand, results
+from krm_fn.config import Config
+from krm_fn.expand import PlannedResource
 from krm_fn.kube import identity, names, paths
+from krm_fn.kube.types import Resource
 from krm_fn.manifests import ingress, workloads
-from krm_fn.plan import GraphPlan
+from krm_fn.manifests.pod_builder import Pods
+from krm_fn.plan import ComponentPlan, GraphPlan
 from krm_fn.resolve import cluster
-from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.expand import PlannedResource
-    from krm_fn.kube.types import Resource
-    from krm_fn.manifests.pod_builder import Pods
-    from krm_fn.plan import ComponentPlan
-    from krm_fn.review.diagram import NodeKey
+from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKey
 
 _BROKERS = {"NATS_SERVER": ("nats", "NATS", "messages"), "ETCD_ENDPOINTS": ("etcd", "etcd", "stores keys")}
 """The variables with the addresses of other programs: the kind and the title of the node, and the label of the edge."""

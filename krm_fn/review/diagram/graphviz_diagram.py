@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from krm_fn import report
-from krm_fn.review.diagram import COLOURS, WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKind
+from krm_fn.review.diagram import COLOURS, WORDS, Diagram, DiagramEdge, DiagramNode, NodeKind
 
 _SHAPES: dict[NodeKind, str] = {
     "entry point": "oval",

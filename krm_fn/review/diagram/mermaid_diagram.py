@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from krm_fn import report
-from krm_fn.review.diagram import COLOURS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKind
+from krm_fn.review.diagram import COLOURS, Diagram, DiagramEdge, DiagramNode, NodeKind
 
 _SHAPES: dict[NodeKind, tuple[str, str]] = {
     "entry point": ("([", "])"),

@@ -7,32 +7,26 @@ is the field or the component from which the new object was made.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from krm_fn import expand, function_config
+from krm_fn.config import Config
 from krm_fn.kube import identity, labels, paths
 from krm_fn.kube.admission import Rejection
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.manifests.pod_builder import Pods
 from krm_fn.plan import GraphPlan
 from krm_fn.provenance import ablation
-from krm_fn.provenance.ablation import Ablation
+from krm_fn.provenance.ablation import Ablation, FieldNumber
 from krm_fn.records import NamedTuple
+from krm_fn.results import Path
 from krm_fn.review import pods
 from krm_fn.review.diff import rendered_state
+from krm_fn.review.diff.rendered_state import RenderedState, StateName
 from krm_fn.rules import field_origin
 from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import FieldChange
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.manifests.pod_builder import Pods
-    from krm_fn.provenance.ablation import FieldNumber
-    from krm_fn.results import Path
-    from krm_fn.review.diff.rendered_state import RenderedState, StateName
-    from krm_fn.schema.object_changes import ObjectChange
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _MOST = 4000
 """The largest number of objects that all renders of one resource make. With more, the fields of a service are reverted together."""

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from krm_fn import results
 from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
+from krm_fn.results import Result
 from krm_fn.review import forecast
 from krm_fn.review.diff import change_origins, rendered_state
+from krm_fn.review.diff.change_origins import ChangeOrigin
+from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.forecast import Forecast
 from krm_fn.schema import object_changes
-from krm_fn.schema.object_changes import ObjectChange
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
-    from krm_fn.review.diff.change_origins import ChangeOrigin
-    from krm_fn.review.diff.rendered_state import RenderedState
-    from krm_fn.review.forecast import Forecast
-    from krm_fn.schema.object_changes import FieldChange
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 HIDDEN = "(hidden)"
 """The text in place of a value of a Secret."""

@@ -6,24 +6,18 @@ Texts are in one line, with escaped control characters.
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from krm_fn import report, results
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
-from krm_fn.review.diff.comparison import HIDDEN
-from krm_fn.review.forecast import podcliquesets
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.results import Path, Result
-    from krm_fn.review.diff.change_origins import ChangeOrigin
-    from krm_fn.review.diff.comparison import Diff
-    from krm_fn.review.forecast import ObjectForecast
-    from krm_fn.review.forecast.object_rules import Effect
-    from krm_fn.review.forecast.rollouts import Service
-    from krm_fn.schema.object_changes import FieldChange, ObjectChange
+from krm_fn.results import Path, Result
+from krm_fn.review.diff.change_origins import ChangeOrigin
+from krm_fn.review.diff.comparison import HIDDEN, Diff
+from krm_fn.review.forecast import ObjectForecast, podcliquesets
+from krm_fn.review.forecast.object_rules import Effect
+from krm_fn.review.forecast.rollouts import Service
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _MOST_NAMES = 10
 _LONGEST = 160  # characters of a value or of a line

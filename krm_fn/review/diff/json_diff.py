@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn import report, results
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.review.diff import diff_report
-
-if TYPE_CHECKING:
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.review.diff.diff_report import Report
-    from krm_fn.review.forecast import Gpus, ObjectForecast
-    from krm_fn.review.forecast.rollouts import Service
-    from krm_fn.schema.object_changes import FieldChange, ObjectChange
+from krm_fn.review.diff.diff_report import Report
+from krm_fn.review.forecast import Gpus, ObjectForecast
+from krm_fn.review.forecast.rollouts import Service
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 FORMAT_VERSION = 1
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn import report
+from krm_fn.results import Result
 from krm_fn.review.diff import diff_report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.results import Result
-    from krm_fn.review.diff.diff_report import Report, Row
-    from krm_fn.schema.object_changes import FieldChange, ObjectChange
+from krm_fn.review.diff.diff_report import Report, Row
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 LIMIT = 60_000
 """The largest number of characters. GitHub refuses comments of more than 65,536."""

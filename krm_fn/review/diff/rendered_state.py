@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from krm_fn import expand, results
+from krm_fn.config import Config
 from krm_fn.function_config import is_config
 from krm_fn.kube import identity, labels
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.provenance.ablation import EXPANDED
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+from krm_fn.results import Result
 
 StateName = Literal["old", "new"]
 _OLD = "DYN511"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from krm_fn import report
+from krm_fn.results import Result
 from krm_fn.review.diff import diff_report
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.results import Result
-    from krm_fn.review.diff.diff_report import Report, Row
-    from krm_fn.schema.object_changes import FieldChange, ObjectChange
+from krm_fn.review.diff.diff_report import Report, Row
+from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
 _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 _COLOURS = {

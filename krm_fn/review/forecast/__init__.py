@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from krm_fn import results
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
+from krm_fn.results import Path, Result
 from krm_fn.review.forecast import gpu_capacity, object_rules, podcliquesets, rollouts, uniform_workloads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path, Result
-    from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
-    from krm_fn.review.forecast.rollouts import Rollout, Service
-    from krm_fn.schema.object_changes import ObjectChange
+from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
+from krm_fn.review.forecast.rollouts import Rollout, Service
+from krm_fn.schema.object_changes import ObjectChange
 
 _DEPLOYMENT = ("apps", "Deployment")
 _RULES = {

@@ -5,15 +5,12 @@ A scheduler of Kubernetes reads the same numbers: requests, which are the limits
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from krm_fn.kube import quantity, values
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from krm_fn.kube.types import Resource
 
 Amounts = tuple[tuple[str, int], ...]
 """Numbers of GPUs by the name of their resource, sorted by name."""

@@ -6,21 +6,17 @@ The rules for workloads are in `uniform_workloads` and `podcliquesets`. The immu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from krm_fn import results
 from krm_fn.kube import identity, labels, paths, pod_templates, quantity, values
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
-from krm_fn.review.forecast.rollouts import Service
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path, Result
-    from krm_fn.review.forecast.rollouts import Rollout, Steps
-    from krm_fn.schema.object_changes import ObjectChange
+from krm_fn.results import Path, Result
+from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
+from krm_fn.schema.object_changes import ObjectChange
 
 Effect = Literal["same", "updated", "restarts", "created", "deleted", "refused"]
 """The effect of a change on one object.

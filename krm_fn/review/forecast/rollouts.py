@@ -7,17 +7,14 @@ other controllers follow the same rules with steps of their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from krm_fn.kube import identity, values
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.review.forecast import gpu_capacity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.review.forecast.gpu_capacity import Demand, Nodes, Placement
+from krm_fn.review.forecast.gpu_capacity import Demand, Nodes, Placement
 
 _PLENTY = 10**9
 

@@ -8,25 +8,19 @@ follow `pkg/utils/revision` (getPatch), `pkg/controllers/leaderworkerset_control
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from krm_fn import results
 from krm_fn.kube import labels, stored_templates, values
+from krm_fn.kube.types import Resource
+from krm_fn.results import Path, Result
 from krm_fn.review.forecast import gpu_capacity, object_rules, rollouts
-from krm_fn.review.forecast.object_rules import Choice, KindForecast
-from krm_fn.review.forecast.rollouts import Rollout, Selector, Steps
+from krm_fn.review.forecast.gpu_capacity import Demand
+from krm_fn.review.forecast.object_rules import Choice, ClusterState, KindForecast
+from krm_fn.review.forecast.rollouts import Rollout, Selector, Service, Steps
 from krm_fn.schema import object_changes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path, Result
-    from krm_fn.review.forecast.gpu_capacity import Demand
-    from krm_fn.review.forecast.object_rules import ClusterState
-    from krm_fn.review.forecast.rollouts import Service
-    from krm_fn.schema.object_changes import ObjectChange
-
+from krm_fn.schema.object_changes import ObjectChange
 
 _PERCENTAGE = re.compile(r"([0-9]{1,9})%")
 _DEFAULT_STEP = "25%"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from krm_fn import report, results
 from krm_fn.kube import paths, pod_templates
 from krm_fn.records import NamedTuple
+from krm_fn.results import Ref, Result
 from krm_fn.review.images import FORMAT_VERSION, image_references
+from krm_fn.review.images.image_uses import ImageUse
 from krm_fn.yamlio import emitter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krm_fn.results import Ref, Result
-    from krm_fn.review.images.image_uses import ImageUse
 
 
 class ImageLocation(NamedTuple):

@@ -5,18 +5,15 @@ The format is a YAML mapping: `formatVersion`, and under `images` the digest by 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
+from krm_fn.results import Result
 from krm_fn.review.images import FORMAT_VERSION, image_references
+from krm_fn.review.images.image_uses import ImageUse
 from krm_fn.yamlio import emitter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.results import Result
-    from krm_fn.review.images.image_uses import ImageUse
 
 _HEADER = "# Written by krm-fn images --lock; the digest of each image. Remove an image to find its digest again.\n"
 

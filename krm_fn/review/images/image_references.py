@@ -8,16 +8,12 @@ without a tag changes the images with every tag.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.results import Result
-    from krm_fn.review.images.image_uses import ImageUse
+from krm_fn.results import Result
+from krm_fn.review.images.image_uses import ImageUse
 
 _HOST = r"(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
 _STEP = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"

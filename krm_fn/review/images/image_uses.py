@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 from krm_fn import expand, results
+from krm_fn.config import Config
 from krm_fn.kube import identity, labels
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.provenance import copied_texts
+from krm_fn.provenance.copied_texts import DistinctInput
 from krm_fn.provenance.marked_values import UserMark
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
+from krm_fn.results import Path, Ref
 from krm_fn.review import pods
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.provenance.copied_texts import DistinctInput
-    from krm_fn.results import Path, Ref
 
 ImageRole = Literal["container", "init container", "volume"]
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from krm_fn import report, results
 from krm_fn.kube import identity
+from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping
 from krm_fn.manifests import workloads
 from krm_fn.records import NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Result
+from krm_fn.results import Result
 
 _SECRET, _TABLE, _LIST = "Secret", "Table", "List"
 _AGAIN = "export again with `kubectl get --namespace NAMESPACE --output yaml`"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.kube import quantity, stored_templates
+from krm_fn.kube.types import Resource
 from krm_fn.kube.values import is_zero, mapping
 from krm_fn.records import NamedTuple
+from krm_fn.results import Path
 from krm_fn.review.live import field_ownership, server_fields
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path
-    from krm_fn.review.live.field_ownership import Tree
+from krm_fn.review.live.field_ownership import Tree
 
 _MAPS = ("labels", "annotations", "data", "binaryData", "matchLabels", "nodeSelector", "limits", "requests")
 """Objects whose keys are names, not fields: nothing fills in further ones."""

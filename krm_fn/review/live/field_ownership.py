@@ -8,15 +8,12 @@ owned fields (`f:NAME`) and entries of lists (`k:KEYS`).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from krm_fn.kube import labels
+from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping, objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.types import Resource
 
 Tree = dict[str, Any] | bool | None
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.kube import labels
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
+from krm_fn.kube.types import Resource
 
 _METADATA = ("name", "namespace", "labels", "annotations", "finalizers")
 _STATUSES = (labels.PRESERVED_GRAPH_STATUS, labels.PRESERVED_COMPONENT_STATUS, labels.PRESERVED_REQUEST_STATUS)

@@ -6,22 +6,18 @@ A replica status holds all fields of a workload or a pod that the syncer caches.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn import registry
 from krm_fn.kube import labels, values
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
+from krm_fn.results import Path
 from krm_fn.status import live_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.results import Path
-    from krm_fn.status.sync_features import SyncFeatures
-
+from krm_fn.status.sync_features import SyncFeatures
 
 WITH_LABEL = (labels.NAMESPACE, f"!{labels.NAMESPACE},{labels.MANAGED_BY}={labels.MANAGER}")
 """Selects Dynamo's workloads: those with Dynamo's label, and rendered ones without it, such as those of a standalone component."""

@@ -5,15 +5,13 @@ Follows the operator's `internal/controller/dynamocomponentdeployment_controller
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.kube import values
+from krm_fn.kube.types import Resource
 from krm_fn.status import conditions, live_fields, replica_status
+from krm_fn.status.conditions import ObservedCondition
 from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, WorkloadFailure
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.conditions import ObservedCondition
 
 _TEMPLATE = ("spec", "template", "metadata")
 _COUNTS = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")

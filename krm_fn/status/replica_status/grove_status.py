@@ -8,17 +8,13 @@ annotation `workloads` names a PodCliqueSet, but the objects that Grove makes de
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 from krm_fn.kube import labels, values
+from krm_fn.kube.types import Resource
 from krm_fn.status import live_fields, replica_status
-from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.replica_status import TemplateStatus
+from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, TemplateStatus
 
 _MIN_REPLICAS = 1
 """Of an object without `minAvailable`."""

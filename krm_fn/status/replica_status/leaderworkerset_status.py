@@ -7,14 +7,10 @@ are False, so that only `status` of a condition is read.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from krm_fn.kube import names, values
+from krm_fn.kube.types import Resource
 from krm_fn.status import conditions, live_fields, replica_status
 from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
 
 _TEMPLATES = tuple(("spec", "leaderWorkerTemplate", role, "metadata") for role in ("leaderTemplate", "workerTemplate"))
 

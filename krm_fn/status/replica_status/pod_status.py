@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn import report
 from krm_fn.kube import labels, values
+from krm_fn.kube.types import Resource
 from krm_fn.status import conditions, live_fields
 from krm_fn.status.replica_status import ReplicaStatus, StatusReader, WorkerPod, WorkloadFailure
-
-if TYPE_CHECKING:
-    from krm_fn.kube.types import Resource
-    from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status.sync_features import SyncFeatures
 
 LASTING = {
     "ErrImagePull": "ImagePullBackOff",

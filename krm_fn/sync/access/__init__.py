@@ -9,11 +9,9 @@ import asyncio
 import base64
 import ssl
 import tempfile
+from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
+from typing import NamedTuple, Protocol
 
 
 class ClusterError(Exception):

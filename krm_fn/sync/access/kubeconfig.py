@@ -8,17 +8,13 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from krm_fn.sync.access import Cluster, ClusterError, Content, StaticCredentials, Trust
+from krm_fn.sync.access import Cluster, ClusterError, Content, Credentials, StaticCredentials, Trust
 from krm_fn.sync.access.exec_credentials import API_VERSIONS, MODES, ExecCredentials, PluginCommand
 from krm_fn.yamlio import reader
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from krm_fn.sync.access import Credentials
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 LISTS = {"clusters": "cluster", "users": "user", "contexts": "context"}

@@ -8,31 +8,26 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, NamedTuple
 
 from krm_fn import registry
+from krm_fn.config import Config
 from krm_fn.kube import identity
-from krm_fn.kube.identity import DYNAMO_GROUP
+from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.loader.lora_loader import LoraLoader
 from krm_fn.status import cached_object, conditions, graph_status, replica_status
+from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.replica_scaling import ScaleRequest
+from krm_fn.status.replica_status import StatusReader
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import logs
 from krm_fn.sync.api_resources import SERVED, ApiResource
-from krm_fn.sync.event_recorder import NORMAL, WARNING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from krm_fn.config import Config
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.kube.types import Resource
-    from krm_fn.loader.lora_loader import LoraLoader
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.replica_scaling import ScaleRequest
-    from krm_fn.status.replica_status import StatusReader
-    from krm_fn.status.sync_features import SyncFeatures
-    from krm_fn.sync.event_recorder import EventRecorder
-    from krm_fn.sync.informer import StoredObject
-    from krm_fn.sync.informer_cache import InformerCache
-    from krm_fn.sync.writer import Writer, WriteResult
+from krm_fn.sync.event_recorder import NORMAL, WARNING, EventRecorder
+from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.informer_cache import InformerCache
+from krm_fn.sync.writer import Writer, WriteResult
 
 _LOG = logging.getLogger(__name__)
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.kube import labels, values
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import conditions, graph_status
+from krm_fn.status.cached_object import CachedObject
 from krm_fn.sync import logs, timestamps
-from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller
+from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller, ControllerContext
 from krm_fn.sync.event_recorder import NORMAL, WARNING
-
-if TYPE_CHECKING:
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.sync.controllers import ControllerContext
-    from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.informer import StoredObject
 
 _UNKNOWN = "unknown"
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from krm_fn.kube import labels
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.loader.lora_loader import LoraLoader
 from krm_fn.loader.worker_api import Adapter
 from krm_fn.schema import rule_messages
 from krm_fn.status import cached_model, conditions, model_endpoints, model_status
-from krm_fn.status.cached_model import AdapterLoads
+from krm_fn.status.cached_model import AdapterLoads, CachedModel
+from krm_fn.status.model_endpoints import ModelEndpoint
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import timestamps
 from krm_fn.sync.api_resources import ApiResource
-from krm_fn.sync.controllers import COMPONENTS, GRAPHS, Controller, Watch, dynamo_kind, dynamo_watch, workload_watches
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.loader.lora_loader import LoraLoader
-    from krm_fn.status.cached_model import CachedModel
-    from krm_fn.status.model_endpoints import ModelEndpoint
-    from krm_fn.status.sync_features import SyncFeatures
-    from krm_fn.sync.controllers import ControllerContext
-    from krm_fn.sync.informer import StoredObject
-    from krm_fn.sync.writer import WriteResult
+from krm_fn.sync.controllers import COMPONENTS, GRAPHS, Controller, ControllerContext, Watch, dynamo_kind, dynamo_watch, workload_watches
+from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.writer import WriteResult
 
 MODELS = dynamo_kind(cached_model.KIND)
 SLICES = ApiResource(model_endpoints.GROUP, "v1", "endpointslices", model_endpoints.KIND, labels.BASE_MODEL_HASH)

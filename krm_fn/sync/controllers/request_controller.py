@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from krm_fn.kube import labels, names
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import cached_request, conditions, request_deployment, request_profiling, request_status
 from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.cached_request import RequestInputs
+from krm_fn.status.cached_request import CachedRequest, RequestInputs
 from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.api_resources import ApiResource
-from krm_fn.sync.controllers import GRAPHS, REQUESTS, UNMANAGED, Controller, Watch, dynamo_watch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from krm_fn.status.cached_request import CachedRequest
-    from krm_fn.status.sync_features import SyncFeatures
-    from krm_fn.sync.controllers import ControllerContext, ObjectEvent
-    from krm_fn.sync.informer import StoredObject
+from krm_fn.sync.controllers import GRAPHS, REQUESTS, UNMANAGED, Controller, ControllerContext, ObjectEvent, Watch, dynamo_watch
+from krm_fn.sync.informer import StoredObject
 
 JOBS = ApiResource(request_profiling.GROUP, "v1", "jobs", request_profiling.KIND, labels.REQUEST)
 OUTPUTS = ApiResource("", "v1", "configmaps", "ConfigMap", f"{labels.REQUEST_NAME},!{labels.REQUEST_NAMESPACE}")

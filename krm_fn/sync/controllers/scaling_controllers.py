@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krm_fn.kube import values
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import conditions, live_fields, replica_scaling, version_adapter
-from krm_fn.status.cached_object import ADAPTER
+from krm_fn.status.cached_object import ADAPTER, CachedObject
+from krm_fn.status.replica_scaling import AdapterReadiness
+from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.client import JSON_PATCH, MERGE_PATCH
-from krm_fn.sync.controllers import ADAPTERS, GRAPHS, Controller
+from krm_fn.sync.controllers import ADAPTERS, GRAPHS, Controller, ControllerContext, ObjectEvent
+from krm_fn.sync.informer import StoredObject
 from krm_fn.sync.informer_cache import graph_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from krm_fn.kube.identity import ObjectKey
-    from krm_fn.status.cached_object import CachedObject
-    from krm_fn.status.replica_scaling import AdapterReadiness
-    from krm_fn.status.sync_features import SyncFeatures
-    from krm_fn.sync.controllers import ControllerContext, ObjectEvent
-    from krm_fn.sync.informer import StoredObject
 
 REWRITE_DELAY = 30.0
 """Seconds until replicas of a graph are written again after another program overwrote them. A GitOps tool with other settings may do that
