@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent, SequenceStartEvent
 
 from krm_fn import results
-from krm_fn.krm import slices
 from krm_fn.records import NamedTuple
 from krm_fn.yamlio import builder
 
 if TYPE_CHECKING:
-    from krm_fn.krm.slices import Span
     from krm_fn.yamlio.builder import Builder
+
+_NOTHING = re.compile(r"(?:[ \t\r\n]|#[^\n]*\n)*")
+_ODD_BREAKS = ("\x85", "\u2028", "\u2029")
+_MAY_END_TEXT = r"""["'][ \t]*(?:[#,:\]}]|$)"""  # compiled where it is used: few inputs have comments
+
+Span = tuple[int, int]
+"""Offsets of the first line of a part and of the line after its last line. A comment directly above an item or a key belongs to it."""
 
 
 class _Part(NamedTuple):
@@ -67,7 +73,7 @@ class Layout:
                 self.lines.setdefault(id(part.value), key.start_mark.line + 1)
         events.leave(root, fields)
         end = events.end()
-        if slices.possible(self._text) and not (root.flow_style or root.start_mark.column or events.handles):
+        if _has_line_feeds_only(self._text) and not (root.flow_style or root.start_mark.column or events.handles):
             self._measure(parts, end)
         return fields
 
@@ -88,11 +94,11 @@ class Layout:
 
     def _measure(self, parts: list[_Part], end: int) -> None:
         """Records the lines of every part."""
-        for part, span in zip(parts, slices.top(self._text, [part.start for part in parts], end), strict=True):
+        for part, span in zip(parts, _key_spans(self._text, [part.start for part in parts], end), strict=True):
             self._keep(part, span)
             if part.own and isinstance(part.value, list):
                 starts = [item.start for item in self._items]
-                for item, lines in zip(self._items, slices.items(self._text, part.start, starts, self.column, span[1]), strict=False):
+                for item, lines in zip(self._items, _item_spans(self._text, part.start, starts, self.column, span[1]), strict=False):
                     self._keep(item, lines)
 
     def _keep(self, part: _Part, span: Span) -> None:
@@ -104,3 +110,49 @@ def _part(events: Builder, event: Any) -> _Part:
     start = events.reach = event.start_mark.index
     value = events.value(event)
     return _Part(start, value, own=type(event) is MappingStartEvent and events.reach == start)
+
+
+def _has_line_feeds_only(text: str) -> bool:
+    """True if all lines end in a line feed. YAML 1.1 has other line ends too, and spans would be wrong with them."""
+    return not any(odd in text for odd in _ODD_BREAKS) and text.count("\r") == text.count("\r\n")
+
+
+def _key_spans(text: str, starts: list[int], end: int) -> list[Span]:
+    """Returns the lines of each top-level key. `starts` are the offsets of the keys, `end` is that of the document's end."""
+    cuts = [_with_comments(text, text.rfind("\n", 0, start) + 1, 0) for start in starts]
+    return _between(cuts, end)
+
+
+def _item_spans(text: str, key: int, starts: list[int], column: int, end: int) -> list[Span]:
+    """Returns the lines of each item of a block list; empty if an item does not begin at the start of a line.
+
+    `key`, `starts` and `end` are the offsets of the list's key, of the items' values and of the list's end; `column` is that of the dashes.
+    """
+    dashes = [text.rfind(f"\n{' ' * column}-", key, start) + 1 for start in starts]
+    if not all(_NOTHING.fullmatch(text, dash + column + 1, start) for dash, start in zip(dashes, starts, strict=True)):
+        return []
+    cuts = [_with_comments(text, dash, column) for dash in dashes]
+    below_key = text.find("\n", key) + 1
+    if cuts and all(line.lstrip()[:1] in ("", "#") for line in text[below_key : cuts[0]].splitlines()):
+        cuts[0] = below_key
+    return _between(cuts, end)
+
+
+def _between(cuts: list[int], end: int) -> list[Span]:
+    return list(zip(cuts, [*cuts[1:], end], strict=True))
+
+
+def _with_comments(text: str, line: int, column: int) -> int:
+    """Returns the offset of the comments right above a line, or of the line itself.
+
+    A deeper line may be text in a block, and a line that looks like a comment may be the last line of a quoted text.
+    """
+    first = line
+    while line > 0:
+        above = text.rfind("\n", 0, line - 1) + 1
+        words = text[above:line].strip()
+        if words and (words[0] != "#" or text.find("#", above) > above + column or re.search(_MAY_END_TEXT, words)):
+            return first
+        line = above
+        first = above if words else first
+    return first

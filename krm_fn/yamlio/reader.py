@@ -9,11 +9,11 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from yaml.error import YAMLError
+from yaml.error import MarkedYAMLError, YAMLError
 
 from krm_fn import results
 from krm_fn.records import NamedTuple
-from krm_fn.yamlio import builder, scalars, syntax
+from krm_fn.yamlio import builder, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -25,6 +25,19 @@ BROKEN_DOCUMENTS = 20
 T = TypeVar("T")
 
 _MARKER = r"(?m)^---(?=\s|$)"  # compiled where it is used: only behind a broken document
+
+_ADVICE = {
+    "mapping values are not allowed": "put text that contains a colon and a space in quotes, or correct the indentation",
+    "could not find expected ':'": "write `key: value`, put text that goes over several lines in quotes, or correct the indentation",
+    "did not find expected key": "give the line the indentation of its neighbours, and look for a quote that ends too early above it",
+    "did not find expected '-' indicator": "give the line the indentation of its neighbours",
+    "found unexpected end of stream": "close the quote",
+    "did not find expected ','": "close the bracket or the brace, or put a comma between its entries",
+    "did not find expected node content": "close the bracket or the brace",
+    "did not find expected <document start>": "put a line `---` between two documents, or correct the indentation",
+    "unknown escape character": "use single quotes, in which a backslash is an ordinary character",
+    "found undefined tag handle": "remove the tag",
+}
 
 
 class Document(NamedTuple):
@@ -78,7 +91,7 @@ def attempt(
     except builder.Broken as broken:
         findings.append(broken.result)
     except (YAMLError, UnicodeEncodeError) as problem:
-        findings.append(syntax.finding(problem, text, file, lines))
+        findings.append(_syntax_error(problem, text, file, lines))
     return None, findings
 
 
@@ -146,3 +159,48 @@ def _encodable(text: str, value: Any) -> bool:
         return "\\u" not in text or bool(json.dumps(value, ensure_ascii=False).encode())
     except UnicodeEncodeError:
         return False
+
+
+def _syntax_error(problem: Exception, text: str, file: str, lines: int) -> Result:
+    """Returns the finding for an exception of the parser. `lines` is the number of lines before the text in its file."""
+    if isinstance(problem, MarkedYAMLError) and problem.problem_mark:
+        mark = problem.problem_mark
+        if "unexpected end of stream" in str(problem.problem) and problem.context_mark:
+            mark = problem.context_mark
+        return results.error("DYN004", _syntax_message(problem, text, lines), file=file, line=lines + mark.line + 1, column=mark.column + 1)
+    character = getattr(problem, "character", None)
+    if isinstance(character, int):  # a ReaderError; its class depends on the loaded part of PyYAML
+        return _forbidden(text, text.find(chr(character)), file, lines)
+    if isinstance(problem, UnicodeEncodeError):
+        return _forbidden(text, problem.start, file, lines)
+    return results.error("DYN004", f"{problem}; correct the text", file=file)
+
+
+def _forbidden(text: str, offset: int, file: str, lines: int) -> Result:
+    line, column = _line_and_column(text, offset)
+    message = f"the character U+{ord(text[offset]):04X} is not allowed in YAML; remove it, or write it as an escape in double quotes"
+    return results.error("DYN003", message, file=file, line=lines + line, column=column)
+
+
+def _syntax_message(problem: MarkedYAMLError, text: str, lines: int) -> str:
+    what = str(problem.problem)
+    if "cannot start any token" in what:
+        return _no_token(text[problem.problem_mark.index : problem.problem_mark.index + 1] if problem.problem_mark else "")
+    since = (
+        f" {problem.context} that begins on line {lines + problem.context_mark.line + 1}"
+        if problem.context and problem.context_mark
+        else ""
+    )
+    advice = next((words for start, words in _ADVICE.items() if start in what), "correct the line")
+    return f"{what}{since}; {advice}"
+
+
+def _no_token(character: str) -> str:
+    if character == "\t":
+        return "a tab is used for indentation, where YAML allows only spaces; indent with spaces"
+    return f"unquoted text cannot begin with {character}; put it in quotes"
+
+
+def _line_and_column(text: str, offset: int) -> tuple[int, int]:
+    """Returns line and column of an offset, both from 1."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_fn.yamlio import builder, python_parser, reader, stream
+from krm_fn.yamlio import builder, reader, stream
 
 
 @pytest.fixture(params=["libyaml", "python"])
 def parser(request, monkeypatch):
     """Both parsers: the C extension, and what stands in where it is missing."""
     if request.param == "python":
-        monkeypatch.setattr(stream, "Parser", python_parser.Parser)
+        monkeypatch.setattr(stream, "Parser", stream.python_parser())
     return request.param
 
 
@@ -125,7 +125,7 @@ def test_broken(text, code, line, column, words):
 
 @pytest.mark.parametrize(("text", "code"), [(row[1], row[2]) for row in BROKEN], ids=[row[0] for row in BROKEN])
 def test_the_python_parser_finds_the_same(text, code, monkeypatch):
-    monkeypatch.setattr(stream, "Parser", python_parser.Parser)
+    monkeypatch.setattr(stream, "Parser", stream.python_parser())
     assert [result.code for result in reader.read(text)[1]] == [code]
 
 
