@@ -45,7 +45,7 @@ def test_indent_moves_every_line():
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
 def test_what_json_cannot_hold_is_not_written(value):
-    with pytest.raises(ValueError, match="no JSON value"):
+    with pytest.raises(ValueError, match="not a JSON value"):
         emitter.text({"a": value})
 
 
