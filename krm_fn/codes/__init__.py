@@ -14,7 +14,7 @@ pods, nodes and Grove under Dynamo 1.5, 450-489 rules of Dynamo 1.5, 500-509 exp
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
+from importlib import resources
 from typing import NamedTuple
 
 from krm_fn.yamlio import reader
@@ -54,7 +54,8 @@ def pages() -> dict[str, Page]:
 @cache
 def _sections() -> dict[str, str]:
     """The YAML of each page by code. A section begins with its code in the first column of a line."""
-    texts = [file.read_text("utf-8") for file in Path(__file__).with_name("texts").glob("*.yaml")]
+    folder = resources.files(__name__) / "texts"
+    texts = [file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".yaml")]
     sections = [f"DYN{section}" for text in texts for section in f"\n{text}".split("\nDYN")[1:]]
     return {section.partition(":")[0]: section for section in sorted(sections)}
 

@@ -43,11 +43,6 @@ SILENT = (
     Silent("spec.useMocker", f"{_SYNC} when profiling is done", "DynamoGraphDeploymentRequest/v1alpha1"),
     Silent("spec.features.mocker.enabled", f"{_SYNC} when profiling is done", "DynamoGraphDeploymentRequest/v1beta1"),
     Silent("spec.deploymentOverrides.*", f"{_SYNC} when profiling is done", "DynamoGraphDeploymentRequest/v1alpha1"),
-    Silent(
-        "spec.profilingConfig.resources.claims..request",
-        "DYN213 refuses each claim of a profiling Job",
-        "DynamoGraphDeploymentRequest/v1alpha1",
-    ),
     Silent("spec.*", f"{_SYNC}; a render only checks it", "DynamoModel/*"),
     Silent("spec.*", "an autoscaler writes it, and krm-fn sync reads it", "DynamoGraphDeploymentScalingAdapter/*"),
     Silent("*.runtimeVersionOverride", _VERSION, "Dynamo*Deployment/*", ("v0.9",)),
