@@ -10,7 +10,7 @@ import click
 from krm_fn import results
 from krm_fn.cli import command_options, command_output, compared_states, finding_formats
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.review.diagram import change_diagram, graph_diagram, graphviz_diagram, mermaid_diagram
+from krm_fn.review.diagram import graph_diagram, graphviz_diagram, mermaid_diagram
 from krm_fn.review.diff import comparison
 
 _WRITERS = {"dot": graphviz_diagram.write, "mermaid": mermaid_diagram.write}
@@ -66,7 +66,7 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     if old_state is None:
         diagram = graph_diagram.diagram(new.inputs, new.config)
     else:
-        diagram = change_diagram.diagram(old_state.rendered, new)
+        diagram = graph_diagram.change_diagram(old_state.rendered, new)
         about += [*old_state.results, *comparison.not_compared(old_state.rendered, new)]
     if not diagram.nodes:
         about.append(results.warning("DYN550", "there is no graph to draw; name a file or folder with a graph"))

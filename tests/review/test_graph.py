@@ -17,7 +17,7 @@ import yaml
 
 from krm_fn.config import Config
 from krm_fn.kube import identity
-from krm_fn.review.diagram import COLOURS, WORDS, change_diagram, graph_diagram
+from krm_fn.review.diagram import COLOURS, WORDS, graph_diagram
 from krm_fn.review.diff import rendered_state
 from tests.cli import console
 from tests.support import given, markdown, pictures
@@ -164,7 +164,7 @@ def test_no_connection_is_guessed(reason, resources, settings):
 
 
 def states(old: list[dict[str, Any]], new: list[dict[str, Any]], config: Config | None = None) -> dict[str, str]:
-    picture = change_diagram.diagram(*(rendered_state.render(state, config or Config()) for state in (old, new)))
+    picture = graph_diagram.change_diagram(*(rendered_state.render(state, config or Config()) for state in (old, new)))
     return {node.title: node.state for node in picture.nodes if node.state}
 
 

@@ -18,7 +18,6 @@ from krm_fn.review.adopt import (
     inferred_settings,
     migration_files,
     verification,
-    written_resources,
 )
 from krm_fn.review.adopt.exported_objects import ExportedObjects
 from krm_fn.review.adopt.verification import Verification
@@ -35,7 +34,7 @@ class Adoption(NamedTuple):
 
 def adopt(resources: Sequence[Resource]) -> Adoption:
     """Adopts an exported namespace. Never raises for the content of the export; each difference between pods is an error finding."""
-    exported = written_resources.with_worker_hashes(exported_objects.read(resources))
+    exported = exported_objects.with_worker_hashes(exported_objects.read(resources))
     if results.failed(exported.results):
         return Adoption({}, "", None, exported.results)
     inferred = inferred_settings.settings(exported)
@@ -56,7 +55,7 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
 
 def _leaner(exported: ExportedObjects, spec: dict[str, Any]) -> ExportedObjects:
     """The export without empty lists in the resources of users, if its pods then differ in fewer fields."""
-    lean = exported._replace(written=[written_resources.without_empty_lists(resource) for resource in exported.written])
+    lean = exported._replace(written=[exported_objects.without_empty_lists(resource) for resource in exported.written])
     return lean if inferred_settings.score(spec, lean) < inferred_settings.score(spec, exported) else exported
 
 

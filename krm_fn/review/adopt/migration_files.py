@@ -14,7 +14,7 @@ from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.resolve import release_choice
-from krm_fn.review.adopt import written_resources
+from krm_fn.review.adopt import exported_objects
 from krm_fn.review.adopt.exported_objects import ExportedObjects
 
 CONFIGURATION, KUSTOMIZATION, STEPS = "render.yaml", "kustomization.yaml", "MIGRATION.md"
@@ -121,7 +121,7 @@ def resources(written: Sequence[Resource], spec: Mapping[str, Any]) -> dict[str,
     files = {file_name(resource): resource for resource in written}
     return {
         **files,
-        CONFIGURATION: written_resources.annotated(configuration(spec), {labels.FUNCTION: _PROGRAM}),
+        CONFIGURATION: exported_objects.annotated(configuration(spec), {labels.FUNCTION: _PROGRAM}),
         KUSTOMIZATION: {
             "apiVersion": "kustomize.config.k8s.io/v1beta1",
             "kind": "Kustomization",

@@ -1,4 +1,7 @@
-"""Makes the diagram of graphs from their plans and objects, and from the objects that users write beside them."""
+"""Makes the diagram of graphs from their plans and objects, and from the objects that users write beside them.
+
+The diagram of a change marks new and removed nodes, and the services that restart.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,16 @@ from krm_fn import expand, results
 from krm_fn.config import Config
 from krm_fn.expand import PlannedResource
 from krm_fn.kube import identity, names, paths
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ingress, workloads
 from krm_fn.manifests.pod_builder import Pods
 from krm_fn.plan import ComponentPlan, GraphPlan
 from krm_fn.resolve import cluster
-from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKey
+from krm_fn.review import forecast
+from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKey, NodeState
+from krm_fn.review.diff import comparison, rendered_state
+from krm_fn.review.diff.rendered_state import RenderedState
 
 _BROKERS = {"NATS_SERVER": ("nats", "NATS", "messages"), "ETCD_ENDPOINTS": ("etcd", "etcd", "stores keys")}
 """The variables with the addresses of other programs: the kind and the title of the node, and the label of the edge."""
@@ -33,6 +40,22 @@ def diagram(resources: Sequence[Resource], config: Config) -> Diagram:
     order = dict.fromkeys(part.key for part in parts if isinstance(part, DiagramNode))
     edges = dict.fromkeys(part for part in parts if isinstance(part, DiagramEdge) and part.source in nodes and part.target in nodes)
     return Diagram(tuple(nodes[key] for key in order), tuple(edges))
+
+
+def change_diagram(old: RenderedState, new: RenderedState) -> Diagram:
+    """Draws both states together. Nodes that are only in the old state come last.
+
+    A Dynamo resource that does not render in one of the states is left out, because the change of its services is not known.
+    """
+    old_diagram, new_diagram = (_state_diagram(state, old.failed | new.failed) for state in (old, new))
+    restarting = set(_restarting(old, new))
+    old_nodes, old_edges = {node.key: node for node in old_diagram.nodes}, {edge[:3] for edge in old_diagram.edges}
+    new_keys, new_edges = {node.key for node in new_diagram.nodes}, {edge[:3] for edge in new_diagram.edges}
+    nodes = [node._replace(state=_state(node, old_nodes.get(node.key), restarting)) for node in new_diagram.nodes]
+    nodes += [node._replace(state="removed") for node in old_diagram.nodes if node.key not in new_keys]
+    edges = [edge._replace(state="" if edge[:3] in old_edges else "new") for edge in new_diagram.edges]
+    edges += [edge._replace(state="removed") for edge in old_diagram.edges if edge[:3] not in new_edges]
+    return Diagram(tuple(nodes), tuple(edges))
 
 
 def key(plan: ComponentPlan) -> NodeKey:
@@ -240,3 +263,28 @@ def _autoscaler(namespace: str, address: results.Ref, spec: dict[str, Any]) -> I
         here: NodeKey = (namespace, address.kind, address.name)
         yield DiagramNode(here, "autoscaler", address.name, (address.kind,))
         yield DiagramEdge(here, _adapter_key(namespace, str(target.get("name"))), "scales")
+
+
+def _state_diagram(state: RenderedState, failed: frozenset[ObjectKey]) -> Diagram:
+    namespace = rendered_state.default_namespace(state.config)
+    return diagram([resource for resource in state.inputs if identity.key(resource, namespace) not in failed], state.config)
+
+
+def _state(node: DiagramNode, old: DiagramNode | None, restarting: set[tuple[str, str]]) -> NodeState:
+    if old is None:
+        return "new"
+    if node.kind == "service" and not restarting.isdisjoint({(node.group, node.title), (node.group, "")}):
+        return "restarts"
+    return "" if node.lines == old.lines else "changed"
+
+
+def _restarting(old: RenderedState, new: RenderedState) -> Iterator[tuple[str, str]]:
+    """The group and the title of each service whose pods are replaced. The title of a component without a graph is empty."""
+    changes = comparison.compare_objects(old, new)
+    result = forecast.forecast(changes)
+    for change, outcome in zip(changes, result.outcomes, strict=True):
+        for owner in rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace):
+            title = group(owner.kind, owner.namespace, owner.name)
+            for service in outcome.services:
+                if service in result.restarting:
+                    yield title, "" if owner.kind == identity.COMPONENT else service.name
