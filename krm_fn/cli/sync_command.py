@@ -116,11 +116,11 @@ def sync(ctx: click.Context, /, **values: Any) -> None:
         if values[option] and not values[required]:
             raise click.UsageError(f"{_flag(option)} needs {_flag(required)}")
     with command_options.sync_extra("sync"):
-        from krm_fn.sync import logs, main  # noqa: PLC0415 - the extra may be missing
+        from krm_fn.sync import logs, syncer  # noqa: PLC0415 - the extra may be missing
     logs.configure(values["log_format"], values["log_level"])
     values["config"] = _config(values["config"])
     names = [(parameter.name or "").upper() for parameter in ctx.command.params]
-    sys.exit(main.start(_options(values), options.unknown_variables(names)))
+    sys.exit(syncer.start(_options(values), options.unknown_variables(names)))
 
 
 def _flag(name: str) -> str:

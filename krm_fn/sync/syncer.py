@@ -1,4 +1,4 @@
-"""Connects the parts of one syncer, and starts and stops them in order."""
+"""Runs `krm-fn sync`: finds the cluster, connects the parts of one syncer, and starts and stops them in order."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
+import signal
 from collections.abc import Coroutine, Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -17,6 +20,7 @@ from krm_fn.loader.lora_loader import LoraLoader
 from krm_fn.loader.request_scheduler import LoaderMetrics, Precondition, RequestScheduler
 from krm_fn.status import model_endpoints
 from krm_fn.sync import controllers, leader_election, namespace_leases
+from krm_fn.sync.access import Cluster, ClusterError, kubeconfig
 from krm_fn.sync.client import Client
 from krm_fn.sync.controllers import ControllerContext
 from krm_fn.sync.event_recorder import EventRecorder
@@ -36,6 +40,35 @@ _STALLS = 3
 """Stall times of a stream after which a reflector without progress counts as hanging."""
 
 _LOG = logging.getLogger(__name__)
+
+
+def start(options: Options, warnings: Iterable[str] = ()) -> int:
+    """Runs the syncer until a signal ends it. Returns the exit code: 0 after a signal, 1 after a failure, 2 for wrong settings."""
+    for warning in warnings:
+        _LOG.warning("%s", warning)
+    try:
+        cluster = kubeconfig.find(Path(options.kubeconfig) if options.kubeconfig else None, options.context)
+    except ClusterError as problem:
+        _LOG.error("%s", problem)
+        return 2
+    return asyncio.run(_run(options, cluster))
+
+
+async def _run(options: Options, cluster: Cluster) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _signalled, stop, number)
+    async with Client(cluster) as client:
+        return await Syncer(options, client).run(stop)
+
+
+def _signalled(stop: asyncio.Event, number: signal.Signals) -> None:
+    if stop.is_set():
+        _LOG.warning("%s again: ending at once", number.name)
+        os._exit(1)
+    _LOG.info("%s: ending", number.name)
+    stop.set()
 
 
 class Syncer:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from krm_fn.cli import sync_command
 from krm_fn.config import Config
 from krm_fn.status.sync_features import SyncFeatures
-from krm_fn.sync import main
+from krm_fn.sync import syncer
 from krm_fn.sync.options import Options, Shard
 from tests.testbed import programs
 
@@ -27,7 +27,7 @@ def run(monkeypatch):
         started.append((chosen, list(warnings)))
         return 0
 
-    monkeypatch.setattr(main, "start", start)
+    monkeypatch.setattr(syncer, "start", start)
 
     def run(*words, **environment):
         started.clear()
