@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from krm_fn import codes
+from krm_fn.cli import command_output
 from krm_fn.files import revisions, sources
 from krm_fn.files.sources import Sources
 from krm_fn.kube.admission import name_formats
@@ -128,6 +129,13 @@ def policy(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, policy=Policy(ignored, strict, quiet), **more)
 
     return wrapped
+
+
+def output_format(
+    default: str | None = "yaml", text: str = "The format. The default is yaml; json prints one List."
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds -o with the formats yaml and json; the command receives it as `style`. `text` is the help."""
+    return click.option("-o", "--output", "style", type=click.Choice(command_output.FORMATS), default=default, help=text)
 
 
 def code(text: str) -> str:

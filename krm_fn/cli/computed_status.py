@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from krm_fn import expand, profiler_output, results, status
-from krm_fn.cli import status_table
-from krm_fn.cli.status_table import WorkloadRow
 from krm_fn.files.sources import Sources
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
@@ -30,6 +28,7 @@ from krm_fn.status.base_model_index import BaseModelIndex
 from krm_fn.status.cached_model import CachedModel
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.cached_request import CachedRequest, RequestInputs
+from krm_fn.status.readiness import WorkloadReadiness
 from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
 from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
@@ -68,12 +67,21 @@ class ComputedStatus:
         pairs = zip(self._resources, statuses, strict=True)
         return [{**resource, "status": fields} if fields else resource for resource, fields in pairs]
 
-    def table(self) -> str:
-        """Prints the workloads of graphs and of standalone components, the requests, and the models."""
-        rows = [row for cached in self.objects for row in self._rows(cached)]
-        requests = [status_table.request(request, self._request_status(request)) for request in self._requests.values()]
-        models = [status_table.model(model, self._model_status(model)) for model in self._models.values()]
-        return status_table.text(rows, requests, models)
+    def workloads(self) -> Iterator[tuple[CachedObject, Iterable[WorkloadReadiness]]]:
+        """Returns the graphs and the standalone components, each with the readiness of its workloads."""
+        for cached in self.objects:
+            if cached.key.kind == cached_object.GRAPH:
+                yield cached, graph_status.graph_readiness(cached, self._index, self._now, _FEATURES)
+            elif cached.key.kind == cached_object.COMPONENT and not cached.graph:
+                yield cached, graph_status.component_readiness(cached, self._index, self._now, None, _FEATURES)
+
+    def requests(self) -> Iterator[tuple[CachedRequest, dict[str, Any]]]:
+        """Returns the requests, each with its status."""
+        return ((request, self._request_status(request)) for request in self._requests.values())
+
+    def models(self) -> Iterator[tuple[CachedModel, dict[str, Any]]]:
+        """Returns the models, each with its status."""
+        return ((model, self._model_status(model)) for model in self._models.values())
 
     def _of(self, kind: str) -> list[Resource]:
         """Returns the Dynamo resources of one kind."""
@@ -124,13 +132,6 @@ class ComputedStatus:
         if not self._has_slices:
             return model.status
         return model_status.of_model(model, self._base_models, self._index, self._now, _FEATURES)
-
-    def _rows(self, cached: CachedObject) -> list[WorkloadRow]:
-        if cached.key.kind == cached_object.GRAPH:
-            return status_table.rows(cached, graph_status.graph_readiness(cached, self._index, self._now, _FEATURES))
-        if cached.key.kind == cached_object.COMPONENT and not cached.graph:
-            return status_table.rows(cached, graph_status.component_readiness(cached, self._index, self._now, None, _FEATURES))
-        return []
 
 
 class RequestObjects:

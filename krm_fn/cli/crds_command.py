@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from krm_fn.cli import command_output
+from krm_fn.cli import command_options, command_output
 
 
 @click.command()
@@ -15,14 +15,7 @@ from krm_fn.cli import command_output
     show_default=True,
     help="The version that the API server serves and stores.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "style",
-    type=click.Choice(command_output.FORMATS),
-    default="yaml",
-    help="The format. The default is yaml; json prints one List.",
-)
+@command_options.output_format()
 def crds(served: str, style: str) -> None:
     """Print the CustomResourceDefinitions of Dynamo's kinds.
 

@@ -17,9 +17,7 @@ from krm_fn.kube.types import Resource
 
 @click.command()
 @command_options.inputs
-@click.option(
-    "-o", "--output", "style", type=click.Choice(command_output.FORMATS), help="The format. The default is yaml; json prints one List."
-)
+@command_options.output_format(default=None)
 @click.option(
     "--output-dir",
     "folder",

@@ -47,14 +47,7 @@ def request() -> None:
 @click.option("-n", "--namespace", metavar="NS", callback=command_options.namespace, help="The namespace of the request.")
 @click.option("--kubeconfig", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help="The kubeconfig. Only without PATH.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Only without PATH.")
-@click.option(
-    "-o",
-    "--output",
-    "style",
-    type=click.Choice(command_output.FORMATS),
-    default="yaml",
-    help="The format. The default is yaml; json prints one List.",
-)
+@command_options.output_format()
 def get(  # noqa: PLR0913 - one for each option
     *, name: str, paths: tuple[str, ...], namespace: str | None, kubeconfig: str | None, context: str | None, style: str
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from krm_fn import registry, results
-from krm_fn.cli import command_output, finding_formats
+from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.config import Config
 from krm_fn.files import sources
 
@@ -28,13 +28,7 @@ _REPORTS = ("diff", "explain", "images")
     show_default=True,
     help="The use: an editor, kustomize (field openapi), names (field configurations), or the JSON output of a command.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "style",
-    type=click.Choice(command_output.FORMATS),
-    help="The format. The default is yaml for names, and json for all others.",
-)
+@command_options.output_format(default=None, text="The format. The default is yaml for names, and json for all others.")
 def schema(paths: tuple[str, ...], reader: str, style: str | None) -> None:
     """Print a schema for editors, kustomize or JSON output.
 
