@@ -1,6 +1,8 @@
-"""DynamoModel: a model, or a LoRA adapter that is loaded into every endpoint of its base model.
+"""DynamoModel and DynamoWorkerMetadata: a model, and the metadata of a worker that serves models.
 
-Follows the operator's dynamo_model_types.go and internal/webhook/validation/dynamomodel.go.
+A DynamoModel can be a LoRA adapter, which is loaded into every endpoint of its base model. Workers publish their metadata when components
+discover each other through Kubernetes. Follows the operator's dynamo_model_types.go, internal/webhook/validation/dynamomodel.go and its
+DynamoWorkerMetadata definition.
 """
 
 from typing import ClassVar, Literal
@@ -91,3 +93,23 @@ class DynamoModel(base.Kind):
     """The desired state."""
     status: ModelStatus | None = None
     """The observed state. The cluster writes it."""
+
+
+class WorkerSpec(base.Model):
+    """The metadata of a worker."""
+
+    data: base.Anything
+    """Endpoints, model cards and other data that components look for. Workers write and read it."""
+
+
+class DynamoWorkerMetadata(base.Kind):
+    """The metadata of the worker whose pod has the same name. Workers write it; users do not."""
+
+    served: ClassVar = base.Served(short_names=("dwm",), status=False)
+
+    api_version: Literal["nvidia.com/v1alpha1"]
+    """Group and version."""
+    kind: Literal["DynamoWorkerMetadata"]
+    """The kind."""
+    spec: WorkerSpec | None = None
+    """The metadata of a worker."""
