@@ -1,25 +1,51 @@
-"""Adds an engine's flags to a command line that the user wrote.
+"""Command lines of engines: adds flags to a user's command, joins its words into a shell line, and finds words that the shell changes.
 
 Follows the operator's `internal/dynamo/utils.go` (injectFlagsIntoContainerCommand) and `backend_sglang.go` (isPythonCommand).
+A command that the user wrote for a shell is not checked. The check of other words follows POSIX.1-2017, Shell Command Language, 2.2 to 2.6,
+and the bash manual, "Shell Expansions".
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from krm_fn.kinds.engines import _shell_words
+from krm_fn import results
 from krm_fn.kube import merge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from krm_fn.kube.native_types import Container
+    from krm_fn.kube.types import WordsField
+    from krm_fn.plan import RolePlan
+    from krm_fn.results import Result
+
+FIELDS: tuple[WordsField, ...] = ("command", "args")
 
 _PYTHON = re.compile(r"(.*/)?(python\d*(\.\d+)*)", re.ASCII)
 _SHELL = re.compile(r"(.*/)?(ba|da|z)?sh")
+_CHANGES = (
+    (re.compile(r"\A\Z"), "drops this empty word"),
+    (re.compile(r"[ \t\n]"), "splits this word at blanks"),
+    (re.compile(r"""['"\\]"""), "removes quotes and backslashes from this word"),
+    (re.compile(r"`|\$[A-Za-z0-9_@*#?$!({[-]"), "expands $ or backquotes in this word"),
+    (re.compile(r"[;&|<>()]"), "reads ; & | < > ( or ) in this word as an operator"),
+    (re.compile(r"\A#"), "reads this word as the start of a comment"),
+    (re.compile(r"\A(~|[A-Za-z_]\w*\+?=(.*:)?~)", re.ASCII), "replaces ~ in this word with a home directory"),
+    (re.compile(r"[*?]|\[.+\]"), "replaces this word with the names of files that match it"),
+    (re.compile(r"\{.*(,|\.\.).*\}"), "expands the braces in this word if it is bash"),
+)
+_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_SPECIAL = re.compile(r"""[ \t\n'"\\{}\[\]$`!]""")
+_ESCAPED = re.compile(r"""[\\"$`]""")
+_BACKSLASH = r"\\\g<0>"
+_FOR_KUBERNETES = re.compile(r"\$[$(]")
+_UNCLOSED = re.compile(r"\$\((?![^)]*\))")
 
 
 def is_python(container: Container) -> bool:
@@ -56,7 +82,7 @@ def has_option(words: Sequence[str], name: str, value: str) -> bool:
 def inject(container: Container, flags: str, framework: str, *, needs_shell: bool, quoted: bool) -> Container:
     """Flags of an engine are added to the arguments, or to the command line that a shell runs.
 
-    A Python command gets the flags at its end. If the flags need a shell, the command runs in one; `quoted` is as in `_shell_words.line`.
+    A Python command gets the flags at its end. If the flags need a shell, the command runs in one; `quoted` is as in `shell_line`.
     In any other command, the flags follow the last word with the framework's name, in the first argument that starts the framework.
 
     Follows the operator's `internal/dynamo/utils.go injectFlagsIntoContainerCommand`.
@@ -65,7 +91,7 @@ def inject(container: Container, flags: str, framework: str, *, needs_shell: boo
     args = list(container.get("args") or ())
     if is_python(container):
         if needs_shell:
-            return {**container, "command": ["sh", "-c"], "args": [f"exec {_shell_words.line(words(container), quoted=quoted)} {flags}"]}
+            return {**container, "command": ["sh", "-c"], "args": [f"exec {shell_line(words(container), quoted=quoted)} {flags}"]}
         return {**container, "args": [*args, *flags.split()]}
     for index, argument in enumerate(args):
         changed = after_framework(argument, flags, framework)
@@ -111,3 +137,101 @@ def without_probes(container: Container) -> Container:
 def integer(text: str) -> int | None:
     """Returns the whole number in a text, as Go parses it: an optional sign and ASCII digits, 64 bits. None for any other text."""
     return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and abs(int(text)) < 2**63 else None
+
+
+def shell_line(words: Iterable[str], *, quoted: bool) -> str:
+    """The words of a command become one shell line.
+
+    If not `quoted`, JSON is in single quotes, and all other words have no quotes, as in the operator.
+
+    >>> print(shell_line(["python3", "--kv", '{"role": "both"}', "--name", "$NAME"], quoted=False))
+    python3 --kv '{"role": "both"}' --name $NAME
+
+    Follows the operator's `internal/dynamo/backend_*.go shellQuoteForBashC`.
+    Rule: commands.quoting
+    """
+    if quoted:
+        return " ".join(map(_quoted, words))
+    return " ".join(shlex.quote(word) if _is_json(word) and change(word) else word for word in words)
+
+
+def single_quoted(word: str) -> str:
+    r"""A word in single quotes. Kubernetes replaces each `$(NAME)` in it. A `$(` without an end does not hide those in the next words.
+
+    >>> print(single_quoted("it's"), single_quoted("$(NAME)"), single_quoted("$(A"))
+    'it'\''s' '$(NAME)' '$''(A'
+    """
+    escaped = word.replace("'", r"'\''")
+    return _UNCLOSED.sub("$''(", f"'{escaped}'")
+
+
+def _quoted(word: str) -> str:
+    r"""Returns a word for a shell line that the program gets as written, after Kubernetes has replaced each `$(NAME)` in it.
+
+    The quotes are the operator's (shellQuoteForBashC), except in three cases in which the program would get another word: single quotes,
+    references for Kubernetes, and characters that the operator does not quote.
+
+    >>> print(_quoted('{"a": 1}'), _quoted("it's"), _quoted("$NAME"), _quoted("$(NAME)"), _quoted("a;b"), _quoted("a#b"))
+    "{\"a\": 1}" "it's" "\$NAME" '$(NAME)' "a;b" a#b
+    """
+    if _FOR_KUBERNETES.search(word):
+        return single_quoted(word)
+    if not (_SPECIAL.search(word) or change(word)):
+        return word
+    return f'"{_ESCAPED.sub(_BACKSLASH, word)}"'
+
+
+def change(word: str) -> str:
+    """Returns the change that a shell makes to a word, as the end of a sentence; empty if neither a POSIX shell nor bash changes the word.
+
+    A file name pattern counts as changed, although a shell changes it only if a file matches.
+
+    >>> change("my model"), change("Qwen/Qwen3-0.6B")
+    ('splits this word at blanks', '')
+    """
+    return next((does for pattern, does in _CHANGES if pattern.search(word)), "")
+
+
+def check_words(container: Container, role: RolePlan, fields: Iterable[WordsField] = FIELDS) -> Iterator[Result]:
+    """Reports the words in these fields that the shell of a role changes. It changes none that is quoted, such as JSON."""
+    plan = role.component
+    if plan.release.engines.quotes_words:
+        return
+    literals = {entry.get("name", ""): entry.get("value", "") for entry in container.get("env") or () if "valueFrom" not in entry}
+    variables = {name: value for name, value in literals.items() if "$" not in value}
+    for field in fields:
+        for index, word in enumerate(container.get(field) or ()):
+            does = "" if _is_json(word) else change(_expanded(word, variables))
+            if does:
+                message = (
+                    f"the {role.role} starts through a shell on several nodes, and that shell {does}; "
+                    "write command: [/bin/sh, -c], and the whole command as one line in args, quoted for a shell"
+                )
+                yield results.warning("DYN166", message, plan.ref, plan.at("main", field, index))
+
+
+def _is_json(word: str) -> bool:
+    """Returns true for the text of a JSON object or array."""
+    if not word.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(word, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _expanded(word: str, variables: Mapping[str, str]) -> str:
+    """Returns the word that Kubernetes passes to the shell: `$(NAME)` is a variable, `$$` is a dollar sign.
+
+    A variable with an unknown value becomes the text `x`, which no shell changes. A name with lower-case letters and an unknown value
+    stays, and the shell runs it as a program: Kubernetes does not expand variables that the container does not define.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return "$"
+        return variables.get(name, "x" if _VARIABLE.fullmatch(name) else match[0])
+
+    return _REFERENCE.sub(replaced, word)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from krm_fn.kinds.engines import _command_lines, _shell_words
+from krm_fn.kinds.engines import _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
@@ -99,4 +99,4 @@ def _line(main: Container) -> str:
     Follows the operator's `internal/dynamo/backend_vllm.go shellQuotePOSIX`.
     Rule: vllm.elastic-line
     """
-    return " ".join(word if _PLAIN.fullmatch(word) else _shell_words.single_quoted(word) for word in _command_lines.words(main))
+    return " ".join(word if _PLAIN.fullmatch(word) else _command_lines.single_quoted(word) for word in _command_lines.words(main))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kinds.engines import Engine, _command_lines, _shell_words
+from krm_fn.kinds.engines import Engine, _command_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ class SGLang(Engine):
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the plain command of a follower, which runs in a shell that computes the follower's rank."""
         if role.component.placement.nodes > 1 and role.role == "worker" and _command_lines.is_python(container):
-            yield from _shell_words.check(container, role)
+            yield from _command_lines.check_words(container, role)
 
 
 ENGINE = SGLang()

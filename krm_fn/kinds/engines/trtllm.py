@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kinds.engines import Engine, _command_lines, _shell_words
+from krm_fn.kinds.engines import Engine, _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class TensorRTLLM(Engine):
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the leader's plain command, which a shell reads on every node, and the folder of the ssh keys for root."""
         if role.component.placement.nodes > 1 and role.role == "leader":
-            yield from _shell_words.check(container, role, _words_in_line(container))
+            yield from _command_lines.check_words(container, role, _words_in_line(container))
             if role.component.release.engines.mpi.home == "~":
                 yield from _check_home(container, role)
 
@@ -222,14 +222,14 @@ def _gpus(plan: ComponentPlan) -> int:
 def _original(container: Container, *, quoted: bool) -> str:
     """The user's command as a line for `bash -c`. If there are arguments, a command other than Python is dropped, as in the operator."""
     if fields := _words_in_line(container):
-        return _shell_words.line((word for field in fields for word in container.get(field) or ()), quoted=quoted)
+        return _command_lines.shell_line((word for field in fields for word in container.get(field) or ()), quoted=quoted)
     return " ".join(container.get("args") or ())
 
 
 def _words_in_line(container: Container) -> tuple[WordsField, ...]:
     """Returns the fields of the user's command whose words become a line; empty if the arguments already are a shell line."""
     if _command_lines.is_python(container) or not container.get("args"):
-        return _shell_words.FIELDS
+        return _command_lines.FIELDS
     return () if _command_lines.is_shell(container) else ("args",)
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from krm_fn import results
-from krm_fn.kinds.engines import Engine, _command_lines, _shell_words
+from krm_fn.kinds.engines import Engine, _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class VLLM(Engine):
         ray = (spread, role.role) == ("ray", "leader") and not _command_lines.is_shell(container)
         data = (spread, role.role) == ("data", "worker") and _command_lines.is_python(container)
         if ray or data:
-            yield from _shell_words.check(container, role)
+            yield from _command_lines.check_words(container, role)
         if (spread, role.role) == ("data", "worker"):
             yield from _check_rank(container, role)
 
@@ -180,7 +180,7 @@ def _ray(container: Container, role: RolePlan) -> Container:
     if role.role != "leader":
         return _command_lines.shell(container, f"ray start --address={role.addressing.leader}:{_RAY_PORT} --block")
     quoted = role.component.release.engines.quotes_words
-    line = f"{_shell_words.line(_command_lines.words(container), quoted=quoted)} {_RAY}"
+    line = f"{_command_lines.shell_line(_command_lines.words(container), quoted=quoted)} {_RAY}"
     if _command_lines.is_shell(container):  # the operator writes the flag behind the line for the shell, which then ignores it
         args = [_command_lines.after_framework(argument, _RAY, VLLM.name) for argument in container.get("args") or ()]
         line = _command_lines.nested({**container, "args": args})

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from krm_fn.kinds.engines import _shell_words
+from krm_fn.kinds.engines import _command_lines
 from tests.support import nodes, starts
 
 DASH, BASH = (shutil.which(name) or name for name in ("dash", "bash"))
@@ -99,8 +99,8 @@ WORDS = [
 @pytest.mark.parametrize(("word", "does"), [row[1:] for row in WORDS], ids=[row[0] for row in WORDS])
 def test_a_word_counts_as_changed_exactly_if_dash_or_bash_change_it(word, does, folder):
     assert bool(changed(word, folder)) == bool(does)
-    assert does in _shell_words.change(word)
-    assert bool(_shell_words.change(word)) == bool(does)
+    assert does in _command_lines.change(word)
+    assert bool(_command_lines.change(word)) == bool(does)
 
 
 ANY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -113,7 +113,7 @@ LETTERS = st.sampled_from("""aA1 \t\n'"\\`$;&|<>()#~*?[]{},.!^=+-_@%:/""") | ANY
 @settings(max_examples=300, deadline=None)
 def test_no_shell_changes_a_word_that_counts_as_unchanged(word, folder):
     """Words that count as changed are not run: a shell could do anything with them."""
-    assert _shell_words.change(word) or changed(word, folder) == []
+    assert _command_lines.change(word) or changed(word, folder) == []
 
 
 JSON = st.recursive(
@@ -128,7 +128,7 @@ JSON = st.recursive(
 @settings(max_examples=150, deadline=None)
 def test_json_arrives_as_written(value, blanks, raw, folder):
     word = json.dumps(value, indent=blanks, ensure_ascii=not raw)
-    line = _shell_words.line([word], quoted=False)
+    line = _command_lines.shell_line([word], quoted=False)
     assert [arrived(shell, line, folder) for shell in SHELLS] == [["first", word, "last"]] * len(SHELLS)
 
 
@@ -147,7 +147,7 @@ LINES = [
 
 @pytest.mark.parametrize(("words", "line"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
 def test_only_json_is_quoted_under_release_0_9(words, line):
-    assert _shell_words.line(words, quoted=False) == line
+    assert _command_lines.shell_line(words, quoted=False) == line
 
 
 QUOTED = [
@@ -172,7 +172,7 @@ QUOTED = [
 @pytest.mark.parametrize(("word", "line"), [row[1:] for row in QUOTED], ids=[row[0] for row in QUOTED])
 def test_every_word_is_quoted_under_release_1_5(word, line):
     """As the reference quotes it, wherever the word then arrives as written."""
-    assert _shell_words.line([word], quoted=True) == line
+    assert _command_lines.shell_line([word], quoted=True) == line
 
 
 WITHOUT_SHELL = {"NAME": "a b", "QUOTED": '"$NAME"'}
@@ -188,7 +188,7 @@ WITHOUT_SHELL = {"NAME": "a b", "QUOTED": '"$NAME"'}
 def test_a_program_gets_quoted_words_as_without_a_shell(words, folder):
     """The line runs in dash, in bash, and in bash that another shell starts, as the MPI job does. Later references stay alive."""
     expected = ["first", *(starts.expanded(word, WITHOUT_SHELL) for word in words), "a b", "last"]
-    line = f"{_shell_words.line(words, quoted=True)} '$(NAME)'"
+    line = f"{_command_lines.shell_line(words, quoted=True)} '$(NAME)'"
     once = starts.expanded(line, WITHOUT_SHELL)
     assert [arrived(shell, once, folder) for shell in SHELLS] == [expected] * len(SHELLS)
     nested = starts.expanded(shlex.quote(f"exec printf '%s\\0' first {line} last"), WITHOUT_SHELL)

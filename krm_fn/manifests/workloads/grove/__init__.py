@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from krm_fn.kube import names, pod_templates
 from krm_fn.manifests import services
 from krm_fn.manifests.workloads import Workload
-from krm_fn.manifests.workloads.grove import clique_names, clique_roles, clique_set, set_constraints
+from krm_fn.manifests.workloads.grove import clique_roles, clique_set, set_constraints
 from krm_fn.workload_list import WorkloadEntry
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class GroveWorkload(Workload):
     def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
         """Reports components that Grove's admission refuses together, and names of cliques that Grove confuses."""
         yield from set_constraints.check_together(graph, plans)
-        yield from clique_names.check(graph, plans)
+        yield from clique_roles.check_names(graph, plans)
 
 
 WORKLOAD = GroveWorkload()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import duration, labels, merge, names
-from krm_fn.manifests.workloads.grove import clique_names, clique_roles, cliques, grove_schedulers
+from krm_fn.manifests.workloads.grove import clique_roles, cliques, grove_schedulers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def clique_set(graph: GraphPlan, pods: Sequence[Pods]) -> Resource:
     """
     features, update = graph.features, graph.annotations.get(labels.GROVE_UPDATE_STRATEGY)
     marks = {labels.GRAPH: graph.name} if graph.release.grove.describes_sets else {}
-    templates = clique_names.ordered(clique for component in pods for clique in cliques.cliques(graph, component))
+    templates = clique_roles.ordered(clique for component in pods for clique in cliques.cliques(graph, component))
     explicit = any(clique["spec"].get("startsAfter") for clique in templates)
     template = merge.present(
         headlessServiceConfig={"publishNotReadyAddresses": True},
