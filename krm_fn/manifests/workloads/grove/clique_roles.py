@@ -1,7 +1,7 @@
 """The roles of a component under Grove, and the names and the order of their cliques. Each role is a clique.
 
-Follows the operator's `internal/dynamo/graph.go` expandRolesForComponent. If the name of a clique is a suffix of the PodClique's name, Grove
-uses the first such clique of the set as its template. So cliques have an order, and names that Grove confuses in every order are errors.
+Follows the operator's `internal/dynamo/graph.go` expandRolesForComponent. If the name of a clique is a suffix of a PodClique's name, Grove
+uses the first such clique of the set as the template. So cliques have an order, and names that Grove confuses in every order are errors.
 """
 
 from __future__ import annotations
