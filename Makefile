@@ -114,7 +114,7 @@ generate: $(VENV)/dev ## write the files that the code generates: schemas, defin
 	$(BIN)/python tools/error_pages.py
 
 native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate
-	$(BIN)/python -m krm_fn.generate.native
+	$(BIN)/python -m krm_fn.generate.native_definitions
 	$(BIN)/python tools/field_order.py
 	@$(MAKE) --no-print-directory generate
 

@@ -63,21 +63,21 @@ def _schema(reader: str, style: str) -> str:
     if reader in _REPORTS:
         return command_output.value(json.loads(registry.data(f"review/schemas/{reader}.json")), style)
     from krm_fn import generate  # noqa: PLC0415 - pydantic is slow to import, and --help imports this file
-    from krm_fn.generate import editor, kustomize_merge  # noqa: PLC0415
+    from krm_fn.generate import editor, kustomize_files  # noqa: PLC0415
 
-    content = kustomize_merge.schema() if reader == "kustomize" else editor.schema()
+    content = kustomize_files.schema() if reader == "kustomize" else editor.schema()
     return generate.text(content) if style == "json" else command_output.value(content, style)
 
 
 def _names(paths: tuple[str, ...]) -> Any:
     """The references, also those in the services of the graphs. Ends the program if a file cannot be read."""
-    from krm_fn.generate import kustomize_names  # noqa: PLC0415
+    from krm_fn.generate import kustomize_files  # noqa: PLC0415
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
     if results.failed(loaded.results):
         finding_formats.print_text(loaded.resources, loaded.results, loaded.stdin)
         sys.exit(1)
-    return kustomize_names.references(sorted({*_services(loaded.values)}))
+    return kustomize_files.references(sorted({*_services(loaded.values)}))
 
 
 def _services(resources: Iterable[Any]) -> Iterator[str]:

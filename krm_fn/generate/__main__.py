@@ -1,6 +1,6 @@
 """Writes every file that is generated from the models: `python -m krm_fn.generate`, without an API server and without any other program.
 
-The native part comes from `native.json` and `merging.json`, which are checked in (`krm_fn.generate.native`).
+The native part comes from `native.json` and `merging.json`, which are checked in (`krm_fn.generate.native_definitions`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,9 @@ from krm_fn import generate
 from krm_fn.generate import (
     catalog,
     crds,
-    field_reference,
-    kustomize_merge,
-    kustomize_names,
-    native,
-    native_types,
-    settings_page,
+    docs_pages,
+    kustomize_files,
+    native_definitions,
     structural,
 )
 from krm_fn.schema import table
@@ -33,7 +30,7 @@ _MADE = "# Made from krm_fn/api by `make generate`.\n"
 
 def checked() -> dict[Path, str]:
     """Schema file for renders: Dynamo's kinds, and the native definitions that they refer to."""
-    return {ROOT / "krm_fn" / table.FILE: generate.text(structural.table(*native.load()))}
+    return {ROOT / "krm_fn" / table.FILE: generate.text(structural.table(*native_definitions.load()))}
 
 
 def generated() -> dict[Path, str]:
@@ -43,11 +40,11 @@ def generated() -> dict[Path, str]:
         **{CRDS[version] / name: _MADE + emitter.text(content) for version in CRDS for name, content in _definitions(version).items()},
         ROOT / "functions.yaml": _MADE + emitter.text(catalog.definition(examples)),
         ROOT / "metadata.yaml": _MADE + emitter.text(catalog.metadata(examples)),
-        KUSTOMIZE / "openapi.json": generate.text(kustomize_merge.schema()),
-        KUSTOMIZE / "names.yaml": _MADE + emitter.text(kustomize_names.references()),
-        **{DOCS / name: page for name, page in field_reference.pages().items()},
-        ROOT / "krm_fn" / native_types.FILE: native_types.text(native.load().definitions),
-        SETTINGS: settings_page.page(SETTINGS.read_text("utf-8")),
+        KUSTOMIZE / "openapi.json": generate.text(kustomize_files.schema()),
+        KUSTOMIZE / "names.yaml": _MADE + emitter.text(kustomize_files.references()),
+        **{DOCS / name: page for name, page in docs_pages.pages().items()},
+        ROOT / "krm_fn" / native_definitions.TYPES_FILE: native_definitions.types_text(native_definitions.load().definitions),
+        SETTINGS: docs_pages.with_settings(SETTINGS.read_text("utf-8")),
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from krm_fn import review
-from krm_fn.generate import crds, editor, kustomize_merge, kustomize_names
+from krm_fn.generate import crds, editor, kustomize_files
 from tests.cli import console
 from tests.testbed import programs
 
@@ -24,7 +24,7 @@ def test_crds_are_printed_one_after_the_other():
 
 
 @pytest.mark.parametrize(
-    ("reader", "expected"), [("editor", editor.schema), ("kustomize", kustomize_merge.schema)], ids=["editor", "kustomize"]
+    ("reader", "expected"), [("editor", editor.schema), ("kustomize", kustomize_files.schema)], ids=["editor", "kustomize"]
 )
 def test_schemas_are_json(reader, expected):
     done = console.run("schema", "--for", reader)
@@ -50,12 +50,12 @@ def test_names_follow_the_services_of_graphs(tmp_path):
     (tmp_path / "other.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {services: {No: 1}}\n")
     done = console.run("schema", "--for", "names", tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert yaml.safe_load(done.out) == kustomize_names.references(["Frontend", "Worker"])
+    assert yaml.safe_load(done.out) == kustomize_files.references(["Frontend", "Worker"])
     assert console.run("schema", "--for", "names", "-", stdin=console.GRAPH).out == done.out
 
 
 def test_names_without_graphs():
-    assert yaml.safe_load(console.run("schema", "--for", "names").out) == kustomize_names.references()
+    assert yaml.safe_load(console.run("schema", "--for", "names").out) == kustomize_files.references()
 
 
 def test_a_graph_that_cannot_be_read(tmp_path):

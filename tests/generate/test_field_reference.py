@@ -7,10 +7,10 @@ import re
 import pytest
 
 from krm_fn.generate import __main__ as generate
-from krm_fn.generate import field_reference, structural
+from krm_fn.generate import docs_pages, structural
 from krm_fn.schema import rule_messages
 
-PAGES = field_reference.pages()
+PAGES = docs_pages.pages()
 KINDS = {kind.__name__: kind for kind in structural.kinds()}
 
 
@@ -72,5 +72,5 @@ def test_the_adapter_says_why_it_is_what_one_scales():
 def test_the_index_names_every_kind():
     for name, kind in KINDS.items():
         version, title = structural.address(kind)
-        assert f"| [{title}]({name.lower()}.md) | `{version}` |" in PAGES[field_reference.INDEX]
-        assert all(f"`{short}`" in PAGES[field_reference.INDEX] for short in (kind.served.short_names if kind.served else ()))
+        assert f"| [{title}]({name.lower()}.md) | `{version}` |" in PAGES[docs_pages.INDEX]
+        assert all(f"`{short}`" in PAGES[docs_pages.INDEX] for short in (kind.served.short_names if kind.served else ()))

@@ -9,7 +9,7 @@ import pytest
 from krm_fn import generate as forms
 from krm_fn import registry
 from krm_fn.generate import __main__ as generate
-from krm_fn.generate import kustomize_merge, native, structural
+from krm_fn.generate import kustomize_files, native_definitions, structural
 from krm_fn.schema import table
 
 MADE = {**generate.checked(), **generate.generated()}
@@ -28,12 +28,12 @@ def test_a_folder_of_made_files_holds_no_other_file(folder):
 
 @pytest.fixture(scope="module")
 def documents(control_plane):
-    return native.documents(control_plane.client.get)
+    return native_definitions.documents(control_plane.client.get)
 
 
 def test_the_native_files_are_what_the_api_server_says(documents):
     """The documents of a real kube-apiserver in the pinned version give the same files, byte by byte."""
-    for path, content in native.files(documents).items():
+    for path, content in native_definitions.files(documents).items():
         assert path.read_text("utf-8") == content
 
 
@@ -41,12 +41,12 @@ def test_each_document_is_needed(documents):
     """Without any one of them, a kind whose patches merge would be missing, or a kind without a namespace."""
     for left_out in range(len(documents)):
         rest = [document for place, document in enumerate(documents) if place != left_out]
-        assert kustomize_merge.natively(rest) != json.loads(registry.data(kustomize_merge.FILE)), native.DOCUMENTS[left_out]
+        assert kustomize_files.natively(rest) != json.loads(registry.data(kustomize_files.FILE)), native_definitions.DOCUMENTS[left_out]
 
 
 def test_a_render_reads_no_native_definition_that_our_kinds_do_not_use():
     """`native.json` holds more, so that a new field can use a definition that no field uses yet; a render pays for used ones only."""
-    table_of_render, known = table.load().definitions, native.load().definitions
+    table_of_render, known = table.load().definitions, native_definitions.load().definitions
     reached: set[str] = set()
     todo = [*structural.ROOTS, *(name for name in table_of_render if name not in known)]
     while todo:

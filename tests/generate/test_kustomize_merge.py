@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.generate import kustomize_merge, structural
+from krm_fn.generate import kustomize_files, structural
 from tests.support import slips
 
-SCHEMA = kustomize_merge.schema()
+SCHEMA = kustomize_files.schema()
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_kubernetes_kinds_merge_as_without_it(build):
     assert found == expected
 
 
-GLOBAL = [path["get"][kustomize_merge.GVK] for path in SCHEMA["paths"].values()]
+GLOBAL = [path["get"][kustomize_files.GVK] for path in SCHEMA["paths"].values()]
 
 
 def test_kinds_of_no_namespace_get_none(build):
@@ -232,6 +232,6 @@ def _references(value):
 
 
 def test_every_kind_that_is_served_is_there():
-    every = [each for found in SCHEMA["definitions"].values() for each in found.get(kustomize_merge.GVK, ())]
+    every = [each for found in SCHEMA["definitions"].values() for each in found.get(kustomize_files.GVK, ())]
     there = {(f"{each['group']}/{each['version']}", each["kind"]) for each in every}
     assert {structural.address(kind) for kind in structural.kinds()} <= there

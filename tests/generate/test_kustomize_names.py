@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from krm_fn.generate import kustomize_names
+from krm_fn.generate import kustomize_files
 from krm_fn.schema import table
 from krm_fn.yamlio import emitter
 from tests.support import golden, markdown, slips
@@ -20,11 +20,11 @@ OBJECTS = {
     "Secret": "token",
     "PersistentVolumeClaim": "cache",
     "ServiceAccount": "account",
-    kustomize_names.GRAPH: "llm",
+    kustomize_files.GRAPH: "llm",
 }
 EVERY = [
     (spec["kind"], spec["path"], reference["kind"])
-    for reference in kustomize_names.references(SERVICES)["nameReference"]
+    for reference in kustomize_files.references(SERVICES)["nameReference"]
     for spec in reference["fieldSpecs"]
 ]
 
@@ -107,7 +107,7 @@ def test_every_reference_follows_its_object(version, build):
     for kind, path, target in rows:
         document = written.setdefault(kind, {**slips.other(kind, {}), "apiVersion": version})
         fill(document, root(version, kind), path, OBJECTS[target])
-    built = build(written.values(), kustomize_names.references(SERVICES))
+    built = build(written.values(), kustomize_files.references(SERVICES))
     there = {kind: each["metadata"]["name"] for kind, each in built.items()}
     assert there["Secret"].startswith("prod-token-")
     assert there["ConfigMap"].startswith("prod-settings-")
@@ -119,8 +119,8 @@ def test_a_component_of_v1beta1_needs_no_names(build):
     main = {"name": "main", "envFrom": [{"secretRef": {"name": "token"}}]}
     spec = {"components": [{"name": "Any", "podTemplate": {"spec": {"containers": [main]}}}]}
     graph = {**slips.graph(spec), "apiVersion": "nvidia.com/v1beta1"}
-    built = build([graph], kustomize_names.references())
-    (container,) = built[kustomize_names.GRAPH]["spec"]["components"][0]["podTemplate"]["spec"]["containers"]
+    built = build([graph], kustomize_files.references())
+    (container,) = built[kustomize_files.GRAPH]["spec"]["components"][0]["podTemplate"]["spec"]["containers"]
     assert container["envFrom"] == [{"secretRef": {"name": built["Secret"]["metadata"]["name"]}}]
 
 
@@ -129,13 +129,13 @@ def test_a_service_that_is_not_given_is_not_followed(build):
     graph = slips.graph(
         {"pvcs": [{"name": "cache"}], "services": {"Other": {"envFromSecret": "token", "volumeMounts": [{"name": "cache"}]}}}
     )
-    assert build([graph], kustomize_names.references())[kustomize_names.GRAPH]["spec"] == graph["spec"]
+    assert build([graph], kustomize_files.references())[kustomize_files.GRAPH]["spec"] == graph["spec"]
 
 
 def test_a_name_that_is_no_objects_stays(build):
     """The object may exist in the cluster."""
     graph = slips.graph({"services": {"Worker": {"envFromSecret": "elsewhere"}}})
-    assert build([graph], kustomize_names.references(["Worker"]))[kustomize_names.GRAPH]["spec"] == graph["spec"]
+    assert build([graph], kustomize_files.references(["Worker"]))[kustomize_files.GRAPH]["spec"] == graph["spec"]
 
 
 RENDER = """\
@@ -154,7 +154,7 @@ def test_pods_name_what_is_there_whether_rendered_after_the_build_or_in_it(build
     main = {"image": "registry.example/engine:1", "envFrom": [{"configMapRef": {"name": "settings"}}]}
     fields = {"envFromSecret": "token", "volumeMounts": [{"name": "cache", "mountPoint": "/c"}], "extraPodSpec": {"mainContainer": main}}
     graph = slips.graph({"pvcs": [{"name": "cache"}], "services": {"Worker": {"componentType": "worker", **fields}}})
-    there = build([graph], kustomize_names.references(["Worker"]))
+    there = build([graph], kustomize_files.references(["Worker"]))
     expected = {there[kind]["metadata"]["name"] for kind in ("Secret", "ConfigMap", "PersistentVolumeClaim")}
     assert named_by_pods(f"kustomize build {tmp_path} | krm-fn render -") == expected
     layer = yaml.safe_load((tmp_path / "kustomization.yaml").read_text())

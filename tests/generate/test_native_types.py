@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import krm_fn
-from krm_fn.generate import native, native_types
+from krm_fn.generate import native_definitions
 
 PACKAGE = Path(krm_fn.__file__).parent
-TEXT = native_types.text(native.load().definitions)
+TEXT = native_definitions.types_text(native_definitions.load().definitions)
 CLASSES = {node.name: node for node in ast.parse(TEXT).body if isinstance(node, ast.ClassDef)}
 
 
@@ -34,12 +34,12 @@ def test_only_types_that_the_code_uses():
         inner = {word for annotation in fields(todo.pop()).values() for word in re.findall(r"\w+", annotation)} & CLASSES.keys()
         todo += inner - used
         used |= inner
-    assert used == CLASSES.keys() == {*native_types.USED}
+    assert used == CLASSES.keys() == {*native_definitions.USED_TYPES}
 
 
 def test_fields_have_the_types_of_the_kubernetes_api():
     container = fields("Container")
-    assert container.keys() == native.load().definitions["io.k8s.api.core.v1.Container"]["properties"].keys()
+    assert container.keys() == native_definitions.load().definitions["io.k8s.api.core.v1.Container"]["properties"].keys()
     assert (container["name"], container["tty"], container["args"], container["env"]) == ("str", "bool", "list[str]", "list[EnvVar]")
     assert container["lifecycle"] == "dict[str, Any]"  # no code reads into it
     assert fields("HTTPGetAction")["port"] == "IntOrString"

@@ -8,11 +8,11 @@ import pytest
 
 from krm_fn import config, registry
 from krm_fn.api import base, dynamo_render
-from krm_fn.generate import native, structural
+from krm_fn.generate import native_definitions, structural
 from krm_fn.schema import table
 
 WRITTEN = json.loads(registry.data(table.FILE))
-NATIVE = native.load().definitions
+NATIVE = native_definitions.load().definitions
 MODELS = structural.models(structural.kinds())
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from krm_fn.generate import native
+from krm_fn.generate import native_definitions
 from krm_fn.kube import go_json
 from tests.testbed import programs
 
@@ -61,7 +61,7 @@ def test_the_text_of_a_map_depends_on_its_entries_alone(entries, random):
 @pytest.mark.parametrize("name", STRUCTS)
 def test_a_struct_has_the_fields_of_its_schema(name):
     """The order comes from Go, and the fields of both are those of one Kubernetes version."""
-    definitions = native.load().definitions
+    definitions = native_definitions.load().definitions
     package = "apimachinery.pkg.apis.meta" if name in ("ObjectMeta", "OwnerReference", "ManagedFieldsEntry") else "api.core"
     schema = definitions.get(f"io.k8s.{package}.v1.{name}", definitions.get(f"io.k8s.apimachinery.pkg.apis.meta.v1.{name}"))
     assert schema is not None

@@ -1,11 +1,19 @@
-"""The field reference: a page of Markdown for each kind, and an index. The texts come from the models."""
+"""Pages of the documentation: the field reference, which is a page for each kind and an index, and the list of all settings.
+
+The texts come from the models.
+"""
 
 from __future__ import annotations
 
+import json
+import textwrap
 from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
 
 from krm_fn import generate
-from krm_fn.api import base
+from krm_fn.api import base, dynamo_render
 from krm_fn.generate import structural
 from krm_fn.schema import table
 from krm_fn.schema.table import Schema
@@ -26,6 +34,16 @@ same texts. `krm-fn schema` prints a schema for editors.
 |---|---|---|---|
 """
 
+_SETTINGS_START, _SETTINGS_END = "These are all keys with their defaults:\n\n```yaml\n", "```\n"
+_WIDTH = 140
+_SETTINGS_HEAD = """\
+apiVersion: dynamo.krm-fn.io/v1alpha1
+kind: DynamoRender
+metadata:
+  name: render
+spec:
+"""
+
 
 def pages() -> dict[str, str]:
     """Every page by its file name."""
@@ -33,6 +51,13 @@ def pages() -> dict[str, str]:
     kinds = sorted(structural.kinds(), key=lambda kind: structural.address(kind)[::-1])
     lines = [_line(kind, known[kind.__name__]) for kind in kinds]
     return {INDEX: _MADE + _INTRODUCTION + "".join(lines), **{_file(kind): _page(kind, known) for kind in kinds}}
+
+
+def with_settings(text: str) -> str:
+    """Returns the text of docs/configuration.md with the current list: each key with its default, and with its description as a comment."""
+    before, _, rest = text.partition(_SETTINGS_START)
+    settings = "".join(_settings_lines(dynamo_render.RenderSpec(), "  "))
+    return before + _SETTINGS_START + _SETTINGS_HEAD + settings + _SETTINGS_END + rest.partition(_SETTINGS_END)[2]
 
 
 def _line(kind: type[base.Kind], schema: Schema) -> str:
@@ -163,3 +188,26 @@ def _rule(rule: Schema) -> str:
 def _cell(text: str) -> str:
     """A description as one cell of a table."""
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def _settings_lines(settings: BaseModel, indent: str) -> Iterator[str]:
+    """Yields the lines about the settings of one level. A long description is above its key."""
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        is_level = isinstance(value, BaseModel)
+        line = f"{indent}{field.alias}:" if is_level else f"{indent}{field.alias}: {_yaml(value)}"
+        description = " ".join((field.description or "").replace("`", "").split())
+        if len(line) + len(" # ") + len(description) <= _WIDTH:
+            yield f"{line} # {description}\n"
+        else:
+            yield from (f"{indent}# {part}\n" for part in textwrap.wrap(description, _WIDTH - len(indent) - len("# ")))
+            yield f"{line}\n"
+        if is_level:
+            yield from _settings_lines(value, f"{indent}  ")
+
+
+def _yaml(value: Any) -> str:
+    """A default in YAML on one line."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_yaml, value))}]"
+    return value if isinstance(value, str) and value else json.dumps(value)
