@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from krm_fn.kube import labels
-from krm_fn.review.live.comparable import comparable
+from krm_fn.review.live.server_fields import comparable
 from krm_fn.yamlio import reader as yaml_reader
 from tests.platform import admission, journey, pages, reference
 

@@ -13,7 +13,7 @@ from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.review.diff.rendered_state import RenderedState, default_namespace, is_expanded, owner_keys
-from krm_fn.review.live import cluster_export, comparable, field_ownership, server_fields
+from krm_fn.review.live import cluster_export, field_ownership, server_fields
 from krm_fn.review.live.cluster_export import Export
 
 _SECRET = ("", "Secret")
@@ -66,7 +66,7 @@ def _comparable_pair(live: Resource, rendered: Resource, managers: frozenset[str
     Between two API versions, only metadata is compared.
     """
     same = live if live["apiVersion"] == rendered["apiVersion"] else {**rendered, "metadata": live["metadata"]}
-    return _with_replicas(live, comparable.comparable(same, rendered, managers), rendered)
+    return _with_replicas(live, server_fields.comparable(same, rendered, managers), rendered)
 
 
 def _with_replicas(live: Resource, old: Resource, rendered: Resource) -> tuple[Resource, Resource]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import identity
-from krm_fn.review.live.comparable import comparable
+from krm_fn.review.live.server_fields import comparable
 from tests.support import given
 
 MARK = {"dynamo.krm-fn.io/owner": "DynamoGraphDeployment/chat"}
