@@ -1,19 +1,24 @@
-"""Loads and renders the states that a command compares: the files, the old state of them, or the objects of a cluster."""
+"""Loads and renders the states that a command compares: the files, the old state of them, or the objects of a cluster.
+
+With the option `--build`, the states are those that a build prints in temporary copies of the old state and of the working tree.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from krm_fn import results
+from krm_fn import report, results
 from krm_fn.cli.command_options import Inputs
-from krm_fn.files import reading, revisions, sources
-from krm_fn.files.reading import Source
+from krm_fn.files import checkouts, commands, reading, revisions, sources
+from krm_fn.files.reading import File, Source
+from krm_fn.files.repository import RepositoryError
 from krm_fn.files.sources import Sources
 from krm_fn.kube.types import Resource
-from krm_fn.results import Path, Result
+from krm_fn.results import Result
 from krm_fn.review.diff import live_states, rendered_state
 from krm_fn.review.diff.change_origins import ChangeOrigin
 from krm_fn.review.diff.comparison import Diff
@@ -54,7 +59,7 @@ def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | Non
     if old is not None:
         try:
             old_files = sources.load_old(old, given.paths, given.exclude, given.config, files.settings, namespace=given.namespace or "")
-        except revisions.RepositoryError as problem:
+        except RepositoryError as problem:
             raise click.BadParameter(str(problem), param_hint="--old") from problem
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
     state = LoadedState("the files", rendered, files, files.located(rendered.findings))
@@ -72,7 +77,7 @@ def render_old(name: str, files: Sources) -> LoadedState:
 
 def origin_lines(diff: Diff, states: Mapping[StateName, LoadedState]) -> dict[ChangeOrigin, SourceLine]:
     """Returns the lines of the origins of changes. An origin without a file has none."""
-    fields: dict[ChangeOrigin, tuple[Source, Path]] = {}
+    fields: dict[ChangeOrigin, tuple[Source, results.Path]] = {}
     for origins in diff.origins.values():
         for origin in origins:
             files = states[origin.state].files
@@ -118,6 +123,73 @@ def _stop(findings: list[Result], path: str) -> None:
     """Raises StoppedError if one of the findings is an error."""
     if errors := [finding for finding in findings if finding.severity == "error"]:
         raise StoppedError([finding if finding.file else finding._replace(file=reading.name(path)) for finding in errors])
+
+
+_OUTPUT = "<build>"
+"""The name of the output of a build in findings and origins."""
+
+
+class BuildCommand(NamedTuple):
+    """A command with its words, and the seconds after which it is killed."""
+
+    text: str
+    words: list[str]
+    seconds: int
+
+
+def read_build(text: str, seconds: int) -> BuildCommand:
+    """Reads the option `--build`. Raises click.BadParameter for a text that is not a command."""
+    try:
+        return BuildCommand(text, commands.split(text), seconds)
+    except ValueError as problem:
+        raise click.BadParameter(f"{problem}; name a program and its arguments.", param_hint="--build") from problem
+
+
+def build_states(build: BuildCommand, old: str | None, given: Inputs) -> tuple[LoadedState, LoadedState | None]:
+    """Returns the new state, and the old state if it is named. Raises StoppedError if a build fails, or if its output cannot be used."""
+    if len(given.paths) != 1 or not Path(given.paths[0]).is_dir():
+        raise click.UsageError("--build takes one PATH: the folder in which the command runs")
+    old_output = None
+    try:
+        with checkouts.opened(old, Path(given.paths[0])) as copies:
+            if old is not None:
+                with copies.old_state() as folder:
+                    old_output = _run_build(build, folder, old)
+            with copies.working_tree() as folder:
+                output = _run_build(build, folder, "the working tree")
+    except RepositoryError as problem:
+        raise click.BadParameter(str(problem), param_hint="--old") from problem
+    config = reading.read(given.config) if given.config else File("", [], [])
+    namespace = given.namespace or ""
+    files = sources.from_files([output], config.sources, namespace=namespace)
+    rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
+    new_state = LoadedState("the working tree", rendered, files, [*config.results, *files.located(rendered.findings)])
+    if old_output is None or old is None:
+        return new_state, None
+    named, default = ([], files.settings) if Path(old).is_dir() else sources.old_configuration(old, given.config, files.settings)
+    return new_state, render_old(old, sources.from_files([old_output], named, default, namespace=namespace))
+
+
+def _run_build(build: BuildCommand, folder: Path, state: str) -> File:
+    """Returns the output of the build.
+
+    Paths of the copy are relative in its messages, because the copy is removed before a user reads them.
+    """
+    process = commands.run(build.words, folder, build.seconds)
+    messages = "".join(f"{report.visible(line)}\n" for line in process.messages.replace(str(folder), ".").splitlines())
+    if process.slow:
+        message = f"the build of {state} {process.problem}; repair `{build.text}`, or allow more with --build-timeout"
+        raise StoppedError([results.error("DYN518", message)], messages)
+    if process.problem:
+        message = f"the build of {state} {process.problem}; repair `{build.text}`"
+        raise StoppedError([results.error("DYN516", message)], messages)
+    file = reading.parse(process.data, _OUTPUT)
+    error = next((finding for finding in file.results if finding.severity == "error"), None)
+    problem = f"is not YAML ({error.code}: {error.message})" if error else "has no resource"
+    if error or not any(source.address.kind for source in file.sources):
+        message = f"the output of the build of {state} {problem}; let `{build.text}` print resources"
+        raise StoppedError([results.error("DYN517", message)], messages)
+    return file._replace(names_dynamo=True)
 
 
 _EXPORT_FIX = "export both with `kubectl get nodes,pods --all-namespaces -o json`"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import click
 
 from krm_fn import report
-from krm_fn.cli import build_option, command_options, command_output, compared_states
-from krm_fn.cli.build_option import BuildCommand
+from krm_fn.cli import command_options, command_output, compared_states
 from krm_fn.cli.command_options import Inputs, Policy
-from krm_fn.cli.compared_states import LoadedState
+from krm_fn.cli.compared_states import BuildCommand, LoadedState
 from krm_fn.files import reading
 from krm_fn.review.diff import comparison, diff_report, json_diff, markdown_diff, rendered_state, text_diff
 
@@ -108,7 +107,7 @@ def diff(  # noqa: PLR0913 - one for each option
         raise click.UsageError("name the state before the change with --old, or a cluster with --live")
     cluster = compared_states.read_nodes(nodes)
     try:
-        new_state, old_state = _load(given, old, live, build_option.read(build, seconds) if build is not None else None)
+        new_state, old_state = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None)
     except compared_states.StoppedError as stopped:
         command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
         ctx.exit(1)
@@ -129,7 +128,7 @@ def diff(  # noqa: PLR0913 - one for each option
 
 def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> tuple[LoadedState, LoadedState]:
     """Returns the state after the change, and the state before it. Raises StoppedError if one of them cannot be read."""
-    new_state, old_state = build_option.build_states(build, old, given) if build else compared_states.load(given, old)
+    new_state, old_state = compared_states.build_states(build, old, given) if build else compared_states.load(given, old)
     return (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
 
 
