@@ -6,10 +6,11 @@ Three names are short for parts of a component's pod: `pod` is its spec, `main` 
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import identity, labels
+from krm_fn.kube import identity, labels, names
 from krm_fn.kube.values import mapping, name_of
 from krm_fn.plan.facts import SourcePaths
 
@@ -90,7 +91,6 @@ _TO_REQUEST: Mapping[Path, Path] = {
     ("profilingConfig", "nodeSelector"): (*_JOB_POD, "nodeSelector"),
     ("profilingConfig", "outputPVC"): _ANNOTATIONS,
     ("profilingConfig", "profilerImage"): ("spec", "image"),
-    ("profilingConfig", "resources"): (*_JOB_POD, "containers"),
     ("profilingConfig", "tolerations"): (*_JOB_POD, "tolerations"),
     ("runtimeVersionOverride",): ("spec", "runtimeVersionOverride"),
 }
@@ -118,8 +118,9 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
 
 def of_request(resource: Resource) -> SourcePaths:
     """The source paths below the spec of a request. Their steps are those of v1alpha1."""
-    ref = results.ref(resource)
-    return SourcePaths(ref, ("spec",), _in_v1alpha1_request if ref.api_version == identity.V1ALPHA1 else _in_v1beta1_request)
+    ref, written = results.ref(resource), mapping(resource.get("spec"))
+    is_v1alpha1 = ref.api_version == identity.V1ALPHA1
+    return SourcePaths(ref, ("spec",), _in_v1alpha1_request if is_v1alpha1 else _in_v1beta1_request, written=written)
 
 
 def _of_component(ref: Ref, path: Path, written: Any, converted: dict[str, Any] | None) -> SourcePaths:
@@ -167,8 +168,18 @@ def _in_v1alpha1_request(_paths: SourcePaths, steps: Path) -> Path:
     return ("spec", *steps)
 
 
-def _in_v1beta1_request(_paths: SourcePaths, steps: Path) -> Path:
+def _in_v1beta1_request(paths: SourcePaths, steps: Path) -> Path:
+    if steps[:2] == ("profilingConfig", "resources"):
+        return (*_JOB_POD, *_profiler(paths.written), *steps[1:])
     return _mapped(steps, _TO_REQUEST)
+
+
+def _profiler(spec: dict[str, Any]) -> Path:
+    """The path of the profiler's container in the pod of a v1beta1 request."""
+    job = mapping(mapping(spec.get("overrides")).get("profilingJob"))
+    containers = mapping(mapping(job.get("template")).get("spec")).get("containers") or ()
+    profiler = (index for index, container in enumerate(containers) if name_of(mapping(container)) == names.PROFILER)
+    return ("containers", *islice(profiler, 1))
 
 
 def _in_service(paths: SourcePaths, steps: Path) -> Path:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert import preserved_fields
-from krm_fn.kube import merge
+from krm_fn.kube import merge, names
 from krm_fn.kube.values import mapping, objects, renamed
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
-PROFILER = "profiler"
-"""The name of the profiling Job's container."""
 _IN_SLA = {"sla": ("ttft", "itl", "optimizationType"), "workload": ("isl", "osl")}
 """Fields of v1beta1's `sla` and `workload` that v1alpha1 has under `config.sla`."""
 _CACHE = {"pvcName": "pvcName", "modelPathInPvc": "pvcModelPath", "pvcMountPath": "pvcMountPath"}
@@ -83,7 +81,7 @@ def _spec_to_v1alpha1(spec: dict[str, Any]) -> dict[str, Any]:
     planner = features["planner"] if isinstance(features.get("planner"), dict) and features["planner"] else None
     config = merge.present(sla=targets or None, deployment={"modelCache": cache} if cache else None, planner=planner)
     pod = mapping(mapping(mapping(mapping(spec.get("overrides")).get("profilingJob")).get("template")).get("spec"))
-    profiler = next((container for container in objects(pod.get("containers")) if container.get("name") == PROFILER), {})
+    profiler = next((container for container in objects(pod.get("containers")) if container.get("name") == names.PROFILER), {})
     profiling = {
         **merge.present(profilerImage=spec.get("image") or None, config=config, resources=profiler.get("resources") or None),
         **{field: pod[field] for field in _JOB if pod.get(field)},
@@ -98,7 +96,7 @@ def _spec_to_v1alpha1(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _job(profiling: dict[str, Any]) -> dict[str, Any]:
     amounts = profiling.get("resources")
-    containers = {"containers": [{"name": PROFILER, "resources": amounts}]} if amounts else {}
+    containers = {"containers": [{"name": names.PROFILER, "resources": amounts}]} if amounts else {}
     return {**containers, **{field: profiling[field] for field in _JOB if profiling.get(field)}}
 
 

@@ -34,6 +34,12 @@ The names of the two files are also the keys of the ConfigMap with the output.
 Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`.
 Rule: names.profiler-mocker-file
 """
+PROFILER = "profiler"
+"""The container that profiles has the name `profiler`.
+
+Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
+Rule: profiling.profiler-name
+"""
 PROFILER_OUTPUT = "/data"
 """The profiler writes its output to the folder `/data`.
 

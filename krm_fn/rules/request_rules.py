@@ -126,7 +126,7 @@ def _written(plan: RequestPlan, pod: PodSpec, path: Path) -> Path:
             return plan.at("profilingConfig", "tolerations", *rest)
         case ("volumes", int(index), *rest):
             return _of_volume(plan, pod["volumes"][index]["name"], rest[-1:])
-        case ("initContainers", int(index), *rest) if pod["initContainers"][index]["name"] == profiler_pod.PROFILER:
+        case ("initContainers", int(index), *rest) if pod["initContainers"][index]["name"] == names.PROFILER:
             return _of_profiler(plan, tuple(rest))
     return plan.at("profilingConfig")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import identity, labels, values
+from krm_fn.kube import identity, labels, names, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
@@ -27,7 +27,6 @@ VALIDATION = "Validation"
 INVALID, CHANGE_REJECTED = "ValidationFailed", "SpecChangeRejected"
 """The condition Validation, with its reasons."""
 GROUP, KIND = "batch", "Job"
-_PROFILER = "profiler"
 _LOGS = "FallbackToLogsOnError"
 _MESSAGE_LIMIT = 1024
 """The most characters of a container's message that are shown."""
@@ -187,7 +186,7 @@ def _pod_failure(resource: Resource) -> str:
         ended = values.mapping(container, "state", "terminated")
         if ended and ended.get("exitCode") != 0:
             name = values.text(container.get("name"))
-            message = "" if name == _PROFILER and _shows_log(resource) else values.text(ended.get("message"))
+            message = "" if name == names.PROFILER and _shows_log(resource) else values.text(ended.get("message"))
             return f"Container: {name}, ExitCode: {ended.get('exitCode')}, {_reason(ended, message)}"
     for container in containers:
         if waiting := values.mapping(container, "state", "waiting"):
@@ -200,7 +199,7 @@ def _shows_log(resource: Resource) -> bool:
     """Returns True if the message of the profiler may be a part of its log, which fewer people may read than the status of a request."""
     spec = values.mapping(resource, "spec")
     containers = [*values.objects(spec.get("initContainers")), *values.objects(spec.get("containers"))]
-    return any(container.get("name") == _PROFILER and container.get("terminationMessagePolicy") == _LOGS for container in containers)
+    return any(container.get("name") == names.PROFILER and container.get("terminationMessagePolicy") == _LOGS for container in containers)
 
 
 def _reason(state: dict[str, Any], message: str) -> str:

@@ -91,3 +91,12 @@ def test_a_claim_of_a_profiling_job_cannot_be_added_because_its_pod_has_none():
     profiling = {**PROFILING, "resources": {"claims": [{"name": "gpus"}]}}
     (result,) = (result for result in given.expanded(request(profilingConfig=profiling)).results if result.code == "DYN213")
     assert result.message == "the pod of a profiling Job has no resource claims; remove the entry, and request GPUs under limits"
+
+
+def test_a_finding_about_the_profiler_of_v1beta1_names_its_container():
+    containers = [{"name": "log", "image": "example.com/log:1"}, {"name": "profiler", "resources": {"claims": [{"name": "gpus"}]}}]
+    job = {"template": {"spec": {"containers": containers}}}
+    spec = {"model": "m", "backend": "vllm", "image": "example.com/profiler:1.5.0", "overrides": {"profilingJob": job}}
+    resource = {**request(), "apiVersion": "nvidia.com/v1beta1", "spec": spec}
+    (result,) = (result for result in given.expanded(resource).results if result.code == "DYN213")
+    assert results.field(result.path) == "spec.overrides.profilingJob.template.spec.containers[1].resources.claims[0].name"

@@ -24,12 +24,6 @@ CHECK = "output-check"
 
 Rule: profiling.check-name
 """
-PROFILER = "profiler"
-"""The container that profiles has the name `profiler`.
-
-Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go createProfilingJob`.
-Rule: profiling.profiler-name
-"""
 COPIER = "output-copier"
 """The container that publishes the output has the name `output-copier`.
 
@@ -83,7 +77,7 @@ def template(plan: RequestPlan, profile_hash: str) -> PodTemplateSpec:
         spec["tolerations"] = list(plan.tolerations)
     if plan.pull_secrets:
         spec["imagePullSecrets"] = [{"name": name} for name in plan.pull_secrets]
-    metadata: ObjectMeta = {"labels": {labels.REQUEST: plan.name}, "annotations": {labels.DEFAULT_CONTAINER: PROFILER}}
+    metadata: ObjectMeta = {"labels": {labels.REQUEST: plan.name}, "annotations": {labels.DEFAULT_CONTAINER: names.PROFILER}}
     return {"metadata": metadata, "spec": spec}
 
 
@@ -94,7 +88,7 @@ def profiler(plan: RequestPlan) -> Container:
     Rule: profiling.profiler
     """
     container: Container = {
-        "name": PROFILER,
+        "name": names.PROFILER,
         "image": plan.image,
         "command": ["python", "-m", "benchmarks.profiler.profile_sla"],
         "args": ["--profile-config", emitter.text(emitter.ordered(plan.settings))],
