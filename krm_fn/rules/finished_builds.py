@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.kube import identity, labels, names, paths, pod_templates
 from krm_fn.kube.values import mapping, text
-from krm_fn.rules import build_index, build_references
-from krm_fn.rules.build_references import MATCH_LABELS, MOVED, RELABELLED, RENAMED, Mismatch
+from krm_fn.rules import build_index
+from krm_fn.rules.build_index import MATCH_LABELS, MOVED, RELABELLED, RENAMED, Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ def _check_source(source: Resource, build: Build) -> Iterator[Mismatch]:
         namespaces = [ref.namespace] if ref.namespace else [namespace for of_kind, namespace in build.generated if of_kind == kind]
         generated = set().union(*(build.generated.get((kind, namespace), ()) for namespace in namespaces))
         if name not in generated:
-            expected = build_references.alike(name, generated)
+            expected = build_index.alike(name, generated)
             yield Mismatch(RENAMED, ("metadata", "annotations", labels.WORKLOADS), name, expected)
 
 
@@ -86,8 +86,8 @@ def _check_object(item: BuiltObject, build: Build) -> Iterator[Mismatch]:
     if author is None or labels.COMPONENT not in author.labels:
         yield from _object_name(item)
     yield from _host(item, build)
-    yield from build_references.missing(item, build)
-    yield from build_references.unselected(item, build)
+    yield from build_index.missing_references(item, build)
+    yield from build_index.unselected(item, build)
     if item.owner != item.name:
         yield Mismatch(RENAMED, ("metadata", "annotations", labels.OWNER), item.owner, item.name)
 
@@ -120,7 +120,7 @@ def _flags(item: BuiltObject, author: AuthorFields, build: Build) -> Iterator[Mi
             if part == "namespace":
                 yield from _namespace(item, (*path, index), value)
             elif part == "name":
-                yield from build_references.absent(item, (*path, index), "InferencePool", value, build)
+                yield from build_index.absent(item, (*path, index), "InferencePool", value, build)
 
 
 def _subjects(item: BuiltObject) -> Iterator[Mismatch]:
@@ -136,7 +136,7 @@ def _host(item: BuiltObject, build: Build) -> Iterator[Mismatch]:
     for path, value in paths.find(item.resource, [("spec", "host")] if results.ref(item.resource).kind == "DestinationRule" else []):
         service, _, domain = str(value).partition(".")
         yield from _namespace(item, path, domain.partition(".")[0])
-        yield from build_references.absent(item, path, "Service", service, build)
+        yield from build_index.absent(item, path, "Service", service, build)
 
 
 def _labels(item: BuiltObject, author: AuthorFields | None) -> Iterator[Mismatch]:
@@ -165,7 +165,7 @@ def _object_name(item: BuiltObject) -> Iterator[Mismatch]:
     known = [names.epp_config(item.owner), names.pool(item.owner), names.production(base), names.debug(base), names.gpu_claim(base), base]
     pattern = f"({re.escape(base)}|{re.escape(names.service(base))})(-({'|'.join(_worker_hashes(item))}))?(-[0-9]+)?"
     if name not in known and not re.fullmatch(pattern, name):
-        rendered = next((candidate for candidate in known if build_references.is_like(name, candidate)), base)
+        rendered = next((candidate for candidate in known if build_index.is_like(name, candidate)), base)
         yield Mismatch(RENAMED, ("metadata", "name"), rendered, name)
 
 
