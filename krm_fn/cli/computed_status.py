@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
-from krm_fn import expand, profiler_output, results, status
+from krm_fn import expand, profiler_output, results
 from krm_fn.files.sources import Sources
 from krm_fn.kube import identity, labels
 from krm_fn.kube.identity import ObjectKey
@@ -14,6 +14,7 @@ from krm_fn.profiler_output import OutputConfigMap, ProfilerOutput
 from krm_fn.results import Result
 from krm_fn.schema import rule_messages
 from krm_fn.status import (
+    SyncFeatures,
     cached_model,
     cached_object,
     cached_request,
@@ -30,7 +31,6 @@ from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.cached_request import CachedRequest, RequestInputs
 from krm_fn.status.readiness import WorkloadReadiness
 from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync import timestamps
 
@@ -122,7 +122,7 @@ class ComputedStatus:
         graph = self._graphs.get(cached.key._replace(kind=cached_object.GRAPH, name=cached.graph)) if cached.graph else None
         if cached.graph and graph is None:  # the input does not have the graph
             return cached.status
-        return status.of(cached, self._index, self._now, _FEATURES, graph)
+        return graph_status.of_resource(cached, self._index, self._now, _FEATURES, graph)
 
     def _request_status(self, request: CachedRequest) -> dict[str, Any]:
         return request_status.of_request(request, self._request_objects.inputs(request, self._graphs), self._now, _FEATURES)

@@ -12,7 +12,7 @@ from krm_fn import report, results
 from krm_fn.cli import command_options
 from krm_fn.config import Config
 from krm_fn.files import sources
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures
 from krm_fn.sync import options
 from krm_fn.sync.options import Options, Shard
 

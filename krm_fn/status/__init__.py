@@ -5,26 +5,34 @@ Follows the operator's `internal/controller/dynamographdeployment_controller.go`
 
 from __future__ import annotations
 
-from typing import Any
-
-from krm_fn.status import cached_object, graph_status, replica_scaling
-from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.sync_features import DEFAULT, SyncFeatures
-from krm_fn.status.workload_index import WorkloadIndex
+from krm_fn.records import NamedTuple
 
 
-def of(
-    cached: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures = DEFAULT, graph: CachedObject | None = None
-) -> dict[str, Any]:
-    """Computes the status of a graph, a component or a scaling adapter. `now` is an RFC 3339 time.
+class SyncFeatures(NamedTuple):
+    """The features of the syncer that are on, beside writing a status. Each feature needs rights of its own."""
 
-    `graph` is the graph of a component or an adapter. Any other resource keeps its status. Never raises for what a user or another program
-    wrote.
-    """
-    if cached.key.kind == cached_object.GRAPH:
-        return graph_status.of_graph(cached, index, now, features)
-    if cached.key.kind == cached_object.COMPONENT:
-        return graph_status.of_component(cached, index, now, graph, features)
-    if cached.key.kind == cached_object.ADAPTER:
-        return replica_scaling.adapter_status(cached, index, now, graph, features)
-    return cached.status
+    pods: bool = False
+    """Reads pods, so that a message can name the reason of a pod."""
+    pod_messages: bool = False
+    """Copies the last line of a failed container's termination message, which may be a line of its log. Needs `pods`."""
+    restarts: bool = False
+    """Annotates the pod templates of a graph in the order of its restart."""
+    scaling: bool = True
+    """Scales the workloads of scaling adapters."""
+    grove_counts: bool = True
+    """Scales the objects that Grove made to the replica counts in the annotation `workloads`."""
+    graph_replicas: bool = False
+    """Writes the replica count of a scaling adapter into a graph with a planner, which reads it there."""
+    requests: bool = False
+    """Writes the status of requests, whose profiling Jobs and outputs it reads."""
+    auto_apply: bool = False
+    """Applies the graph of a request with `autoApply`, and the objects of the graph. Needs `requests`."""
+    other_namespaces: bool = False
+    """Applies such a graph also if its namespace is not that of its request. Needs `auto_apply`."""
+    models: bool = False
+    """Writes the status of models, whose EndpointSlices it reads."""
+    loras: bool = False
+    """Loads LoRA adapters into the pods of their base model, and unloads them. Needs `models`."""
+
+
+DEFAULT_FEATURES = SyncFeatures()

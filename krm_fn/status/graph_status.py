@@ -1,4 +1,4 @@
-"""Computes the status of graphs and components.
+"""Computes the status of graphs and components, and calls `replica_scaling` for scaling adapters.
 
 Follows the operator's `internal/controller/dynamographdeployment_controller.go`, `dynamocomponentdeployment_controller.go` and
 `internal/dynamo/grove.go`. `docs/status.md` names the differences.
@@ -10,12 +10,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_fn.kube import labels, names, values
-from krm_fn.status import conditions, live_fields, readiness, replica_status, rolling_restart, version_adapter
+from krm_fn.status import (
+    DEFAULT_FEATURES,
+    SyncFeatures,
+    cached_object,
+    conditions,
+    live_fields,
+    readiness,
+    replica_scaling,
+    replica_status,
+    rolling_restart,
+    version_adapter,
+)
 from krm_fn.status.cached_object import REJECTED, CachedObject
 from krm_fn.status.conditions import AVAILABLE, RECONCILING, STALLED, VALID, StatusCondition
 from krm_fn.status.readiness import ReadinessContext, WorkloadReadiness
 from krm_fn.status.replica_status import ReplicaStatus
-from krm_fn.status.sync_features import DEFAULT, SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.workload_list import WorkloadEntry
 
@@ -25,6 +35,23 @@ GRAPH_CONDITIONS = (conditions.READY, RECONCILING, STALLED)
 COMPONENT_CONDITIONS = (VALID, AVAILABLE, RECONCILING, STALLED)
 _GROVE = "grove.io"
 _RUNTIME = "runtimeNamespace"
+
+
+def of_resource(
+    cached: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures = DEFAULT_FEATURES, graph: CachedObject | None = None
+) -> dict[str, Any]:
+    """Computes the status of a graph, a component or a scaling adapter. `now` is an RFC 3339 time.
+
+    `graph` is the graph of a component or an adapter. Any other resource keeps its status. Never raises for what a user or another program
+    wrote.
+    """
+    if cached.key.kind == cached_object.GRAPH:
+        return of_graph(cached, index, now, features)
+    if cached.key.kind == cached_object.COMPONENT:
+        return of_component(cached, index, now, graph, features)
+    if cached.key.kind == cached_object.ADAPTER:
+        return replica_scaling.adapter_status(cached, index, now, graph, features)
+    return cached.status
 
 
 def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> dict[str, Any]:
@@ -45,7 +72,7 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
 
 
 def of_component(
-    component: CachedObject, index: WorkloadIndex, now: str, graph: CachedObject | None, features: SyncFeatures = DEFAULT
+    component: CachedObject, index: WorkloadIndex, now: str, graph: CachedObject | None, features: SyncFeatures = DEFAULT_FEATURES
 ) -> dict[str, Any]:
     """Computes the whole `.status` of a component, in its version. `graph` is None for a standalone component. `now` is an RFC 3339 time.
 

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_fn.records import NamedTuple
-from krm_fn.status import cached_model, conditions, model_endpoints
+from krm_fn.status import SyncFeatures, cached_model, conditions, model_endpoints
 from krm_fn.status.base_model_index import BaseModelIndex
 from krm_fn.status.cached_model import ENDPOINTS_READY, SERVICES_FOUND, AdapterLoad, AdapterLoads, CachedModel
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, VALID, ObservedCondition, StatusCondition
 from krm_fn.status.model_endpoints import ModelEndpoint
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 
 MODEL_CONDITIONS = (VALID, SERVICES_FOUND, ENDPOINTS_READY, READY, RECONCILING, STALLED)

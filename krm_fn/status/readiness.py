@@ -7,9 +7,8 @@ from math import inf
 
 from krm_fn.kube import labels, names
 from krm_fn.records import NamedTuple
-from krm_fn.status import cached_object, live_fields, replica_scaling, replica_status
+from krm_fn.status import SyncFeatures, cached_object, live_fields, replica_scaling, replica_status
 from krm_fn.status.replica_status import ReplicaStatus, StatusReader, WorkloadFailure
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.workload_list import WorkloadEntry
 

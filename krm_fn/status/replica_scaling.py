@@ -14,11 +14,10 @@ from typing import Any
 from krm_fn.kube import labels, names
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.records import NamedTuple
-from krm_fn.status import conditions, live_fields, replica_status, version_adapter
+from krm_fn.status import SyncFeatures, conditions, live_fields, replica_status, version_adapter
 from krm_fn.status.cached_object import CachedObject, workload_key
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, StatusCondition
 from krm_fn.status.replica_status import ReplicaStatus
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.workload_list import WorkloadEntry
 

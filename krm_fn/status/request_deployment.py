@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import values
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.status import conditions, graph_status
+from krm_fn.status import SyncFeatures, conditions, graph_status
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.status.conditions import StatusCondition
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.version_adapter import DELETED, DEPLOYING, FAILED, READY
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from typing import Any
 
 from krm_fn.kube import values
 from krm_fn.records import NamedTuple
-from krm_fn.status import conditions, request_deployment, request_generation, request_profiling, version_adapter
+from krm_fn.status import SyncFeatures, conditions, request_deployment, request_generation, request_profiling, version_adapter
 from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
 from krm_fn.status.conditions import READY, RECONCILING, STALLED, StatusCondition
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.version_adapter import SUCCEEDED, RequestProgress
 
 STEPS = (request_profiling.VALIDATION, request_profiling.TYPE, request_generation.TYPE, request_deployment.TYPE)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from krm_fn.config import Config
 from krm_fn.kube import digest
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures
 
 PREFIX = "KRM_FN_SYNC_"
 _SERVICE_LINK = re.compile(r"(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_[0-9]+_.*)?)")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from krm_fn.cli import sync_command
 from krm_fn.config import Config
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures
 from krm_fn.sync import syncer
 from krm_fn.sync.options import Options, Shard
 from tests.testbed import programs

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from krm_fn import registry, status, workload_list
+from krm_fn import registry, workload_list
 from krm_fn.kinds import engines, types
 from krm_fn.kube import labels
 from krm_fn.manifests import ownership, workloads
 from krm_fn.review.adopt import exported_objects, verification
 from krm_fn.rules import finished_builds
-from krm_fn.status import cached_object, replica_status
+from krm_fn.status import cached_object, graph_status, replica_status
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.support import given, toys
 
@@ -152,7 +152,7 @@ def test_the_status_of_a_new_workload_kind_is_one_file(add):
     carrier = {**found["StatefulSet/chat-worker"], "status": running}
 
     def judged():
-        return status.of(cached_object.read(graph), WorkloadIndex.of([carrier]), "2026-03-01T12:00:00Z")
+        return graph_status.of_resource(cached_object.read(graph), WorkloadIndex.of([carrier]), "2026-03-01T12:00:00Z")
 
     assert "this version does not know the kind StatefulSet of apps/v1" in judged()["conditions"][0]["message"]
     add(replica_status, "statefulset_status", toys.OBSERVER)

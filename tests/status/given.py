@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn import status as statuses
 from krm_fn import workload_list
 from krm_fn.kube import labels
-from krm_fn.status import cached_object
+from krm_fn.status import DEFAULT_FEATURES, SyncFeatures, cached_object, graph_status
 from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.sync_features import DEFAULT, SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.workload_list import WorkloadEntry
 
@@ -92,6 +90,6 @@ def found(status: dict[str, Any], name: str) -> dict[str, Any] | None:
 
 
 def status(
-    resource: Any, index: WorkloadIndex, now: str, features: SyncFeatures = DEFAULT, graph: CachedObject | None = None
+    resource: Any, index: WorkloadIndex, now: str, features: SyncFeatures = DEFAULT_FEATURES, graph: CachedObject | None = None
 ) -> dict[str, Any]:
-    return statuses.of(cached_object.read(resource), index, now, features, graph)
+    return graph_status.of_resource(cached_object.read(resource), index, now, features, graph)

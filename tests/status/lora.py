@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import labels, names
-from krm_fn.status import cached_model, cached_object, model_status
+from krm_fn.status import SyncFeatures, cached_model, cached_object, model_status
 from krm_fn.status.base_model_index import BaseModelIndex
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 

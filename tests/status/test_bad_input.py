@@ -9,8 +9,7 @@ from hypothesis import given as random
 from hypothesis import strategies as st
 
 from krm_fn.kube import labels
-from krm_fn.status import cached_object, conditions, graph_status, replica_status
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures, cached_object, conditions, graph_status, replica_status
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 from tests.support.strategies import JSON

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import graph_status
-from krm_fn.status.sync_features import DEFAULT
+from krm_fn.status import DEFAULT_FEATURES, graph_status
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given
 
@@ -139,7 +138,8 @@ def test_a_restart_that_waits_for_a_feature_says_so():
     asked = given.read(DECODE, annotations={labels.RESTART: "sync"}, restart={"id": "r1"})
     children = given.children(given.deployment())
     said = [
-        given.ready(graph_status.of_graph(asked, children, given.NOW, DEFAULT._replace(restarts=on)))["message"] for on in (False, True)
+        given.ready(graph_status.of_graph(asked, children, given.NOW, DEFAULT_FEATURES._replace(restarts=on)))["message"]
+        for on in (False, True)
     ]
     assert said == [
         "All resources are ready; restart r1 waits, because krm-fn sync runs without --restarts",

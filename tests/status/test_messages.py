@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import graph_status, replica_status
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures, graph_status, replica_status
 from tests.status import given
 
 OVERDUE = given.condition("Progressing", False, "ProgressDeadlineExceeded", 'ReplicaSet "demo-decode-1" has timed out progressing.')

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status import cached_model, model_endpoints, model_status
+from krm_fn.status import SyncFeatures, cached_model, model_endpoints, model_status
 from krm_fn.status.base_model_index import BaseModelIndex
 from krm_fn.status.cached_model import AdapterLoad
 from krm_fn.status.model_status import events
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given, lora
 from tests.status.lora import endpoint, graph, model, slice_, worker

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from krm_fn.kube import labels
-from krm_fn.status import cached_request, request_deployment
+from krm_fn.status import SyncFeatures, cached_request, request_deployment
 from krm_fn.status.cached_request import RequestInputs
-from krm_fn.status.sync_features import SyncFeatures
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 from tests.status.given import LATER, NOW

@@ -10,9 +10,8 @@ import pytest
 from krm_fn.convert import versions
 from krm_fn.kube import labels
 from krm_fn.schema import schema_check
-from krm_fn.status import cached_request, conditions, request_deployment, request_status
+from krm_fn.status import SyncFeatures, cached_request, conditions, request_deployment, request_status
 from krm_fn.status.cached_request import RequestInputs
-from krm_fn.status.sync_features import SyncFeatures
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, OTHER
 from tests.testbed import api

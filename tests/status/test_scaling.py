@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status import graph_status, replica_scaling
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures, graph_status, replica_scaling
 from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
 
 ON = SyncFeatures()

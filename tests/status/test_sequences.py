@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from krm_fn.kube import labels
-from krm_fn.status import graph_status, replica_status
-from krm_fn.status.sync_features import DEFAULT
+from krm_fn.status import DEFAULT_FEATURES, graph_status, replica_status
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.status import given, sequences
 
@@ -38,7 +37,7 @@ def states(entries, objects):
             children.drop(observation.key)
         else:
             children.put(observation)
-        status = graph_status.of_graph(read, children, given.NOW, DEFAULT)
+        status = graph_status.of_graph(read, children, given.NOW, DEFAULT_FEATURES)
         yield place, status["state"], given.ready(status)["message"], runs
 
 

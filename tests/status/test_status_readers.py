@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.manifests import workloads
-from krm_fn.status import replica_status
+from krm_fn.status import SyncFeatures, replica_status
 from krm_fn.status.replica_status import StatusReader
-from krm_fn.status.sync_features import SyncFeatures
 
 KINDS = sorted({kind for name in workloads.names() for kind in workloads.get(name).kinds})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures
 from tests.support import given
 from tests.testbed import lives, oracle, replay, server, syncer
 from tests.testbed.place import Place, conditions

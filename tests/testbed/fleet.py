@@ -6,13 +6,13 @@ import random
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from krm_fn.status.sync_features import DEFAULT
+from krm_fn.status import DEFAULT_FEATURES
 from tests.support import given
 from tests.testbed import oracle, place, server
 from tests.testbed.place import GRAPH, Place
 
 if TYPE_CHECKING:
-    from krm_fn.status.sync_features import SyncFeatures
+    from krm_fn.status import SyncFeatures
     from tests.testbed.control_plane import ControlPlane
 
 Object = dict[str, Any]
@@ -74,7 +74,7 @@ class Fleet:
         """Turn one graph by chance."""
         chance.choice(self.graphs).turn(ready=chance.random() < 0.5)
 
-    def settle(self, seconds: float = 180, features: SyncFeatures = DEFAULT) -> float:
+    def settle(self, seconds: float = 180, features: SyncFeatures = DEFAULT_FEATURES) -> float:
         """Wait until every stored status of the fleet is right; returns the seconds. Raises TimeoutError with the differences."""
         began, found = time.monotonic(), [""]
 

@@ -6,13 +6,11 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import status
-from krm_fn.status import cached_object, conditions
-from krm_fn.status.sync_features import DEFAULT
+from krm_fn.status import DEFAULT_FEATURES, cached_object, conditions, graph_status
 from krm_fn.status.workload_index import WorkloadIndex
 
 if TYPE_CHECKING:
-    from krm_fn.status.sync_features import SyncFeatures
+    from krm_fn.status import SyncFeatures
     from tests.testbed.api import Client
 
 Object = dict[str, Any]
@@ -36,7 +34,7 @@ _DYNAMO = {
 _PODS = {"v1": {"pods": "Pod"}}
 
 
-def differences(client: Client, features: SyncFeatures = DEFAULT, namespaces: frozenset[str] = frozenset()) -> list[str]:
+def differences(client: Client, features: SyncFeatures = DEFAULT_FEATURES, namespaces: frozenset[str] = frozenset()) -> list[str]:
     """One line for each resource whose stored status is not what its workloads say now. Without `namespaces`: in all namespaces.
 
     Raises LookupError if the server does not list a kind. The status is computed twice: from the stored one, which must need no change, and
@@ -55,8 +53,8 @@ def differences(client: Client, features: SyncFeatures = DEFAULT, namespaces: fr
         live, bare = each.get("status", {}), {key: value for key, value in each.items() if key != "status"}
         read = cached_object.read(each)
         owner = graphs.get(read.key._replace(kind=cached_object.GRAPH, name=read.graph))
-        missing = conditions.patch(live, status.of(cached_object.read(each), children, now, features, owner))
-        fresh = status.of(cached_object.read(bare), children, now, features, owner)
+        missing = conditions.patch(live, graph_status.of_resource(cached_object.read(each), children, now, features, owner))
+        fresh = graph_status.of_resource(cached_object.read(bare), children, now, features, owner)
         if missing is not None or conditions.patch(_timeless(live), _timeless(fresh)) is not None:
             name = f"{read.key.kind} {read.key.namespace}/{read.key.name}"
             found.append(f"{name}: stored {json.dumps(live)}, missing {json.dumps(missing)}, fresh {json.dumps(fresh)}")

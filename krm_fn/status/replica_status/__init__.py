@@ -16,8 +16,7 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path
-from krm_fn.status import live_fields
-from krm_fn.status.sync_features import SyncFeatures
+from krm_fn.status import SyncFeatures, live_fields
 
 WITH_LABEL = (labels.NAMESPACE, f"!{labels.NAMESPACE},{labels.MANAGED_BY}={labels.MANAGER}")
 """Selects Dynamo's workloads: those with Dynamo's label, and rendered ones without it, such as those of a standalone component."""

@@ -7,9 +7,8 @@ from typing import Any
 from krm_fn import report
 from krm_fn.kube import labels, values
 from krm_fn.kube.types import Resource
-from krm_fn.status import conditions, live_fields
+from krm_fn.status import SyncFeatures, conditions, live_fields
 from krm_fn.status.replica_status import ReplicaStatus, StatusReader, WorkerPod, WorkloadFailure
-from krm_fn.status.sync_features import SyncFeatures
 
 LASTING = {
     "ErrImagePull": "ImagePullBackOff",

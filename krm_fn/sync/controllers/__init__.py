@@ -17,11 +17,10 @@ from krm_fn.kube import identity
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.loader.lora_loader import LoraLoader
-from krm_fn.status import cached_object, conditions, graph_status, replica_status
+from krm_fn.status import SyncFeatures, cached_object, conditions, graph_status, replica_status
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.replica_scaling import ScaleRequest
 from krm_fn.status.replica_status import StatusReader
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import logs
 from krm_fn.sync.api_resources import SERVED, ApiResource
 from krm_fn.sync.event_recorder import NORMAL, WARNING, EventRecorder

@@ -10,10 +10,9 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.loader.lora_loader import LoraLoader
 from krm_fn.loader.worker_api import Adapter
 from krm_fn.schema import rule_messages
-from krm_fn.status import cached_model, conditions, model_endpoints, model_status
+from krm_fn.status import SyncFeatures, cached_model, conditions, model_endpoints, model_status
 from krm_fn.status.cached_model import AdapterLoads, CachedModel
 from krm_fn.status.model_endpoints import ModelEndpoint
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import timestamps
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.controllers import COMPONENTS, GRAPHS, Controller, ControllerContext, Watch, dynamo_kind, dynamo_watch, workload_watches

@@ -9,10 +9,9 @@ from typing import Any
 from krm_fn.kube import labels
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.results import Path
-from krm_fn.status import replica_status, rolling_restart
+from krm_fn.status import SyncFeatures, replica_status, rolling_restart
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.rolling_restart import RestartAnnotation
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import logs
 from krm_fn.sync.client import JSON_PATCH, MERGE_PATCH
 from krm_fn.sync.controllers import GRAPHS, Controller, ControllerContext, workload_kind

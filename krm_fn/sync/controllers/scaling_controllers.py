@@ -8,10 +8,9 @@ from typing import Any
 
 from krm_fn.kube import values
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.status import conditions, live_fields, replica_scaling, version_adapter
+from krm_fn.status import SyncFeatures, conditions, live_fields, replica_scaling, version_adapter
 from krm_fn.status.cached_object import ADAPTER, CachedObject
 from krm_fn.status.replica_scaling import AdapterReadiness
-from krm_fn.status.sync_features import SyncFeatures
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.client import JSON_PATCH, MERGE_PATCH
 from krm_fn.sync.controllers import ADAPTERS, GRAPHS, Controller, ControllerContext, ObjectEvent
