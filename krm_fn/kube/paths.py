@@ -1,8 +1,13 @@
-"""Patterns of field paths: finds the fields of a resource that a pattern matches."""
+"""Patterns of field paths: finds the fields of a resource that a pattern matches.
+
+The patterns of pod templates are those of the workload objects of Kubernetes, LeaderWorkerSet and Grove.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -11,6 +16,28 @@ if TYPE_CHECKING:
 
 EVERY = "*"
 """Matches every key of an object and every index of a list."""
+
+
+class TemplatePath(NamedTuple):
+    """The paths of the metadata and of the pod spec of one pod template, or of all templates in a list."""
+
+    metadata: Path
+    spec: Path
+
+
+def _template(*path: str) -> TemplatePath:
+    """A template in the form of Kubernetes' PodTemplateSpec."""
+    return TemplatePath((*path, "metadata"), (*path, "spec"))
+
+
+_CLIQUES: Path = ("spec", "template", "cliques", EVERY)
+
+NATIVE_TEMPLATES = (_template("spec", "template"),)
+GROUP_TEMPLATES = tuple(_template("spec", "leaderWorkerTemplate", role) for role in ("leaderTemplate", "workerTemplate"))
+CLIQUE_TEMPLATES = (TemplatePath(_CLIQUES, (*_CLIQUES, "spec", "podSpec")),)
+
+POD_TEMPLATES = (*NATIVE_TEMPLATES, *GROUP_TEMPLATES, *CLIQUE_TEMPLATES)
+"""Templates of all kinds. Resources of other kinds have no field at these paths, so readers need not check the kind."""
 
 
 def find(value: Any, patterns: Sequence[Path]) -> Iterator[tuple[Path, Any]]:

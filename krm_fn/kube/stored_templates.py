@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import go_json, paths, pod_templates, quantity
+from krm_fn.kube import go_json, paths, quantity
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def clique(template: Any) -> Any:
 
 
 _FORMS = {
-    **dict.fromkeys((place.spec for place in pod_templates.NATIVE), native),
-    **dict.fromkeys((place.spec for place in pod_templates.GROUP), group),
-    **dict.fromkeys((place.spec for place in pod_templates.CLIQUES), clique),
+    **dict.fromkeys((place.spec for place in paths.NATIVE_TEMPLATES), native),
+    **dict.fromkeys((place.spec for place in paths.GROUP_TEMPLATES), group),
+    **dict.fromkeys((place.spec for place in paths.CLIQUE_TEMPLATES), clique),
 }
 
 

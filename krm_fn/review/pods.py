@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from krm_fn import results
-from krm_fn.kube import labels, paths, pod_templates
-from krm_fn.kube.pod_templates import TemplatePath
+from krm_fn.kube import labels, paths
+from krm_fn.kube.paths import TemplatePath
 from krm_fn.kube.types import Resource
 from krm_fn.manifests.pod_builder import Pod, Pods
 from krm_fn.records import NamedTuple
@@ -40,7 +40,7 @@ class Template(NamedTuple):
 
 def of(resource: Resource) -> Iterator[Template]:
     """Yields the pod templates of a workload object, or the pod itself. Fields of the object may have any type."""
-    for template_path in _TEMPLATE_PATHS.get(results.ref(resource).kind, pod_templates.ALL):
+    for template_path in _TEMPLATE_PATHS.get(results.ref(resource).kind, paths.POD_TEMPLATES):
         for path, spec in paths.find(resource, [template_path.spec]):
             if isinstance(spec, dict):
                 holder = {"metadata": _metadata(resource, template_path, path)}

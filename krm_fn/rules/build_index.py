@@ -9,7 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results, workload_list
-from krm_fn.kube import identity, labels, names, paths, pod_templates
+from krm_fn.kube import identity, labels, names, paths
 from krm_fn.kube.values import mapping, text
 from krm_fn.manifests import ownership
 from krm_fn.records import NamedTuple
@@ -26,7 +26,7 @@ MOVED, RENAMED, RELABELLED = "DYN060", "DYN061", "DYN062"
 MATCH_LABELS: Path = ("spec", "selector", "matchLabels")
 _PICKER: Path = ("spec", "endpointPickerRef")
 """The Service of an endpoint picker. With discovery by etcd the picker has no Service, so it may be absent."""
-POD_LABELS: tuple[Path, ...] = tuple((*template.metadata, "labels") for template in pod_templates.ALL)
+POD_LABELS: tuple[Path, ...] = tuple((*template.metadata, "labels") for template in paths.POD_TEMPLATES)
 _COMPONENTS: tuple[Path, ...] = (("spec",), ("spec", "services", "*"), ("spec", "components", "*"))
 _CONTAINERS: tuple[Path, ...] = (
     ("extraPodSpec", "mainContainer"),
@@ -56,11 +56,11 @@ _REFERENCES = (
     _Reference(_PICKER, "name"),
     _Reference(("spec", "rules", "*", "http", "paths", "*", "backend", "service"), "name", "Service"),
     _Reference(("spec", "http", "*", "route", "*", "destination"), "host", "Service"),
-    *(_Reference(template.spec, "serviceAccountName", "ServiceAccount") for template in pod_templates.ALL),
-    *(_Reference((*template.spec, "volumes", "*", "configMap"), "name", "ConfigMap") for template in pod_templates.ALL),
+    *(_Reference(template.spec, "serviceAccountName", "ServiceAccount") for template in paths.POD_TEMPLATES),
+    *(_Reference((*template.spec, "volumes", "*", "configMap"), "name", "ConfigMap") for template in paths.POD_TEMPLATES),
     *(
         _Reference((*template.spec, "resourceClaims", "*"), "resourceClaimTemplateName", "ResourceClaimTemplate")
-        for template in pod_templates.ALL
+        for template in paths.POD_TEMPLATES
     ),
 )
 _GENERATED_NAMES: dict[str, Callable[[str], tuple[str, ...]]] = {
@@ -201,7 +201,7 @@ def missing_references(item: BuiltObject, build: Build) -> Iterator[Mismatch]:
 
 def unselected(item: BuiltObject, build: Build) -> Iterator[Mismatch]:
     """Yields labels that a later layer added to a selector but not to the pods that it selected before."""
-    if any(paths.find(item.resource, [template.spec for template in pod_templates.ALL])):
+    if any(paths.find(item.resource, [template.spec for template in paths.POD_TEMPLATES])):
         return
     for path, selector in paths.find(item.resource, [("spec", "selector"), MATCH_LABELS]):
         if not isinstance(selector, dict) or "matchLabels" in selector:

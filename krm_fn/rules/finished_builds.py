@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import identity, labels, names, paths, pod_templates
+from krm_fn.kube import identity, labels, names, paths
 from krm_fn.kube.values import mapping, text
 from krm_fn.rules import build_index
 from krm_fn.rules.build_index import MATCH_LABELS, MOVED, RELABELLED, RENAMED, Mismatch
@@ -31,9 +31,9 @@ _CAUSES = {
     RELABELLED: ("a later layer changed a label of generated objects", f"{_OUTERMOST} labels"),
 }
 _LABELS: tuple[Path, ...] = (("metadata", "labels"), ("spec", "labels"), ("spec", "selector"), MATCH_LABELS)
-_VARIABLES = [(*template.spec, "containers", "*", "env", "*") for template in pod_templates.ALL]
+_VARIABLES = [(*template.spec, "containers", "*", "env", "*") for template in paths.POD_TEMPLATES]
 _JOB_VARIABLES: list[Path] = [("spec", "template", "spec", field, "*", "env", "*") for field in ("initContainers", "containers")]
-_ARGS = [(*template.spec, "containers", "*", "args") for template in pod_templates.ALL]
+_ARGS = [(*template.spec, "containers", "*", "args") for template in paths.POD_TEMPLATES]
 _POOL_FLAGS = {"-pool-namespace": "namespace", "--pool-namespace": "namespace", "-pool-name": "name", "--pool-name": "name"}
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import paths, pod_templates
+from krm_fn.kube import paths
 from krm_fn.records import NamedTuple
 from krm_fn.schema import table
 
@@ -64,7 +64,7 @@ def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
     address = results.ref(new)
     definition = table.load().kinds.get(address.kind, {}).get(address.api_version)
     schema = _reference({"$ref": definition}) if definition else _with_pods()
-    ordered = definition is not None or any(next(paths.find(new, [template.spec]), None) for template in pod_templates.ALL)
+    ordered = definition is not None or any(next(paths.find(new, [template.spec]), None) for template in paths.POD_TEMPLATES)
     return tuple(_Walk(ordered=ordered).values(old, new, schema, _Location()))
 
 
@@ -88,7 +88,7 @@ def of_parts(old: Any, new: Any, at: Path = ()) -> tuple[Path, ...]:
 def _with_pods() -> Schema:
     """Returns a schema in which only the pods of all workload objects are known."""
     root: Schema = {}
-    for template in pod_templates.ALL:
+    for template in paths.POD_TEMPLATES:
         at = root
         for step in template.spec:
             at = at.setdefault("items", {}) if step == paths.EVERY else at.setdefault("properties", {}).setdefault(step, {})

@@ -16,7 +16,7 @@ import yaml
 
 import krm_fn
 from krm_fn.config import Config
-from krm_fn.kube import paths, pod_templates
+from krm_fn.kube import paths
 from krm_fn.review.images import image_references, image_uses
 from tests.cli import console
 from tests.support import given, golden
@@ -71,7 +71,7 @@ def test_every_image_of_an_example_is_listed_with_the_line_that_names_it(example
 
 def _images(resource: dict[str, Any]) -> set[str]:
     """The images of a rendered object, found by the names of their fields."""
-    specs = [spec for place in pod_templates.ALL for _, spec in paths.find(resource, [place.spec])]
+    specs = [spec for place in paths.POD_TEMPLATES for _, spec in paths.find(resource, [place.spec])]
     return {entry["image"] for spec in specs for field in ("initContainers", "containers") for entry in spec.get(field, ())}
 
 

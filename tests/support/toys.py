@@ -50,7 +50,7 @@ TYPE = ComponentType(
 WORKLOAD = '''
 """StatefulSets, whose pods have stable names."""
 
-from krm_fn.kube import labels, pod_templates
+from krm_fn.kube import labels, paths
 from krm_fn.manifests import pod_template, services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
@@ -60,7 +60,7 @@ from krm_fn.workload_list import WorkloadEntry
 class StatefulSet(Workload):
     kinds = ("StatefulSet",)
     objects = (("apps", "StatefulSet"),)
-    templates = pod_templates.NATIVE
+    templates = paths.NATIVE_TEMPLATES
 
     def roles(self, plan):
         yield RolePlan(plan, plan.identity.name)

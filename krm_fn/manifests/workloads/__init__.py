@@ -18,7 +18,7 @@ from krm_fn.plan import Addressing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from krm_fn.kube.pod_templates import TemplatePath
+    from krm_fn.kube.paths import TemplatePath
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import ComponentPlan, GraphPlan, RolePlan

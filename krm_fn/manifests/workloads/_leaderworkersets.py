@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kube import labels, names, pod_templates
+from krm_fn.kube import labels, names, paths
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
 
@@ -35,7 +35,7 @@ class Sets(Workload):
     """Runs multinode components in deployment mode. A release decides how many sets a component has."""
 
     kinds = ("LeaderWorkerSet",)
-    templates = pod_templates.GROUP
+    templates = paths.GROUP_TEMPLATES
 
     def sets(self, plan: ComponentPlan) -> int:
         """Returns the number of LeaderWorkerSets of a component."""

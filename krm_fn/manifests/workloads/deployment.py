@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import labels, merge, names, pod_templates
+from krm_fn.kube import labels, merge, names, paths
 from krm_fn.manifests import pod_template, services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.plan import RolePlan
@@ -50,7 +50,7 @@ class DeploymentWorkload(Workload):
 
     kinds = ("Deployment",)
     objects = (("apps", "Deployment"),)
-    templates = pod_templates.NATIVE
+    templates = paths.NATIVE_TEMPLATES
 
     def render(self, graph: GraphPlan, pods: Sequence[Pods]) -> list[Resource]:
         """Returns the Deployment, and in stealing-traffic debug mode a second one with a debugger."""

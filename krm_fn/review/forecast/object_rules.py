@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from krm_fn import results
-from krm_fn.kube import identity, labels, paths, pod_templates, quantity, values
+from krm_fn.kube import identity, labels, paths, quantity, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
@@ -224,7 +224,7 @@ def readers(resources: Iterable[tuple[str, Resource]]) -> dict[ObjectKey, tuple[
 
 def _pod_specs(resource: Resource, namespace: str) -> Iterator[tuple[Service, Any]]:
     """Yields the pod specs of a workload, each with its service."""
-    for template in pod_templates.ALL:
+    for template in paths.POD_TEMPLATES:
         is_template = template.metadata[-1] == "metadata"  # the labels of a clique are fields of the clique itself
         parent = template.metadata[:-1] if is_template else template.metadata
         for _, holder in paths.find(resource, (parent,)):

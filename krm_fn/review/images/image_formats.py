@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from krm_fn import report, results
-from krm_fn.kube import paths, pod_templates
+from krm_fn.kube import paths
 from krm_fn.records import NamedTuple
 from krm_fn.results import Ref, Result
 from krm_fn.review.images import FORMAT_VERSION, image_references
@@ -119,7 +119,7 @@ def _transformer(number: int, image: str, images: ImageList) -> dict[str, Any]:
 
 def _volume_paths() -> list[str]:
     """The paths of image volumes. kustomize finds containers itself in every kind of object."""
-    specs = [template.spec for template in pod_templates.ALL]
+    specs = [template.spec for template in paths.POD_TEMPLATES]
     patterns = ["/".join(str(step) for step in spec).replace(f"/{paths.EVERY}", "[]") for spec in (*specs, ("spec",))]
     return [f"{pattern}/volumes[]/image/reference" for pattern in patterns]
 

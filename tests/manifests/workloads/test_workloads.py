@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from krm_fn import workload_list
-from krm_fn.kube import labels, paths, pod_templates
+from krm_fn.kube import labels, paths
 from krm_fn.manifests import pod_builder, workloads
 from krm_fn.workload_list import WorkloadEntry
 from tests.support import given
@@ -94,7 +94,7 @@ def test_every_kind_of_a_listed_workload_is_one_of_the_kinds_that_the_workload_k
 @pytest.mark.parametrize(("workload", "graph", "components"), RUNS)
 def test_the_pod_templates_of_every_workload_kind_are_found(workload, graph, components):
     """At the places that it names, which are among the places where readers of any build look."""
-    assert set(workload.templates) <= set(pod_templates.ALL)
+    assert set(workload.templates) <= set(paths.POD_TEMPLATES)
     for each in workload.render(graph, pods(workload, components)):
         found = [spec for place in workload.templates for _, spec in paths.find(each, [place.spec])]
         assert found == list(pod_specs(each))

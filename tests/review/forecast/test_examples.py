@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from krm_fn.kube import labels, paths, pod_templates
+from krm_fn.kube import labels, paths
 from krm_fn.review.forecast import forecast
 from krm_fn.yamlio import reader
 from tests.review.forecast import given
@@ -38,7 +38,7 @@ def summaries(found):
 def stamped(resource):
     """The object with another annotation of all its pods."""
     new = json_copy(resource)
-    for place in pod_templates.ALL:
+    for place in paths.POD_TEMPLATES:
         for _, metadata in paths.find(new, (place.metadata,)):
             metadata["annotations"] = {**(metadata.get("annotations") or {}), labels.RESTART_AT: "now"}
     return new

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import names, pod_templates
+from krm_fn.kube import names, paths
 from krm_fn.manifests import services
 from krm_fn.manifests.workloads import Workload
 from krm_fn.manifests.workloads.grove import clique_roles, clique_set, set_constraints
@@ -28,7 +28,7 @@ class GroveWorkload(Workload):
     kinds = names.GROVE_KINDS
     objects = (("grove.io", "PodCliqueSet"),)
     fixed_services = "PodCliqueSet"
-    templates = pod_templates.CLIQUES
+    templates = paths.CLIQUE_TEMPLATES
     always_restarts = False
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
