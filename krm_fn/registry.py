@@ -1,6 +1,6 @@
 """Registries and data files of the package. They also work when the package is inside a zip archive.
 
-A folder is a registry, and each file in it is an entry: `get(engines, "vllm")` is `krm_fn/kinds/engines/vllm.py`. The `__init__` of
+A folder is a registry, and each file in it is an entry: `get(engines, "vllm")` is `krm_fn/engines/vllm.py`. The `__init__` of
 the folder defines the interface of its entries.
 """
 
@@ -27,7 +27,7 @@ def entries(package: ModuleType) -> tuple[str, ...]:
 
 @cache
 def entries_of(name: str) -> tuple[str, ...]:
-    """Lists the entries of a package of krm_fn by its name, for example `kinds.engines`. The package is not imported.
+    """Lists the entries of a package of krm_fn by its name, for example `engines`. The package is not imported.
 
     Modules in a layer below that package use this. Raises FileNotFoundError for an unknown package.
     """

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from krm_fn import registry
-from krm_fn.kinds import engines, types
-from krm_fn.kinds.engines import Engine
+from krm_fn import engines, registry
+from krm_fn.engines import Engine
+from krm_fn.kinds import types
 from krm_fn.kinds.types import ComponentType
 from krm_fn.manifests import workloads
 from krm_fn.manifests.workloads import Workload

@@ -10,7 +10,7 @@ from pydantic import Field
 from krm_fn import registry
 from krm_fn.api import base, rules
 
-Framework = Annotated[str, base.Registered("kinds.engines")]
+Framework = Annotated[str, base.Registered("engines")]
 """An inference engine."""
 Topology = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$")]
 """A level of a cluster's topology."""

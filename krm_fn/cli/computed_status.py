@@ -28,9 +28,9 @@ from krm_fn.status import (
 from krm_fn.status.base_model_index import BaseModelIndex
 from krm_fn.status.cached_model import CachedModel
 from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.cached_request import CachedRequest, RequestInputs
+from krm_fn.status.cached_request import CachedRequest, ProfilingJob, RequestInputs
 from krm_fn.status.readiness import WorkloadReadiness
-from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
+from krm_fn.status.request_profiling import ProfilingPod
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync import timestamps
 

@@ -1,4 +1,4 @@
-"""Facts about what exists: component types, inference engines, orchestrators, and releases of the Dynamo operator."""
+"""Facts about what exists: component types, orchestrators, and releases of the Dynamo operator."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krm_fn import engines
 from krm_fn.kube import merge, names
 from krm_fn.manifests import component_defaults, volumes
 from krm_fn.manifests.pod_origins import EntryOrigin, Origins
@@ -181,7 +182,7 @@ def _claims(draft: Draft) -> None:
     """Mounts the claims of a service into its main container."""
     plan = draft.plan
     if plan.pod.mounts:
-        claims, mounts = volumes.of_claims(plan), volumes.mounts(plan, plan.engine.cache_dir)
+        claims, mounts = volumes.of_claims(plan), volumes.mounts(plan, engines.get(plan.engine).cache_dir)
         draft.pod = {**draft.pod, "volumes": [*(draft.pod.get("volumes") or ()), *claims]}
         draft.main = {**draft.main, "volumeMounts": [*(draft.main.get("volumeMounts") or ()), *mounts]}
         draft.origins.record_all("claims", claims, mounts)
@@ -287,12 +288,12 @@ def _main_last(draft: Draft) -> None:
 
 def _engine(draft: Draft, role: RolePlan) -> None:
     """Lets the engine change the main container."""
-    draft.main = draft.plan.engine.container(draft.main, role)
+    draft.main = engines.get(draft.plan.engine).container(draft.main, role)
 
 
 def _engine_pod(draft: Draft, role: RolePlan) -> None:
     """Lets the engine change the whole pod."""
-    draft.pod = draft.plan.engine.pod(draft.pod, role)
+    draft.pod = engines.get(draft.plan.engine).pod(draft.pod, role)
 
 
 def _gpu_memory(draft: Draft, role: RolePlan) -> None:

@@ -27,7 +27,6 @@ from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:
-    from krm_fn.kinds.engines import Engine
     from krm_fn.kinds.releases import Release, TypeDefaults
     from krm_fn.kinds.types import ComponentType
     from krm_fn.kube.native_types import ResourceRequirements, Toleration
@@ -77,7 +76,7 @@ class ComponentPlan(NamedTuple):
     release: Release
     type: ComponentType
     defaults: TypeDefaults
-    engine: Engine
+    engine: str
     identity: Identity
     placement: Placement
     pod: PodFacts

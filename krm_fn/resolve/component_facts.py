@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
-from krm_fn.kinds import engines, types
+from krm_fn import engines, results
+from krm_fn.kinds import types
 from krm_fn.plan import EndpointPicker, Exposure, Identity, Ingress
 from krm_fn.resolve import graph_context
 from krm_fn.resolve.graph_context import GraphContext
 
 if TYPE_CHECKING:
-    from krm_fn.kinds.engines import Engine
+    from krm_fn.engines import Engine
     from krm_fn.kinds.types import ComponentType
     from krm_fn.kube.native_types import Container
     from krm_fn.plan import ComponentPlan, SourcePaths
@@ -53,12 +53,12 @@ def engine(context: GraphContext, component_type: ComponentType, container: Cont
 
 def check_engines(context: GraphContext, plans: tuple[ComponentPlan, ...]) -> None:
     """Reports components of a graph that run different engines. From 1.0 on the operator refuses them, because workers share a hash."""
-    running = {plan.engine.name: plan for plan in reversed(plans) if plan.engine is not engines.NONE}
+    running = {plan.engine: plan for plan in reversed(plans) if plan.engine != engines.NONE.name}
     if len(running) < 2 or context.framework:
         return
     first, *others = sorted(running.values(), key=plans.index)
     for plan in others:
-        message = f"this component runs {plan.engine.name}, and {first.identity.service} runs {first.engine.name}"
+        message = f"this component runs {plan.engine}, and {first.identity.service} runs {first.engine}"
         fix = "use one engine in each graph"
         context.findings.append(results.error("DYN478", f"{message}; {fix}", context.ref, plan.at("main", "args")))
 

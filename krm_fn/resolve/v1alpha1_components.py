@@ -45,7 +45,7 @@ def component(context: GraphContext, identity: Identity, written: dict[str, Any]
         release=context.release,
         type=component_type,
         defaults=component_type.defaults_in(context.release),
-        engine=component_facts.engine(context, component_type, pods.container, paths),
+        engine=component_facts.engine(context, component_type, pods.container, paths).name,
         identity=identity,
         placement=placed,
         pod=pods,

@@ -59,7 +59,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         release=context.release,
         type=component_type,
         defaults=component_type.defaults_in(context.release),
-        engine=engine,
+        engine=engine.name,
         identity=identity,
         placement=placement,
         pod=pods._replace(cache=_cache(written.get("compilationCache"), engine.cache_dir), gpus=gpus),

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
+from krm_fn import engines, results
 from krm_fn.convert.path_mapping import MAIN
-from krm_fn.kinds import engines
 from krm_fn.kube import labels, version
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import v1beta1_templates

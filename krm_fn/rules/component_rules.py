@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krm_fn import results
+from krm_fn import engines, results
 from krm_fn.kube import labels, merge, names
 from krm_fn.kube.admission import name_formats
 from krm_fn.manifests import component_defaults, ingress, volumes, workloads
@@ -91,13 +91,13 @@ def _check_mounts(plan: ComponentPlan) -> Iterator[Result]:
         if not mount.path and not mount.cache:
             cache = plan.at("volumeMounts", index, "useAsCompilationCache")
             yield rule_messages.error("DYN146", plan.ref, path, field=f"{path[-1]}", cache=f"{cache[-1]}")
-        elif not mount.path and not plan.engine.cache_dir:
+        elif not mount.path and not engines.get(plan.engine).cache_dir:
             yield cache_without_path(plan, path)
 
 
 def cache_without_path(plan: ComponentPlan, path: Path) -> Result:
     """The finding about a compilation cache without a folder, which the field at `path` sets."""
-    message = f"{path[-1]} is required, because the engine {plan.engine.name} has no default folder for its compilation cache"
+    message = f"{path[-1]} is required, because the engine {plan.engine} has no default folder for its compilation cache"
     return results.error("DYN147", f"{message}; set it", plan.ref, path)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krm_fn import engines
+
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Rejection
     from krm_fn.kube.native_types import PodSpec
@@ -106,7 +108,7 @@ def _of_mount(pods: Pods, spec: PodSpec, indexes: tuple[int, int], rest: Path, c
         return None
     layer, position = pods.origins.of(mount)
     written = [mount.get("mountPath") for mount in plan.pod.container.get("volumeMounts") or ()]
-    claims = [claim.path or plan.engine.cache_dir for claim in plan.pod.mounts]
+    claims = [claim.path or engines.get(plan.engine).cache_dir for claim in plan.pod.mounts]
     if layer == "user":
         return plan.at("main", "volumeMounts", position, *rest[2:])
     if code == "DYN209" and folder in claims:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from krm_fn import results
+from krm_fn import engines, results
 from krm_fn.kube.admission import name_formats, pod_rules
 from krm_fn.manifests import workloads
 from krm_fn.rules import field_origin
@@ -44,7 +44,7 @@ def _check_pods(pods: Pods) -> Iterator[Result]:
 def _check_engine(pods: Pods) -> Iterator[Result]:
     """Yields the findings of the engine about the main container of each role."""
     for pod in pods.roles:
-        yield from pods.plan.engine.check(pods.main, pod.role)
+        yield from engines.get(pods.plan.engine).check(pods.main, pod.role)
 
 
 def _check_metadata(plan: ComponentPlan) -> Iterator[Result]:

@@ -16,7 +16,6 @@ from krm_fn.status.version_adapter import FieldNames
 
 if TYPE_CHECKING:
     from krm_fn.profiler_output import ProfilerOutput
-    from krm_fn.status.request_profiling import ProfilingJob
 
 
 class RequestStep(NamedTuple):
@@ -97,6 +96,17 @@ class CachedRequest(NamedTuple):
     @property
     def _graph_namespace(self) -> str:
         return values.text(self.overrides.get("namespace")) or self.key.namespace
+
+
+class ProfilingJob(NamedTuple):
+    """A Job. `request` is its label `dgdr`, `profile_hash` its annotation. `failure` is the reason of a Job that failed, for people."""
+
+    key: ObjectKey
+    request: str = ""
+    profile_hash: str = ""
+    complete: bool = False
+    failure: str = ""
+    suspended: bool = False
 
 
 class RequestInputs(NamedTuple):

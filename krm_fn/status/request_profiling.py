@@ -13,7 +13,7 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.status import conditions, live_fields, replica_status
-from krm_fn.status.cached_request import CachedRequest, RequestInputs, RequestStep
+from krm_fn.status.cached_request import CachedRequest, ProfilingJob, RequestInputs, RequestStep
 from krm_fn.status.conditions import StatusCondition
 from krm_fn.status.version_adapter import FAILED, PENDING, PROFILING, READY
 
@@ -30,17 +30,6 @@ GROUP, KIND = "batch", "Job"
 _LOGS = "FallbackToLogsOnError"
 _MESSAGE_LIMIT = 1024
 """The most characters of a container's message that are shown."""
-
-
-class ProfilingJob(NamedTuple):
-    """A Job. `request` is its label `dgdr`, `profile_hash` its annotation. `failure` is the reason of a Job that failed, for people."""
-
-    key: ObjectKey
-    request: str = ""
-    profile_hash: str = ""
-    complete: bool = False
-    failure: str = ""
-    suspended: bool = False
 
 
 class ProfilingPod(NamedTuple):

@@ -110,7 +110,7 @@ def test_nothing_changes_without_a_new_file(clone):
 
 
 def test_a_new_engine_is_one_file_and_an_example(clone):
-    (clone.root / "krm_fn/kinds/engines/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
+    (clone.root / "krm_fn/engines/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
     example = clone.root / "examples" / "abacus"
     example.mkdir()
     (example / "graph.yaml").write_text(yaml.safe_dump(GRAPH))
@@ -119,7 +119,7 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     (example / "README.md").write_text(README + "".join(f"| `{each['kind']} {each['metadata']['name']}` | |\n" for each in objects))
     clone.generate()
 
-    written = {"krm_fn/kinds/engines/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
+    written = {"krm_fn/engines/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
     made = {"krm_fn/schema/schema.json", "functions.yaml", "metadata.yaml", *definitions(*DEFINITIONS)}
     pages = {f"docs/reference/{name.removesuffix('s')}{version}.md" for name in DEFINITIONS for version in ("", "v1beta1")}
     assert clone.changed() == written | made | pages
@@ -134,7 +134,7 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     profiled = {"model": "m", "backend": "abacus", "profilingConfig": {"profilerImage": "i", "config": {}}}
     assert "backend: abacus" in clone.python("-m", "krm_fn", "render", "-", text=json.dumps(REQUEST | {"spec": profiled}))
 
-    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py", "tests/kinds/engines")
+    clone.test("tests/test_registry.py", "tests/generate/test_generate.py", "tests/codes/test_codes.py", "tests/engines")
     clone.test("tests/examples", "-k", "abacus and not command and not file and not hash and not again")  # those need bash
 
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from krm_fn import registry, workload_list
-from krm_fn.kinds import engines, types
+from krm_fn import engines, registry, workload_list
+from krm_fn.kinds import types
 from krm_fn.kube import labels
 from krm_fn.manifests import ownership, workloads
 from krm_fn.review.adopt import exported_objects, verification

@@ -100,7 +100,8 @@ def test_a_new_operator_release(clone):
 
 
 def test_the_page_names_the_files_of_the_other_recipes():
-    assert "`krm_fn/kinds/engines/ENGINE.py`" in section("An engine")
+    assert "`krm_fn/engines/ENGINE.py`" in section("An engine")
     assert "`krm_fn/kinds/types/TYPE.py`" in section("A component type")
-    listed = subprocess.run(["git", "ls-files", "krm_fn/kinds"], cwd=programs.ROOT, capture_output=True, text=True, check=True).stdout
-    assert {"krm_fn/kinds/engines/vllm.py", "krm_fn/kinds/types/worker.py"} <= set(listed.split())
+    command = ["git", "ls-files", "krm_fn/kinds", "krm_fn/engines"]
+    listed = subprocess.run(command, cwd=programs.ROOT, capture_output=True, text=True, check=True).stdout
+    assert {"krm_fn/engines/vllm.py", "krm_fn/kinds/types/worker.py"} <= set(listed.split())

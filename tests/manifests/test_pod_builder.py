@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from krm_fn.kinds import engines
+from krm_fn import engines
 from krm_fn.manifests import component_defaults, graph_objects, pod_builder
 from tests.support import given
 

@@ -31,12 +31,12 @@ ENGINES = [
 def test_the_engine(command, args, said, engine):
     """Reference: determineBackendFramework."""
     spec = {"backendFramework": said} if said else {}
-    assert given.component(given.service("worker", main={"command": command, "args": args}), **spec).engine.name == engine
+    assert given.component(given.service("worker", main={"command": command, "args": args}), **spec).engine == engine
 
 
 @pytest.mark.parametrize("kind", ["", "frontend", "planner", "Worker"])
 def test_only_workers_have_an_engine(kind):
-    assert given.component(given.service(kind, main={"args": ["python3 -m dynamo.vllm"]})).engine.name == "noop"
+    assert given.component(given.service(kind, main={"args": ["python3 -m dynamo.vllm"]})).engine == "noop"
 
 
 NODES = [

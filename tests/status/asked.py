@@ -9,8 +9,7 @@ from krm_fn.kube import labels
 from krm_fn.profiler_output import ProfilerOutput
 from krm_fn.status import SyncFeatures, cached_object, cached_request, request_profiling, request_status
 from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.cached_request import CachedRequest, RequestInputs
-from krm_fn.status.request_profiling import ProfilingJob
+from krm_fn.status.cached_request import CachedRequest, ProfilingJob, RequestInputs
 from tests.status.given import NOW
 
 NAMESPACE, NAME = "team-a", "qwen"

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from krm_fn.kube import labels
 from krm_fn.status import SyncFeatures, cached_request, conditions, request_profiling, request_status
-from krm_fn.status.cached_request import RequestInputs
-from krm_fn.status.request_profiling import ProfilingJob
+from krm_fn.status.cached_request import ProfilingJob, RequestInputs
 from tests.status import asked
 from tests.status.asked import COMPLETE, FAILED, HASH, OTHER
 from tests.support.strategies import JSON

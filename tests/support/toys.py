@@ -6,7 +6,7 @@ ENGINE = '''
 """An engine that counts its nodes."""
 
 from krm_fn import results
-from krm_fn.kinds.engines import Engine
+from krm_fn.engines import Engine
 
 
 class Abacus(Engine):

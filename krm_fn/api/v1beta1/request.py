@@ -125,7 +125,7 @@ class RequestSpecV1beta1(base.Model):
 
     model: str = Field(min_length=1)
     """The model, for example `Qwen/Qwen3-0.6B`."""
-    backend: Annotated[str, base.Registered("kinds.engines", "auto")] = "auto"
+    backend: Annotated[str, base.Registered("engines", "auto")] = "auto"
     """The engine; `auto` leaves the choice to the profiler."""
     image: str | None = None
     """The image of the profiler."""

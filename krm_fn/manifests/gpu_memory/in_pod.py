@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import engines
 from krm_fn.kube import merge, names
 from krm_fn.manifests import gpu_memory
 
@@ -122,8 +123,9 @@ def _with(listed: Iterable[Any] | None, added: Any) -> list[Any]:
 def with_engines(pod: PodSpec, plan: ComponentPlan, count: int) -> PodSpec:
     """Returns the pod with so many engines in place of the main container."""
     main, *sidecars = pod["containers"]
-    engines = [plan.engine.one_of_several(_engine(main, plan, index), index, plan) for index in range(count)]
-    return {**pod, "containers": [*engines, *sidecars]}
+    engine = engines.get(plan.engine)
+    containers = [engine.one_of_several(_engine(main, plan, index), index, plan) for index in range(count)]
+    return {**pod, "containers": [*containers, *sidecars]}
 
 
 def _engine(main: Container, plan: ComponentPlan, index: int) -> Container:

@@ -93,7 +93,7 @@ def _service_lines(graph: GraphPlan, pods: Pods) -> Iterator[str]:
     """The lines about a service: its type and engine, its pods, its GPUs and its ports."""
     plan = pods.plan
     kind, sub_type = plan.identity.type or "no type", plan.identity.sub_type
-    engine = plan.engine.name if _runs_engine(plan) else ""
+    engine = plan.engine if _runs_engine(plan) else ""
     yield ", ".join(part for part in (kind, sub_type if sub_type != kind else "", engine) if part)
     number = plan.placement.replicas_or_one
     workload_kinds = dict.fromkeys(entry.kind for entry in workloads.get(plan.placement.workload).entries(graph, plan))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn import results
-from krm_fn.kinds import engines
+from krm_fn import engines, results
 from krm_fn.kube import labels
 from krm_fn.schema import rule_messages
 
@@ -75,7 +74,7 @@ def _check_failover(graph: GraphPlan, plan: ComponentPlan) -> Iterator[Result]:
     if memory is None or memory.between_pods != failover.between_pods:
         service = plan.word("experimental", "gpuMemoryService")
         yield results.error("DYN466", f"failover needs {service} with the same mode; set it", plan.ref, plan.at("experimental", "failover"))
-    if not failover.between_pods and not plan.engine.shares_gpu_memory:
+    if not failover.between_pods and not engines.get(plan.engine).shares_gpu_memory:
         message = f"failover supports {_engines()} only, and this component runs another engine or none; remove failover"
         yield results.error("DYN466", message, plan.ref, plan.at("experimental", "failover"))
     if not failover.between_pods and graph.annotations.get(labels.DISCOVERY_MODE) != "container":

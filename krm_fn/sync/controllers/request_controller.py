@@ -11,8 +11,8 @@ from krm_fn.kube import labels, names
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.status import SyncFeatures, cached_request, conditions, request_deployment, request_profiling, request_status
 from krm_fn.status.cached_object import CachedObject
-from krm_fn.status.cached_request import CachedRequest, RequestInputs
-from krm_fn.status.request_profiling import ProfilingJob, ProfilingPod
+from krm_fn.status.cached_request import CachedRequest, ProfilingJob, RequestInputs
+from krm_fn.status.request_profiling import ProfilingPod
 from krm_fn.sync import logs, timestamps
 from krm_fn.sync.api_resources import ApiResource
 from krm_fn.sync.controllers import GRAPHS, REQUESTS, UNMANAGED, Controller, ControllerContext, ObjectEvent, Watch, dynamo_watch

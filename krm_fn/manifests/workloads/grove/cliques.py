@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krm_fn import engines
 from krm_fn.kube import labels, merge
 from krm_fn.manifests import pod_template, services
 from krm_fn.manifests.workloads.grove import clique_roles, grove_schedulers
@@ -82,7 +83,7 @@ def _least(role: RolePlan, count: int) -> int:
 def _after(role: RolePlan, others: list[RolePlan]) -> list[str]:
     """Returns the cliques that must be ready before this one: the GPU memory service of the same node, and for some engines the workers."""
     memory = [clique_roles.clique(other) for other in others if other.serves_memory and other.rank == role.rank and not role.serves_memory]
-    if not role.component.engine.leader_starts_last or role.role != "leader":
+    if not engines.get(role.component.engine).leader_starts_last or role.role != "leader":
         return memory
     return [*memory, *(clique_roles.clique(other) for other in others if other.role == "worker")]
 

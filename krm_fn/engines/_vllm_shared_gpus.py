@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from krm_fn.kinds.engines import _command_lines
+from krm_fn.engines import _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:

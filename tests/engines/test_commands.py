@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krm_fn.kinds.engines import _command_lines
+from krm_fn.engines import _command_lines
 
 PYTHON = [
     *("python", "python2", "python3", "python3.11", "python3.12.1", "/usr/bin/python3.8", "./python3", "../bin/python", "venv/bin/python3"),

@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kinds.engines import Engine, _command_lines
+from krm_fn.engines import Engine, _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kinds.engines import Engine, _command_lines
+from krm_fn.engines import Engine, _command_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

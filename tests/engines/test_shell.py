@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from krm_fn.kinds.engines import _command_lines
+from krm_fn.engines import _command_lines
 from tests.support import nodes, starts
 
 DASH, BASH = (shutil.which(name) or name for name in ("dash", "bash"))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from krm_fn import results
-from krm_fn.kinds.engines import Engine, _command_lines
+from krm_fn.engines import Engine, _command_lines
 from krm_fn.kube import env
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class VLLM(Engine):
         if plan.placement.nodes > 1:
             container = _multinode(container, role)
         elif plan.release.engines.elastic and _ELASTIC in _command_lines.flat(_command_lines.words(container)):
-            from krm_fn.kinds.engines import _vllm_elastic  # noqa: PLC0415 - few workers are elastic
+            from krm_fn.engines import _vllm_elastic  # noqa: PLC0415 - few workers are elastic
 
             container = _vllm_elastic.alone(container)
         cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
@@ -82,13 +82,13 @@ class VLLM(Engine):
         """Makes a follower wait until its leader accepts connections."""
         if not role.component.release.engines.waits_for_leader or role.role != "worker":
             return pod
-        from krm_fn.kinds.engines import _vllm_mp  # noqa: PLC0415 - see above
+        from krm_fn.engines import _vllm_mp  # noqa: PLC0415 - see above
 
         return _vllm_mp.waiting(pod, role)
 
     def one_of_several(self, container: Container, index: int, plan: ComponentPlan) -> Container:
         """Gives the engine ports of its own, and lets it wait until it works."""
-        from krm_fn.kinds.engines import _vllm_shared_gpus  # noqa: PLC0415 - few components share GPUs
+        from krm_fn.engines import _vllm_shared_gpus  # noqa: PLC0415 - few components share GPUs
 
         return _vllm_shared_gpus.one_of_several(container, index, plan)
 
@@ -129,11 +129,11 @@ def _multinode(container: Container, role: RolePlan) -> Container:
     elif spread == "data":
         container = _data_parallel(container, role, _gpus(plan) // _world(container))
     elif spread == "elastic":
-        from krm_fn.kinds.engines import _vllm_elastic  # noqa: PLC0415 - see above
+        from krm_fn.engines import _vllm_elastic  # noqa: PLC0415 - see above
 
         container = _vllm_elastic.spread(container, role)
     if plan.placement.executor == "mp":
-        from krm_fn.kinds.engines import _vllm_mp  # noqa: PLC0415 - see above
+        from krm_fn.engines import _vllm_mp  # noqa: PLC0415 - see above
 
         container = _vllm_mp.container(container, role, spreads=spread == "mp")
     return container if role.role == "leader" else _command_lines.without_probes(container)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from krm_fn.kinds import engines
+from krm_fn import engines
 from krm_fn.plan import RolePlan
 from krm_fn.plan.features import Failover, Features, GPUMemory
 from tests.support import given
