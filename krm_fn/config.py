@@ -125,7 +125,7 @@ class PullSecret(NamedTuple):
 class Config(NamedTuple):
     """The settings of one run."""
 
-    behaviour: Literal["", "v0.9", "v1.5"] = ""
+    behaviour: Literal["", "v0.9", "v1.5", "v1.6"] = ""
     """The release of the Dynamo operator that a render follows. If empty, the resource decides: `v1.5` for v1beta1, and for v1alpha1 with
     the annotations of an operator of 1.0 or later; otherwise `v0.9`."""
     operator_version: Version = "1.5.0"

@@ -12,6 +12,7 @@ Version = tuple[int, int, int]
 _CORE = r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})"
 _LABELS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _VERSION = re.compile(rf"v?{_CORE}(-{_LABELS})?(\+{_LABELS})?")
+_ORIGIN = re.compile(rf"v?(0|[1-9][0-9]{{0,8}})(?:\.(0|[1-9][0-9]{{0,8}}))?(?:\.(0|[1-9][0-9]{{0,8}}))?(-{_LABELS})?(\+{_LABELS})?")
 
 
 def core(text: str) -> Version | None:
@@ -30,14 +31,15 @@ def core(text: str) -> Version | None:
 
 
 def at_least(text: str, least: Version) -> bool:
-    """Returns true if a text is a semantic version of at least `least`. A pre-release is lower than its release.
+    """Returns true if a text is a version of at least `least`. A pre-release is lower than its release. Missing numbers are 0.
 
-    >>> at_least("1.0.0", (1, 0, 0)), at_least("1.0.0-rc1", (1, 0, 0)), at_least("main", (1, 0, 0))
-    (True, False, False)
+    >>> at_least("1.0.0", (1, 0, 0)), at_least("v1.6", (1, 6, 0)), at_least("1.0.0-rc1", (1, 0, 0)), at_least("main", (1, 0, 0))
+    (True, True, False, False)
     """
-    match, version = _VERSION.fullmatch(text), core(text)
-    if match is None or version is None:
+    match = _ORIGIN.fullmatch(text)
+    if match is None:
         return False
+    version = (int(match[1]), int(match[2] or 0), int(match[3] or 0))
     return version > least or (version == least and not match[4])
 
 

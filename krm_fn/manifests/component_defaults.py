@@ -138,10 +138,11 @@ def platform_variables(config: Config) -> list[EnvVar]:
     return env.values([(name, address) for name, address in addresses.items() if address])
 
 
-def common_variables(plan: ComponentPlan, type_name: str, defaults: TypeDefaults) -> list[EnvVar]:
+def common_variables(plan: ComponentPlan, type_name: str, defaults: TypeDefaults, sidecar: str = "") -> list[EnvVar]:
     """Each main container knows the type of its component, its namespaces, its graph and its discovery backend.
 
-    A frontend beside a worker in one pod has a type of its own. Of the Dynamo namespaces of workers, only those end with the generation.
+    A frontend beside a worker in one pod has a type of its own. With discovery of containers, each knows the name of its container:
+    `sidecar`, or that of the main container if it is empty. Of the Dynamo namespaces of workers, only those end with the generation.
 
     Follows the operator's `internal/dynamo/component_common.go`.
     Rule: env.component
@@ -160,5 +161,5 @@ def common_variables(plan: ComponentPlan, type_name: str, defaults: TypeDefaults
     if plan.identity.generation and type_name == plan.identity.type:
         discovery["DYN_NAMESPACE_WORKER_SUFFIX"] = plan.identity.generation
     if plan.placement.finds_containers:
-        discovery |= {"CONTAINER_NAME": "main", "DYN_KUBE_DISCOVERY_MODE": "container"}
+        discovery |= {"CONTAINER_NAME": sidecar or "main", "DYN_KUBE_DISCOVERY_MODE": "container"}
     return [*platform_variables(plan.config), *env.values(identity.items()), *_POD, *env.values(discovery.items())]

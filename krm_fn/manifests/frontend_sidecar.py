@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.kinds import types
-from krm_fn.kube import merge
+from krm_fn.kinds import gates, types
+from krm_fn.kube import merge, version
 from krm_fn.manifests import component_defaults
 
 if TYPE_CHECKING:
@@ -26,23 +26,25 @@ Rule: container.sidecar
 def defaulted(plan: ComponentPlan, container: Container, main: Container) -> Container:
     """A frontend sidecar has the defaults of a frontend below its own fields.
 
-    All other containers stay as they are. The sidecar gets each mount of the main container whose volume it does not mount. Its probes
-    merge with the default probes.
+    All other containers stay as they are. The version of the sidecar's own image opens its gates. The sidecar gets each mount of the main
+    container whose volume it does not mount. Its probes merge with the default probes.
 
     Follows the operator's `internal/dynamo/graph.go mergeFrontendSidecarDefaults`.
     Rule: container.sidecar
     """
     if container.get("name") != plan.features.frontend_sidecar:
         return container
-    frontend = types.get(_TYPE)
-    defaults = frontend.defaults_in(plan.release)
+    frontend, runtime = types.get(_TYPE), version.of_image(container.get("image") or "")
+    opened = gates.opened(plan.release.number, runtime, origin="")
+    defaults = gates.applied(frontend.defaults_in(plan.release), frontend.release_key, opened)
     default: Container = {"name": plan.features.frontend_sidecar, **component_defaults.container(plan, frontend, defaults)}
     merged = merge.overlay(default, merge.without(container, "env", *merge.PROBES))
     for name in merge.PROBES:
         written, below = container.get(name), default.get(name)
         if written is not None:
             merged[name] = written if below is None else merge.probe(below, written)
-    common = component_defaults.common_variables(plan, _TYPE, defaults)
+    sidecar = plan.features.frontend_sidecar if plan.release.names_sidecar else ""
+    common = component_defaults.common_variables(plan, _TYPE, defaults, sidecar)
     merged["env"] = merge.envs(common, default.get("env") or (), container.get("env") or ())
     if mounts := _mounts(merged, main):
         merged["volumeMounts"] = mounts

@@ -27,6 +27,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:
+    from krm_fn.kinds.gates import Gate
     from krm_fn.kinds.releases import Release, TypeDefaults
     from krm_fn.kinds.types import ComponentType
     from krm_fn.kube.native_types import ResourceRequirements, Toleration
@@ -67,7 +68,7 @@ class ComponentPlan(NamedTuple):
     """One component.
 
     `paths` are the paths of its fields in the resource `ref`. `inventory` is the spec of its DynamoComponentDeployment in the API
-    version that its release reads; None if the configuration does not enable it.
+    version that its release reads; None if the configuration does not enable it. `gates` are the gates that are open.
     """
 
     ref: Ref
@@ -83,6 +84,7 @@ class ComponentPlan(NamedTuple):
     exposure: Exposure
     inventory: dict[str, Any] | None
     features: Features = Features()
+    gates: tuple[Gate, ...] = ()
 
     def at(self, *steps: str | int) -> Path:
         """The path at which the user writes a field of the component. The steps are those of `SourcePaths.at`."""

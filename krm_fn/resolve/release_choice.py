@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
 _KEEP = "keep"
 _GROUP = f"{identity.DYNAMO_GROUP}/"
-RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5"}
+RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5", "v1.6": "v1_6"}
 """The releases by their names in the configuration, the older ones first, and their files in `krm_fn.kinds.releases`."""
 
 

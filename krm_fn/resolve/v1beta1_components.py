@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from krm_fn import results
 from krm_fn.convert.path_mapping import MAIN
-from krm_fn.kinds import types
-from krm_fn.kube import canonical, labels, quantity, version
+from krm_fn.kinds import gates, types
+from krm_fn.kube import canonical, labels, quantity
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
-from krm_fn.resolve import component_facts, deployment_config, graph_context, v1beta1_templates
+from krm_fn.resolve import component_facts, deployment_config, graph_context, runtime_version, v1beta1_templates
 from krm_fn.resolve.graph_context import GraphContext
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 _BETWEEN_PODS = "InterPod"
-_PROCESSES_SINCE = (1, 0, 0)
 
 
 def component(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> ComponentPlan:
@@ -40,6 +39,9 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
     engine = component_facts.engine(context, component_type, pods.container, paths)
     if not identity.standalone and context.per_component:
         context.findings.extend(deployment_config.check(template.component, paths))
+    annotations = ((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}
+    features = _features(template.written)
+    opened = gates.opened(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))
     placement = Placement(
         workload=component_facts.workload(context, written),
         nodes=component_facts.nodes(written),
@@ -48,9 +50,9 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         discovery=identity.annotations.get(labels.DISCOVERY_BACKEND, context.config.discovery_backend),
         graph_discovery=context.discovery,
         finds_containers=identity.annotations.get(labels.DISCOVERY_MODE) == "container",
-        executor=_executor(((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}),
+        executor=_executor(annotations, opened),
     )
-    features, needed = _features(template.written), placement.nodes > 1 and engine.counts_gpus
+    needed = placement.nodes > 1 and engine.counts_gpus
     gpus = pods.gpus if features.gpu_memory else _gpus(context, pods, paths, needed=needed)  # the service makes the claim itself
     return ComponentPlan(
         ref=context.ref,
@@ -58,7 +60,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         config=context.config,
         release=context.release,
         type=component_type,
-        defaults=component_type.defaults_in(context.release),
+        defaults=gates.applied(component_type.defaults_in(context.release), component_type.release_key, opened),
         engine=engine.name,
         identity=identity,
         placement=placement,
@@ -66,10 +68,11 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         exposure=component_facts.exposure(context, identity, {**written, "ingress": template.v1alpha1_service.get("ingress")}),
         inventory=_component_object(context, identity, template),
         features=features,
+        gates=opened,
     )
 
 
-def _executor(annotations: Labels) -> Literal["ray", "mp"]:
+def _executor(annotations: Labels, opened: tuple[gates.Gate, ...]) -> Literal["ray", "mp"]:
     """The program with which vLLM runs one model on several nodes: the one in an annotation of the pods, otherwise that of their operator.
 
     An operator of 1.0 or later starts processes of its own for new graphs (reference: shouldUseMpBackend).
@@ -77,7 +80,7 @@ def _executor(annotations: Labels) -> Literal["ray", "mp"]:
     asked = annotations.get(labels.EXECUTOR_BACKEND, "").lower()
     if asked in ("mp", "ray"):
         return "mp" if asked == "mp" else "ray"
-    return "mp" if version.at_least(annotations.get(labels.ORIGIN_VERSION, ""), _PROCESSES_SINCE) else "ray"
+    return "mp" if gates.MULTIPROCESSING in opened else "ray"
 
 
 def _pod(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> PodFacts:
@@ -132,7 +135,7 @@ def _features(written: dict[str, Any]) -> Features:
     """The features of a component. `written` is as its author wrote it, without what its graph adds."""
     experimental, names = written.get("experimental") or {}, tuple(_containers(written))
     return Features(
-        runtime_version=written.get("runtimeVersionOverride") or "",
+        runtime=runtime_version.of_component(written),
         min_available=written.get("minAvailable"),
         frontend_sidecar=written.get("frontendSidecar") or "",
         topology=_topology(written.get("topologyConstraint")),

@@ -38,7 +38,7 @@ class Graph(NamedTuple):
 
     `v1alpha1_services` holds its components as v1alpha1 services, by name, for fields that only v1alpha1 has; empty if the graph has none.
     `separate` is true if each component has objects of its own, other than on Grove. `domains` are those of the ClusterTopology that the
-    policy for key-value caches names. `port` is the port of frontends.
+    policy for key-value caches names. `port` is the port of frontends. `owns_origin` is that of the release (`PodMetadataFacts`).
     """
 
     name: str
@@ -49,6 +49,7 @@ class Graph(NamedTuple):
     separate: bool
     domains: tuple[str, ...] = ()
     port: int = 0
+    owns_origin: bool = False
 
 
 class ComponentTemplate(NamedTuple):
@@ -260,9 +261,10 @@ def _with_metadata(template: dict[str, Any], graph: Graph, marks: Labels, defaul
     """
     metadata = template.get("metadata") or {}
     inherited = {key: graph.annotations[key] for key in INHERITED if key in graph.annotations}
+    origin = {labels.ORIGIN_VERSION: graph.annotations[labels.ORIGIN_VERSION]} if graph.owns_origin else {}
     labels_and_annotations = {
         "labels": {**(graph.spec.get("labels") or {}), **(metadata.get("labels") or {}), **marks},
-        "annotations": {**(graph.spec.get("annotations") or {}), **inherited, **defaults, **(metadata.get("annotations") or {})},
+        "annotations": {**(graph.spec.get("annotations") or {}), **inherited, **defaults, **(metadata.get("annotations") or {}), **origin},
     }
     return {**template, "metadata": {**metadata, **{key: value for key, value in labels_and_annotations.items() if value}}}
 

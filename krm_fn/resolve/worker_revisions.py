@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import engines, results
 from krm_fn.convert.path_mapping import MAIN
-from krm_fn.kube import labels, version
+from krm_fn.kube import labels
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import v1beta1_templates
+from krm_fn.resolve import runtime_version, v1beta1_templates
 from krm_fn.resolve import worker_hash as hashing
 from krm_fn.resolve.worker_hash import PLACEHOLDER, Worker
 
@@ -77,8 +77,7 @@ def _worker(template: ComponentTemplate, engine: str) -> Worker:
     Rule: worker-hash.worker
     """
     spec = template.component
-    written = spec.get("runtimeVersionOverride")
-    runtime = version.core(written) if written else version.of_image(_main(template).get("image") or "")
+    runtime = runtime_version.of_component(spec)
     hashed = runtime if runtime and runtime >= _HASHED_SINCE else ()
     return Worker(template.labels, template.annotations, ".".join(map(str, hashed)), {**spec, "backendFramework": engine})
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _OF_BOTH_VERSIONS = (identity.GRAPH, identity.COMPONENT, identity.REQUEST, identity.ADAPTER)
 _RENDERED = (identity.GRAPH, identity.COMPONENT)
+_OLDEST = next(iter(release_choice.RELEASES))
 
 
 def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
@@ -31,11 +32,10 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
             continue
         message = "v1alpha1 is deprecated; krm-fn convert -w FILE rewrites it"
         yield results.info("DYN481", message, ref, ("apiVersion",))
-        successor = release_choice.release(resource, config).successor
-        if ref.kind in _RENDERED and successor and not config.behaviour:
+        if ref.kind in _RENDERED and not config.behaviour and release_choice.release_name(resource, config) == _OLDEST:
             message = (
-                f"rendered as Dynamo 0.9 does; behaviour: {successor} restarts every pod once: first change the cluster's images, "
-                "then this key of the configuration"
+                "rendered as Dynamo 0.9 does, because no image has version 1.0 or later; images of a newer version move the resource to "
+                "their release, which restarts every pod once"
             )
             yield results.info("DYN482", message, ref, ("apiVersion",))
 

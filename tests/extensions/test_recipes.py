@@ -86,8 +86,8 @@ def test_a_new_workload_kind(clone):
 
 def test_a_new_operator_release(clone):
     (clone.root / "krm_fn/kinds/releases/v9_9.py").write_text(RELEASE)
-    clone.edit("resolve/release_choice.py", '"v1.5": "v1_5"', '"v1.5": "v1_5", "v9.9": "v9_9"')
-    clone.edit("config.py", 'behaviour: Literal["", "v0.9", "v1.5"]', 'behaviour: Literal["", "v0.9", "v1.5", "v9.9"]')
+    clone.edit("resolve/release_choice.py", '"v1.6": "v1_6"', '"v1.6": "v1_6", "v9.9": "v9_9"')
+    clone.edit("config.py", 'behaviour: Literal["", "v0.9", "v1.5", "v1.6"]', 'behaviour: Literal["", "v0.9", "v1.5", "v1.6", "v9.9"]')
     clone.generate()
     graph = beta.graph()
     sizes = {}

@@ -47,7 +47,7 @@ def test_check_says_the_notes_and_passes(tmp_path):
     done = console.run("check", "--strict", tmp_path, notes=True)
     assert (done.code, done.err) == (0, "1 resource: 2 notes\n")
     assert "note DYN481 apiVersion: v1alpha1 is deprecated; krm-fn convert -w FILE rewrites it" in done.out
-    assert "note DYN482 apiVersion: rendered as Dynamo 0.9 does; behaviour: v1.5 restarts every pod once" in done.out
+    assert "note DYN482 apiVersion: rendered as Dynamo 0.9 does, because no image has version 1.0 or later" in done.out
 
 
 def test_a_render_is_silent_about_versions():

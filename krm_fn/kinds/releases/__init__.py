@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import ProbeName
 
 
+ReleaseNumber = tuple[int, int]
+"""The major and minor version of a release."""
+
+
 class Ports(NamedTuple):
     """The ports on which components listen. `forward_pass` is for metrics of an engine; 0 in releases without such a port."""
 
@@ -121,12 +125,13 @@ class PodMetadataFacts(NamedTuple):
     """The labels and annotations of pods.
 
     `protected`: the labels of Dynamo override the user's. `discovery`: pods carry the labels for discovery. `inherited`: pods have all
-    annotations of the objects of their component.
+    annotations of the objects of their component. `owns_origin`: the origin version of a graph replaces that of its components.
     """
 
     protected: bool
     discovery: bool
     inherited: bool
+    owns_origin: bool = False
 
 
 class ServiceFacts(NamedTuple):
@@ -235,10 +240,11 @@ class Release(NamedTuple):
     `merges_probes`: a probe of the user is merged with the default probe; otherwise it replaces that. `replaces_shared_memory`: shared
     memory replaces volumes and mounts of the user. `multinode_workload` names the workload kind of multinode components without Grove
     (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `rules` names the groups of rules
-    that only some releases have (`krm_fn.rules.by_release`). `successor` is the name of the next release, which graphs of this one can move
-    to; empty for the newest.
+    that only some releases have (`krm_fn.rules.by_release`). `number` decides which gates a release has (`krm_fn.kinds.gates`).
+    `names_sidecar`: with discovery of containers, a frontend sidecar gets its own name; otherwise it gets the name of the main container.
     """
 
+    number: ReleaseNumber
     reads: str
     """DynamoComponentDeployments have the API version that the release reads.
 
@@ -265,7 +271,7 @@ class Release(NamedTuple):
     debug_modes: bool
     picker: Picker
     rules: tuple[str, ...] = ()
-    successor: str = ""
+    names_sidecar: bool = False
     grove: GroveFacts = GroveFacts()
 
 

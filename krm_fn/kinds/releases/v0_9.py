@@ -109,8 +109,8 @@ Rule: epp.args-v0.9
 """
 
 RELEASE = Release(
+    number=(0, 9),
     reads="v1alpha1",
-    successor="v1.5",
     pod_layers=("defaults", "user", "account", "sidecars", "service_fields", "claims", "shared_memory", "pull_secrets"),
     role_layers=("engine", "main_last", "engine_pod"),
     merges_probes=True,

@@ -1,4 +1,4 @@
-"""Release 1.5 of the Dynamo operator, as of 2026-08-18 (operator: `internal/dynamo/component_*.go`, `backend_*.go`, `epp/config.go`)."""
+"""Release 1.5 of the Dynamo operator (operator: `internal/dynamo/component_*.go`, `backend_*.go`, `epp/config.go`)."""
 
 from __future__ import annotations
 
@@ -130,6 +130,7 @@ Rule: epp.args-v1.5
 """
 
 RELEASE = Release(
+    number=(1, 5),
     reads="v1beta1",
     rules=("feature_rules", "metadata_rules", "grove_rules"),
     pod_layers=("defaults", "user", "cache_mount"),

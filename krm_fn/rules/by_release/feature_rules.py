@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kinds import types
-from krm_fn.kube import version
 from krm_fn.manifests import volumes
 from krm_fn.rules.component_rules import cache_without_path
 from krm_fn.schema import rule_messages
@@ -91,7 +90,7 @@ def _check_runtime(plan: ComponentPlan) -> Iterator[Result]:
         ignored = _IGNORED_BY_FRONTENDS if figures and figures.finds_generations else ""
     if not ignored:
         return
-    runtime = version.core(plan.features.runtime_version) or version.of_image(plan.pod.container.get("image") or "")
+    runtime = plan.features.runtime
     if runtime and runtime < _FIRST_WITH_REVISIONS:
         fix = "use an image of version 1.0 or later, or set workerHash: none in the configuration"
         yield results.warning("DYN417", f"a Dynamo runtime before 1.0 {ignored}; {fix}", plan.ref, plan.at("main", "image"))
@@ -115,7 +114,7 @@ def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Res
 def _check_version(plan: ComponentPlan) -> Iterator[Result]:
     """The version of Dynamo must be known, because features depend on it: from the tag of the image, or from the field."""
     image = plan.pod.container.get("image")
-    if image and not plan.features.runtime_version and version.of_image(image) is None:
+    if image and plan.features.runtime is None:
         field = plan.word("runtimeVersionOverride")
         message = f"the tag of the image {image} is not a version; set {field} to the version of Dynamo in it, for example 1.5.0"
         yield results.error("DYN451", message, plan.ref, plan.at("runtimeVersionOverride"))
