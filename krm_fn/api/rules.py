@@ -16,8 +16,6 @@ def picker(type_field: str) -> tuple[base.Rule, ...]:
     other = f'self.?{type_field}.orValue("") != "epp"'
     return (
         base.Rule("DYN130", f"{other} || !has(self.multinode)", "multinode", "Forbidden", words={"nodes": "multinode"}),
-        base.Rule("DYN131", f"{other} || self.?replicas.orValue(1) == 1", "replicas"),
-        base.Rule("DYN132", f"{other} || {_CONFIG}.hasValue() || {_REFERENCE}.hasValue()", "eppConfig", "Required", words=_EITHER),
         base.Rule("DYN133", f"{other} || !{_CONFIG}.hasValue() || !{_REFERENCE}.hasValue()", "eppConfig", words=_EITHER),
         base.Rule(
             "DYN134",

@@ -96,7 +96,7 @@ GATES: tuple[Gate, ...] = (
         minimum=(1, 6, 0),
         effect="A frontend and an endpoint picker find only workers of their own graph, not those of a graph with a longer name.",
         fields=("containers[main].env[DYN_NAMESPACE_PREFIX_STRICT]", "containers[FRONTEND SIDECAR].env[DYN_NAMESPACE_PREFIX_STRICT]"),
-        types=("frontend", "epp"),
+        types=("frontend", "native-epp"),
         env=(("DYN_NAMESPACE_PREFIX_STRICT", "true"),),
     ),
 )

@@ -36,7 +36,7 @@ def defaulted(plan: ComponentPlan, container: Container, main: Container) -> Con
         return container
     frontend, runtime = types.get(_TYPE), version.of_image(container.get("image") or "")
     opened = gates.opened(plan.release.number, runtime, origin="")
-    defaults = gates.applied(frontend.defaults_in(plan.release), frontend.release_key, opened)
+    defaults = gates.applied(frontend.defaults_in(plan.release, frontend.release_key), frontend.release_key, opened)
     default: Container = {"name": plan.features.frontend_sidecar, **component_defaults.container(plan, frontend, defaults)}
     merged = merge.overlay(default, merge.without(container, "env", *merge.PROBES))
     for name in merge.PROBES:

@@ -13,7 +13,7 @@ from krm_fn.yamlio import emitter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krm_fn.kube.native_types import Container, PodSpec, Volume
+    from krm_fn.kube.native_types import Container, PodSpec, Volume, VolumeMount
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.plan import ComponentPlan
 
@@ -56,34 +56,51 @@ Rule: epp.config-type
 
 
 def container(plan: ComponentPlan, standard: Container) -> Container:
-    """The image of an endpoint picker gets the flags of the release.
+    """The image of an endpoint picker gets the flags of the release, unless it is a native one.
 
     `standard` has the ports, variables and probes of the component type.
 
     Follows the operator's `internal/dynamo/component_epp.go`.
     Rule: epp.args
     """
-    words = plan.release.picker.args
-    return {
-        "args": [word.format(pool=names.pool(plan.identity.graph), namespace=plan.identity.namespace) for word in words],
-        **standard,
-        "volumeMounts": [
-            {"name": CONFIG_VOLUME, "mountPath": CONFIG_DIR, "readOnly": True},
-            {"name": "hf-cache", "mountPath": "/home/nonroot/.cache"},
-        ],
-    }
+    if _is_native(plan):
+        return {**standard, "volumeMounts": [_cache_mount(plan)]}
+    args = [word.format(pool=names.pool(plan.identity.graph), namespace=plan.identity.namespace) for word in plan.release.picker.args]
+    mounts: list[VolumeMount] = [{"name": CONFIG_VOLUME, "mountPath": CONFIG_DIR, "readOnly": True}]
+    if _cache(plan):
+        mounts.append(_cache_mount(plan))
+    return {"args": args, **standard, "volumeMounts": mounts}
 
 
 def pod(plan: ComponentPlan) -> PodSpec:
-    """The pod of an endpoint picker has a ServiceAccount and a volume for caches of its own.
+    """The pod of an endpoint picker has a ServiceAccount, and volumes for its configuration and its cache.
 
     Follows the operator's `internal/dynamo/component_epp.go`.
     Rule: epp.pod
     """
-    return {
-        "serviceAccountName": names.EPP_ACCOUNT,
-        "volumes": [_config_volume(plan), {"name": "hf-cache", "emptyDir": {}}],
-    }
+    volumes = [] if _is_native(plan) else [_config_volume(plan)]
+    if _cache(plan):
+        volumes.append({"name": "hf-cache", "emptyDir": {}})
+    return {"serviceAccountName": names.EPP_ACCOUNT, "volumes": volumes}
+
+
+def _is_native(plan: ComponentPlan) -> bool:
+    """True for a picker without a configuration, in a release with native pickers."""
+    return bool(plan.release.picker.native_cache) and not plan.exposure.picker.is_configured
+
+
+def _cache(plan: ComponentPlan) -> str:
+    """The folder of the picker's cache; empty if it has no volume for one."""
+    return plan.release.picker.native_cache if _is_native(plan) else plan.release.picker.cache
+
+
+def _cache_mount(plan: ComponentPlan) -> VolumeMount:
+    """A native endpoint picker caches models in its home folder; one with a configuration has a cache in Dynamo 0.9 only.
+
+    Follows the operator's `internal/dynamo/component_epp.go`.
+    Rule: epp.cache
+    """
+    return {"name": "hf-cache", "mountPath": _cache(plan)}
 
 
 def objects(plan: ComponentPlan) -> Iterator[Resource]:

@@ -88,8 +88,12 @@ class Ingress(NamedTuple):
 
 
 class EndpointPicker(NamedTuple):
-    """The configuration of an endpoint picker: inline, or under a key of a ConfigMap."""
+    """The configuration of an endpoint picker: inline, or under a key of a ConfigMap.
 
+    `is_configured` is false for a picker without any, which is a native picker.
+    """
+
+    is_configured: bool = False
     config: dict[str, Any] | None = None
     by_reference: bool = False
     config_map: str = ""

@@ -68,7 +68,7 @@ def exposure(context: GraphContext, identity: Identity, written: dict[str, Any])
     return Exposure(
         ingress=_ingress(context, identity, written),
         model=(written.get("modelRef") or {}).get("name") or "",
-        picker=_endpoint_picker(written.get("eppConfig") or {}),
+        picker=_endpoint_picker(written.get("eppConfig")),
     )
 
 
@@ -109,9 +109,12 @@ def _ingress(context: GraphContext, identity: Identity, written: dict[str, Any])
     )
 
 
-def _endpoint_picker(written: dict[str, Any]) -> EndpointPicker:
+def _endpoint_picker(written: dict[str, Any] | None) -> EndpointPicker:
+    if written is None:
+        return EndpointPicker()
     by_name = written.get("configMapRef")
     return EndpointPicker(
+        is_configured=True,
         config=written.get("config"),
         by_reference=by_name is not None,
         config_map=(by_name or {}).get("name") or "",

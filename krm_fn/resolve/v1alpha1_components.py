@@ -44,7 +44,7 @@ def component(context: GraphContext, identity: Identity, written: dict[str, Any]
         config=context.config,
         release=context.release,
         type=component_type,
-        defaults=component_type.defaults_in(context.release),
+        defaults=component_type.defaults_in(context.release, component_type.key(is_configured=True)),
         engine=component_facts.engine(context, component_type, pods.container, paths).name,
         identity=identity,
         placement=placed,

@@ -42,6 +42,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
     annotations = ((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}
     features = _features(template.written)
     opened = gates.opened(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))
+    key = component_type.key(is_configured=written.get("eppConfig") is not None)
     placement = Placement(
         workload=component_facts.workload(context, written),
         nodes=component_facts.nodes(written),
@@ -60,7 +61,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         config=context.config,
         release=context.release,
         type=component_type,
-        defaults=gates.applied(component_type.defaults_in(context.release), component_type.release_key, opened),
+        defaults=gates.applied(component_type.defaults_in(context.release, key), key, opened),
         engine=engine.name,
         identity=identity,
         placement=placement,

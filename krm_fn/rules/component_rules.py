@@ -44,13 +44,24 @@ def check(plan: ComponentPlan, pods: Pods, cluster: ClusterFacts) -> Iterator[Re
 
 
 def _check_picker(plan: ComponentPlan) -> Iterator[Result]:
-    """Reports endpoint pickers without one configuration, with several nodes or several replicas.
+    """Reports endpoint pickers with several nodes, and other problems that depend on the version of their image.
 
     Follows the operator's `internal/webhook/validation/shared.go` validateEPPConfig.
     """
-    picker = plan.exposure.picker
     if plan.placement.nodes > 1:
         yield rule_messages.error("DYN130", plan.ref, plan.at("multinode"), nodes=plan.word("multinode"))
+    from krm_fn.kinds import gates  # noqa: PLC0415 - few graphs have an endpoint picker
+
+    if gates.NATIVE_PICKER not in plan.gates:
+        yield from _check_configured(plan)
+    elif plan.exposure.picker.is_configured:
+        message = f"a native endpoint picker, which images have since 1.5.0, reads no configuration; remove {plan.word('eppConfig')}"
+        yield results.error("DYN493", message, plan.ref, plan.at("eppConfig"))
+
+
+def _check_configured(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports endpoint pickers without one configuration, or with several replicas."""
+    picker = plan.exposure.picker
     if plan.placement.replicas not in (None, 1):
         yield rule_messages.error("DYN131", plan.ref, plan.at("replicas"))
     config, reference = plan.word("eppConfig", "config"), plan.word("eppConfig", "configMapRef")

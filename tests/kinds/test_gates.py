@@ -60,7 +60,7 @@ def test_gates_of_operators(origin, is_open):
 def test_an_open_gate_changes_only_its_own_defaults():
     release = releases.get("v1_6")
     frontend = types.get("frontend")
-    default = frontend.defaults_in(release)
+    default = frontend.defaults_in(release, frontend.release_key)
     changed = gates.applied(default, frontend.release_key, gates.opened(release.number, (1, 6, 0), ""))
     assert dict(changed.env) == {**dict(default.env), "DYN_NAMESPACE_PREFIX_STRICT": "true"}
     assert {name for name, _ in changed.probes} == {"livenessProbe", "readinessProbe", "startupProbe"}

@@ -30,8 +30,10 @@ def test_an_unknown_release_is_refused():
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_defaults_of_each_component_type_are_in_the_release(release):
     """A renamed entry would silently give a type the neutral defaults."""
-    wanted = {types.get(name).release_key for name in types.names()} - {""}
-    assert wanted == set(releases.get(release).types)
+    found = releases.get(release)
+    native = {types.get("epp").release_key} if not found.picker.native_cache else set()  # older releases have no native endpoint pickers
+    wanted = {types.get(name).key(is_configured=configured) for name in types.names() for configured in (True, False)} - {""} - native
+    assert wanted == set(found.types)
 
 
 @pytest.mark.parametrize("release", RELEASES)

@@ -128,7 +128,9 @@ def test_the_account_is_bound_to_the_role_that_the_platform_ships():
 
 def newer(*, of_component=None, settings=None, **spec):
     """The objects of a graph with an endpoint picker and a worker under release 1.5."""
-    picker = beta.component("Picker", "epp", metadata={"annotations": of_component or {}}, eppConfig={"config": CONFIG})
+    picker = beta.component(
+        "Picker", "epp", main={"image": given.CONFIGURED_PICKER}, metadata={"annotations": of_component or {}}, eppConfig={"config": CONFIG}
+    )
     written = beta.graph(picker, beta.component("Worker", modelRef={"name": "m"}))
     return given.rendered({**written, "spec": {**written["spec"], **spec}}, **(settings or {}))
 
@@ -198,3 +200,34 @@ def test_without_a_mesh_there_is_no_rule():
     assert "DestinationRule/chat-picker" not in newer()
     older = given.rendered(given.graph({"Picker": given.picker()}), service_mesh=ServiceMeshSettings(enabled=True))
     assert "DestinationRule/chat-picker" not in older
+
+
+NATIVE = [
+    ("1.5", "1.5.1", "v1.5", set()),
+    ("1.6 with an image of 1.5", "1.5.1", "v1.6", set()),
+    ("1.6 with an image of 1.6", "1.6.1", "v1.6", {"DYN_NAMESPACE_PREFIX_STRICT"}),
+]
+
+
+@pytest.mark.parametrize(("tag", "release", "strict"), [row[1:] for row in NATIVE], ids=[row[0] for row in NATIVE])
+def test_a_native_picker_has_a_home_and_no_configuration(tag, release, strict):
+    """Images since 1.5.0 hold a native endpoint picker, and the strict prefix needs 1.6.0."""
+    picker = beta.component("Picker", "epp", main={"image": f"registry.example/epp:{tag}"}, replicas=2)
+    found = given.rendered(beta.graph(picker, beta.component("Worker")), behaviour=release)
+    assert "ConfigMap/chat-epp-config" not in found
+    deployment = found["Deployment/chat-picker"]["spec"]
+    pod = deployment["template"]["spec"]
+    main = pod["containers"][0]
+    assert deployment["replicas"] == 2
+    assert "args" not in main
+    assert given.variables(main)["HOME"] == "/home/dynamo"
+    assert {name for name in given.variables(main) if name.endswith("_STRICT")} == strict
+    assert {mount["name"]: mount["mountPath"] for mount in main["volumeMounts"]}["hf-cache"] == "/home/dynamo/.cache"
+    assert {"name": "hf-cache", "emptyDir": {}} in pod["volumes"]
+
+
+@pytest.mark.parametrize("release", ["v1.5", "v1.6"])
+def test_an_older_picker_has_no_cache_since_release_1_5(release):
+    pod = newer(settings={"behaviour": release})["Deployment/chat-picker"]["spec"]["template"]["spec"]
+    assert {volume["name"] for volume in pod["volumes"]} == {"epp-config", "shared-memory"}
+    assert "HOME" not in given.variables(pod["containers"][0])

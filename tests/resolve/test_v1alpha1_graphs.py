@@ -221,9 +221,13 @@ def test_an_ingress_of_ones_own_takes_nothing_from_the_installation():
 
 
 PICKERS = [
-    ("inline", {"config": {"plugins": []}}, EndpointPicker(config={"plugins": []})),
-    ("by name", {"configMapRef": {"name": "a", "key": "b"}}, EndpointPicker(by_reference=True, config_map="a", key="b")),
-    ("neither", {}, EndpointPicker()),
+    ("inline", {"config": {"plugins": []}}, EndpointPicker(is_configured=True, config={"plugins": []})),
+    (
+        "by name",
+        {"configMapRef": {"name": "a", "key": "b"}},
+        EndpointPicker(is_configured=True, by_reference=True, config_map="a", key="b"),
+    ),
+    ("neither", {}, EndpointPicker(is_configured=True)),
 ]
 
 

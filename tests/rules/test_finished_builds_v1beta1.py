@@ -24,7 +24,7 @@ def graph(name="chat", **spec):
         beta.component("Frontend", "frontend", metadata={"labels": {labels.GRAPH + "-x": "a"}}),
         beta.component("Worker", main={**VLLM, **GPU}, scalingAdapter={}, experimental={"gpuMemoryService": {}}),
         beta.component("Decode", "decode", main={**TWO, **GPU}, multinode={"nodeCount": 2}),
-        beta.component("Picker", "epp", eppConfig={"config": PICKER}),
+        beta.component("Picker", "epp", main={"image": given.CONFIGURED_PICKER}, eppConfig={"config": PICKER}),
     )
     return beta.graph(*parts, name=name, backendFramework="vllm", **spec)
 

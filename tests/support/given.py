@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NAMESPACE = "team"
 IMAGE = "registry.example/dynamo:1.5.0"
+CONFIGURED_PICKER = "registry.example/epp:1.4.0"
 
 
 def graph(services: Any = None, *, name: str = "chat", namespace: str = NAMESPACE, annotations: Any = None, **spec: Any) -> Resource:
@@ -42,12 +43,12 @@ def service(kind: str = "", *, main: Resource | None = None, pod: Resource | Non
 
 
 def picker(**fields: Any) -> Resource:
-    """A service of component type epp with an inline configuration."""
+    """A service of component type epp with an inline configuration, and the newest image that reads one."""
     config = {
         "plugins": [{"type": "queue-scorer"}],
         "schedulingProfiles": [{"name": "default", "plugins": [{"pluginRef": "queue-scorer", "weight": 2}]}],
     }
-    return service("epp", **{"eppConfig": {"config": config}, **fields})
+    return service("epp", **{"eppConfig": {"config": config}, "main": {"image": CONFIGURED_PICKER}, **fields})
 
 
 def item(kind: str, name: str, *, api: str = "v1", namespace: str = NAMESPACE, annotations: Any = None, **fields: Any) -> Resource:

@@ -98,6 +98,32 @@ MAIN_CONTAINERS = [
     quiet("a service whose image has a version", older(beta.service()), **_NEWER),
 ]
 
+_REFERENCE = {"configMapRef": {"name": "picker", "key": "config.yaml"}}
+
+
+def _picker(version: str, **fields: Any) -> Resource:
+    """A graph with an endpoint picker whose image has a version."""
+    return newer(kind="epp", main={"image": f"registry.example/epp:{version}"}, **fields)
+
+
+_STANDALONE_PICKER = given.item(
+    "DynamoComponentDeployment",
+    "picker",
+    api="nvidia.com/v1beta1",
+    spec={"type": "epp", "podTemplate": {"spec": {"containers": [{"name": "main", "image": "epp:latest"}]}}, "eppConfig": _REFERENCE},
+)
+
+PICKERS = [
+    fires("DYN493", f"{_AT}.eppConfig", "a native endpoint picker with a configuration", _picker("1.5.0", eppConfig=_REFERENCE)),
+    fires("DYN493", f"{_AT}.eppConfig", "the same with an empty one", _picker("1.5.0-rc1", eppConfig={})),
+    quiet("a native endpoint picker", _picker("1.5.0")),
+    quiet("two native endpoint pickers", _picker("1.6.1", replicas=2)),
+    fires("DYN132", f"{_AT}.eppConfig", "an older endpoint picker without a configuration", _picker("1.4.9")),
+    fires("DYN131", f"{_AT}.replicas", "two older endpoint pickers", _picker("1.4.9", eppConfig=_REFERENCE, replicas=2)),
+    quiet("an older endpoint picker", _picker("1.4.9", eppConfig=_REFERENCE)),
+    fires("DYN451", "spec.runtimeVersionOverride", "a standalone endpoint picker of an unknown version", _STANDALONE_PICKER),
+]
+
 _KEPT = f"metadata.annotations['{labels.PRESERVED_GRAPH}']"
 _SECRETS: dict[str, Any] = {"envFromSecret": "token", "main": {"envFrom": [{"configMapRef": {"name": "settings"}}]}}
 _GROUPED: dict[str, Any] = {"experimental": {"grove": {"forceScalingGroup": True}}}
@@ -531,6 +557,7 @@ SETTINGS = [
 ALL: list[Case] = [
     *grove_faults.ALL,
     *MAIN_CONTAINERS,
+    *PICKERS,
     *CONVERSIONS,
     *GROVE_ONLY,
     *REPLICAS,

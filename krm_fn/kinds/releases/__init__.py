@@ -201,14 +201,19 @@ class Engines(NamedTuple):
 
 
 class Picker(NamedTuple):
-    """Endpoint pickers. `args` are their arguments; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace.
+    """Endpoint pickers.
 
-    `chooses` says from which pods a picker chooses. `in_mesh` is true if a service mesh gets rules for the connections to a picker.
+    `args` are the arguments of a picker with a configuration; `{pool}` and `{namespace}` in them stand for the graph's pool and namespace.
+    `cache` is the folder of its cache, or empty. `native_cache` is the folder of the cache of a native picker, which has no configuration;
+    it is empty in releases without native pickers. `chooses` says from which pods a picker chooses. `in_mesh` is true if a service mesh
+    gets rules for the connections to a picker.
     """
 
     args: tuple[str, ...]
     chooses: Literal["frontends", "workers"]
     in_mesh: bool
+    cache: str = ""
+    native_cache: str = ""
 
 
 PodLayer = Literal[

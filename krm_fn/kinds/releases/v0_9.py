@@ -47,7 +47,7 @@ _TYPES = {
         ports=(("metrics", _PORTS.planner_metrics),),
         env=(("PLANNER_PROMETHEUS_PORT", f"{_PORTS.planner_metrics}"),),
     ),
-    "epp": TypeDefaults(
+    "legacy-epp": TypeDefaults(
         ports=(("grpc", _PORTS.picker), ("grpc-health", _PORTS.picker_health), ("metrics", _PORTS.picker_metrics)),
         env=(
             ("DYN_KV_BLOCK_SIZE", "16"),
@@ -101,6 +101,7 @@ _PICKER_FLAGS = Picker(
     ),
     chooses="frontends",
     in_mesh=False,
+    cache="/home/nonroot/.cache",
 )
 """In Dynamo 0.9, most flags of an endpoint picker begin with one dash.
 

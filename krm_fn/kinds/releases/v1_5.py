@@ -26,6 +26,32 @@ Rule: ports.nixl
 """
 _PICKER = picker_probe(_PORTS)
 
+_HOME = "/home/dynamo"
+"""A native endpoint picker has the home folder `/home/dynamo`.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: epp.native-home
+"""
+_LEGACY_PICKER = TypeDefaults(
+    ports=(("grpc", _PORTS.picker), ("grpc-health", _PORTS.picker_health), ("metrics", _PORTS.picker_metrics)),
+    env=(
+        ("DYN_ENFORCE_DISAGG", "false"),
+        ("USE_STREAMING", "true"),
+        ("RUST_LOG", "info"),
+    ),
+    finds_generations=True,
+    probes=(
+        ("livenessProbe", _PICKER),
+        ("readinessProbe", _PICKER),
+        ("startupProbe", ProbeDefaults("grpc", "inference-extension", _PORTS.picker_health, period=10, failures=180)),
+    ),
+    grace_period=130,  # open streams end before the pod stops
+)
+"""In Dynamo 1.5, endpoint pickers have the same ports, probes and grace period with a configuration and without one.
+
+Follows the operator's `internal/dynamo/component_epp.go`.
+Rule: types.epp-v1.5
+"""
 _TYPES = {
     "frontend": TypeDefaults(
         ports=(("http", _PORTS.http),),
@@ -64,21 +90,8 @@ _TYPES = {
             ("startupProbe", ProbeDefaults("http", "/live", "system", period=10, timeout=5, failures=720)),
         ),
     ),
-    "epp": TypeDefaults(
-        ports=(("grpc", _PORTS.picker), ("grpc-health", _PORTS.picker_health), ("metrics", _PORTS.picker_metrics)),
-        env=(
-            ("DYN_ENFORCE_DISAGG", "false"),
-            ("USE_STREAMING", "true"),
-            ("RUST_LOG", "info"),
-        ),
-        finds_generations=True,
-        probes=(
-            ("livenessProbe", _PICKER),
-            ("readinessProbe", _PICKER),
-            ("startupProbe", ProbeDefaults("grpc", "inference-extension", _PORTS.picker_health, period=10, failures=180)),
-        ),
-        grace_period=130,  # open streams end before the pod stops
-    ),
+    "legacy-epp": _LEGACY_PICKER,
+    "native-epp": _LEGACY_PICKER._replace(env=(*_LEGACY_PICKER.env, ("HOME", _HOME))),
 }
 """In Dynamo 1.5, the component type decides the default ports, variables and probes.
 
@@ -122,6 +135,7 @@ _PICKER_FLAGS = Picker(
     ),
     chooses="workers",
     in_mesh=True,
+    native_cache=f"{_HOME}/.cache",
 )
 """In Dynamo 1.5, the flags of an endpoint picker begin with two dashes, except the level of its log.
 

@@ -28,7 +28,8 @@ class ComponentType(NamedTuple):
     workers get a label by which it finds them.
 
     `command` and `args` are those of the main container, below the user's. `ports`, variables and probes depend on the release:
-    `release_key` is their key in `Release.types`, and `defaults` are those of a type that no release lists. `service_port` names the port
+    `release_key` is their key in `Release.types`, and `defaults` are those of a type that no release lists. `configured_key` is their key
+    for an endpoint picker with a configuration. `service_port` names the port
     of the Service; `port_by_number` is true if the Service has its number as target. `app_protocol` is the `appProtocol` of that port, for
     workload kinds that set it. `annotations` are those of pods that have objects of their own, below the user's, since release 1.0.
 
@@ -50,6 +51,7 @@ class ComponentType(NamedTuple):
     """
     args: tuple[str, ...] = ()
     release_key: str = ""
+    configured_key: str = ""
     defaults: TypeDefaults = TypeDefaults()
     service_port: str = "system"
     """A Service has one port: that of the component type.
@@ -89,9 +91,13 @@ class ComponentType(NamedTuple):
         """
         return {"serviceAccountName": self.account} if self.account else {}
 
-    def defaults_in(self, release: Release) -> TypeDefaults:
-        """Returns the ports, variables, probes and grace period of this type in a release."""
-        return release.types.get(self.release_key, self.defaults)
+    def key(self, *, is_configured: bool) -> str:
+        """Returns the key of the defaults of a component. `is_configured` is true for an endpoint picker with a configuration."""
+        return self.configured_key if is_configured and self.configured_key else self.release_key
+
+    def defaults_in(self, release: Release, key: str) -> TypeDefaults:
+        """Returns the ports, variables, probes and grace period of a component with a key in a release."""
+        return release.types.get(key, self.defaults)
 
 
 UNKNOWN = ComponentType()

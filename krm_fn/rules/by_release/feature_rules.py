@@ -101,7 +101,7 @@ def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Res
     if not component.features.written_main:
         message = "the component has no container named main, which runs Dynamo; add it with an image"
         yield results.error("DYN450", message, component.ref, component.at("podTemplate", "spec", "containers"))
-    elif not plan.standalone:
+    elif not plan.standalone or component.type.picks_workers:
         yield from _check_version(component)
     if component.features.frontend_sidecar:
         yield from _check_sidecar(component)

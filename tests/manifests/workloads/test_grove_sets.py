@@ -202,7 +202,7 @@ def test_a_type_of_disaggregated_serving_is_also_a_sub_type(kind):
 
 
 def test_workers_of_a_graph_with_an_endpoint_picker_are_marked():
-    picker = beta.component("Picker", "epp", eppConfig=given.picker()["eppConfig"])
+    picker = beta.component("Picker", "epp", main={"image": given.CONFIGURED_PICKER}, eppConfig=given.picker()["eppConfig"])
     found = cliques(picker, beta.component("Worker"), beta.component("Frontend", "frontend"))
     assert [name for name, each in found.items() if labels.COMPONENT_CLASS in each["labels"]] == ["worker"]
 
