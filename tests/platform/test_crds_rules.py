@@ -81,9 +81,8 @@ RULES = [
     Case("of no bytes", worker(sharedMemory={"size": 0}), "DYN116", f"{AT}.sharedMemory.size"),
     Case("a picker on two nodes", epp(eppConfig={"config": PICKER}, multinode={}), "DYN130", f"{AT}.multinode"),
     Case("one picker", epp(eppConfig={"config": PICKER}, replicas=1)),
-    Case("no picker", epp(eppConfig={"config": PICKER}, replicas=0), "DYN131", f"{AT}.replicas"),
-    Case("a picker without configuration", epp(), "DYN132", f"{AT}.eppConfig"),
-    Case("with an empty one", epp(eppConfig={}), "DYN132", f"{AT}.eppConfig"),
+    # Since 1.5, the version of the image decides about replicas and the configuration, and a CRD cannot read it.
+    Case("several native pickers", epp(replicas=2)),
     Case("with one by reference", epp(eppConfig={"configMapRef": REFERENCE})),
     Case("with two", epp(eppConfig={"config": PICKER, "configMapRef": REFERENCE}), "DYN133", f"{AT}.eppConfig"),
     Case("by reference to nothing", epp(eppConfig={"configMapRef": {"key": "b"}}), "DYN134", f"{AT}.eppConfig.configMapRef.name"),
