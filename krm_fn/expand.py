@@ -61,7 +61,7 @@ class _Expander(NamedTuple):
     pods: Callable[[Any], Any]
     check: Callable[[Any, Any, ClusterFacts], Iterator[Result]]
     render: Callable[[Any, Any], Iterable[Resource]]
-    annotations: Callable[[Any, Any], Labels]
+    annotations: Callable[[Any, Any, Any], Labels]
     keeps_nulls: bool = False
 
 
@@ -152,7 +152,7 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
         return _ExpandedItem([resource], [], findings)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
     source = release_choice.source(written, context.config)
-    items = ownership.source(source, expander.annotations(plan, source.get("spec")), context.config.source)
+    items = ownership.source(source, expander.annotations(plan, pods, source.get("spec")), context.config.source)
     objects = release_choice.beside(source, expander.render(plan, pods))
     findings.extend(release_choice.check_source(written, context.config))
     return _ExpandedItem(list(items), ownership.owned(written, objects), findings)
@@ -224,7 +224,7 @@ def own_annotations(resource: Resource, config: Config) -> tuple[Labels, list[Re
     try:
         converted, findings = deprecated_fields.convert(resource, context.images)
         checked = _check_plan(converted, expander, context, findings)
-        return expander.annotations(checked.plan, release_choice.source(converted, config).get("spec")), checked.findings
+        return expander.annotations(checked.plan, checked.pods, release_choice.source(converted, config).get("spec")), checked.findings
     except Exception as problem:  # noqa: BLE001 - an internal error about one resource hides no finding about the others
         return {}, [results.internal(problem, ref)]
 

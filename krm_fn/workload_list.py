@@ -2,7 +2,8 @@
 
 A render writes it; the check of finished builds and the status syncer read it. The list is compact JSON with one object per workload:
 `service`, `apiVersion`, `kind`, `name`, `replicas` unless an autoscaler owns the count, and `graph` if `name` does not contain the name of
-the graph. This module is the only writer and the only reader of that format.
+the graph. Under releases whose operator reports them, an object also has what the status repeats from the pods (`StatusFacts`). This module
+is the only writer and the only reader of that format.
 """
 
 from __future__ import annotations
@@ -11,13 +12,31 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from krm_fn.kube.device_claims import CLAIM, TEMPLATE
+from krm_fn.kube.gpu_demand import ClaimUse, GPUDemand
 from krm_fn.records import NamedTuple
+
+
+class StatusFacts(NamedTuple):
+    """What the status of a component repeats from its pods.
+
+    `engine` are the GPUs of its engine, `replica` those of all pods of one replica. Both are None if `gpu_problem` says why they are
+    unknown. Claims are left in them only if the render does not know the GPUs of these claims.
+    """
+
+    engine: GPUDemand | None = None
+    replica: GPUDemand | None = None
+    gpu_problem: str = ""
+    served_model: str = ""
+    runtime_component: str = ""
+    power_limit: int | None = None
 
 
 class WorkloadEntry(NamedTuple):
     """A workload of a component (`service`). `replicas` is None if an autoscaler owns the count.
 
-    `graph` is the name of the graph, if `name` does not contain it; otherwise empty.
+    `graph` is the name of the graph, if `name` does not contain it; otherwise empty. `facts` is None under releases whose operator does not
+    report them.
     """
 
     service: str
@@ -26,9 +45,14 @@ class WorkloadEntry(NamedTuple):
     name: str
     replicas: int | None = None
     graph: str = ""
+    facts: StatusFacts | None = None
 
 
 _KEYS = {"service": "service", "apiVersion": "api_version", "kind": "kind", "name": "name"}
+_DEMANDS = {"engine": ("gpusPerEngine", "claimsPerEngine"), "replica": ("gpusPerReplica", "claimsPerReplica")}
+_NAMES = {"gpuProblem": "gpu_problem", "servedModelName": "served_model", "runtimeComponentName": "runtime_component"}
+_POWER_LIMIT = "gpuPowerLimitWatts"
+_REFERENCES = {"claim": CLAIM, "template": TEMPLATE}
 
 
 def write(entries: Iterable[WorkloadEntry]) -> str:
@@ -58,7 +82,26 @@ def read(text: str) -> list[WorkloadEntry]:
 def _object(entry: WorkloadEntry) -> dict[str, Any]:
     texts = {key: getattr(entry, attribute) for key, attribute in _KEYS.items()}
     fields = texts if entry.replicas is None else {**texts, "replicas": entry.replicas}
-    return {**fields, "graph": entry.graph} if entry.graph else fields
+    return {**fields, **({"graph": entry.graph} if entry.graph else {}), **(_facts_object(entry.facts) if entry.facts else {})}
+
+
+def _facts_object(facts: StatusFacts) -> dict[str, Any]:
+    fields: dict[str, Any] = {key: text for key, attribute in _NAMES.items() if (text := getattr(facts, attribute))}
+    if facts.power_limit is not None:
+        fields[_POWER_LIMIT] = facts.power_limit
+    for attribute, (number, claims) in _DEMANDS.items():
+        demand: GPUDemand | None = getattr(facts, attribute)
+        if demand is not None:
+            fields[number] = demand.number
+            if demand.claims:
+                fields[claims] = [_claim_object(claim) for claim in demand.claims]
+    return fields
+
+
+def _claim_object(claim: ClaimUse) -> dict[str, Any]:
+    reference = {key: claim.name for key, kind in _REFERENCES.items() if kind == claim.kind}
+    requests = {"requests": list(claim.requests)} if claim.requests else {}
+    return {**reference, **requests, **({} if claim.times == 1 else {"times": claim.times})}
 
 
 def _entry(index: int, value: Any) -> WorkloadEntry:
@@ -69,7 +112,42 @@ def _entry(index: int, value: Any) -> WorkloadEntry:
     _require(replicas is None or type(replicas) is int, f"entry {index} has no whole number under replicas")
     graph = value.get("graph", "")
     _require(isinstance(graph, str), f"entry {index} has no text under graph")
-    return WorkloadEntry(**{attribute: value[key] for key, attribute in _KEYS.items()}, replicas=replicas, graph=graph)
+    texts = {attribute: value[key] for key, attribute in _KEYS.items()}
+    return WorkloadEntry(**texts, replicas=replicas, graph=graph, facts=_facts(index, value))
+
+
+def _facts(index: int, value: dict[str, Any]) -> StatusFacts | None:
+    """Reads the facts of an entry; None if it has none, which an entry of another release has."""
+    for key in _NAMES:
+        _require(isinstance(value.get(key, ""), str), f"entry {index} has no text under {key}")
+    limit = value.get(_POWER_LIMIT)
+    _require(limit is None or _is_count(limit), f"entry {index} has no whole number under {_POWER_LIMIT}")
+    fields: dict[str, Any] = {attribute: value.get(key, "") for key, attribute in _NAMES.items()}
+    fields |= {attribute: _demand(index, value, *keys) for attribute, keys in _DEMANDS.items()}
+    facts = StatusFacts(**fields, power_limit=limit)
+    return None if facts == StatusFacts() else facts
+
+
+def _demand(index: int, value: dict[str, Any], number: str, claims: str) -> GPUDemand | None:
+    gpus, listed = value.get(number), value.get(claims, [])
+    _require(gpus is None or _is_count(gpus), f"entry {index} has no whole number under {number}")
+    _require(isinstance(listed, list), f"entry {index} has no list under {claims}")
+    return (
+        None if gpus is None else GPUDemand(gpus, tuple(_claim(f"entry {index} has no claims under {claims}", claim) for claim in listed))
+    )
+
+
+def _claim(otherwise: str, value: Any) -> ClaimUse:
+    _require(isinstance(value, dict), otherwise)
+    references = [(kind, value[key]) for key, kind in _REFERENCES.items() if key in value]
+    _require(len(references) == 1 and isinstance(references[0][1], str), otherwise)
+    requests, times = value.get("requests", []), value.get("times", 1)
+    _require(isinstance(requests, list) and all(isinstance(request, str) for request in requests) and _is_count(times), otherwise)
+    return ClaimUse(*references[0], tuple(requests), times)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
 
 
 def _require(condition: bool, otherwise: str) -> None:

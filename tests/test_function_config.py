@@ -146,7 +146,7 @@ def test_null_keeps_the_default_and_is_a_warning():
 def test_what_the_function_notes_on_a_graph_is_no_setting():
     """A rendered graph may be the functionConfig of the next run."""
     written = given.graph()
-    notes = graph_objects.own_annotations(given.plan(written)[0], written["spec"])
+    notes = graph_objects.own_annotations(given.plan(written)[0], [], written["spec"])
     assert function_config.read(given.graph(annotations=dict(notes))) == (Config(), [])
 
 

@@ -10,15 +10,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krm_fn import workload_list
-from krm_fn.workload_list import WorkloadEntry
+from krm_fn.kube.gpu_demand import ClaimUse, GPUDemand
+from krm_fn.workload_list import StatusFacts, WorkloadEntry
 
 WORKER = {"service": "Worker", "apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-worker"}
-ENTRIES = st.builds(WorkloadEntry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(), st.text())
+COUNTS = st.integers(0, 9)
+CLAIMS = st.builds(ClaimUse, st.sampled_from(["ResourceClaim", "ResourceClaimTemplate"]), st.text(), st.lists(st.text()).map(tuple), COUNTS)
+DEMANDS = st.builds(GPUDemand, COUNTS, st.lists(CLAIMS).map(tuple))
+FACTS = st.builds(StatusFacts, DEMANDS, DEMANDS, st.text(), st.text(), st.text(), st.none() | COUNTS)
+ENTRIES = st.builds(
+    WorkloadEntry, st.text(), st.text(), st.text(), st.text(), st.none() | st.integers(), st.text(), facts=st.none() | FACTS
+)
 
 
 @given(st.lists(ENTRIES))
 def test_what_is_written_is_read_back(entries):
     assert workload_list.read(workload_list.write(entries)) == entries
+
+
+NAMES = {"servedModelName": "llama", "runtimeComponentName": "decode", "gpuPowerLimitWatts": 300}
+
+
+def fact(facts):
+    return WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", facts=facts)
 
 
 WRITTEN: list[tuple[str, list[WorkloadEntry], list[dict[str, Any]]]] = [
@@ -35,6 +49,28 @@ WRITTEN: list[tuple[str, list[WorkloadEntry], list[dict[str, Any]]]] = [
         [WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker", graph="chat-of-the-team")],
         [{**WORKER, "graph": "chat-of-the-team"}],
     ),
+    (
+        "the facts of its pods are listed",
+        [fact(StatusFacts(GPUDemand(8), GPUDemand(9), "", "llama", "decode", 300))],
+        [{**WORKER, **NAMES, "gpusPerEngine": 8, "gpusPerReplica": 9}],
+    ),
+    (
+        "claims that a render does not know are listed",
+        [
+            fact(
+                StatusFacts(GPUDemand(1), GPUDemand(0, (ClaimUse("ResourceClaim", "c"), ClaimUse("ResourceClaimTemplate", "t", ("r",), 2))))
+            )
+        ],
+        [
+            {
+                **WORKER,
+                "gpusPerEngine": 1,
+                "gpusPerReplica": 0,
+                "claimsPerReplica": [{"claim": "c"}, {"template": "t", "requests": ["r"], "times": 2}],
+            }
+        ],
+    ),
+    ("a reason is listed in place of numbers", [fact(StatusFacts(gpu_problem="why"))], [{**WORKER, "gpuProblem": "why"}]),
 ]
 
 
@@ -52,6 +88,10 @@ def test_unknown_keys_are_ignored():
     assert entry == WorkloadEntry("Worker", "apps/v1", "Deployment", "chat-worker")
 
 
+def claims(value):
+    return json.dumps([{**WORKER, "gpusPerEngine": 1, "claimsPerEngine": value}])
+
+
 UNREADABLE = [
     ("an empty annotation", "", "the annotation is not JSON"),
     ("half an annotation", '[{"service":', "the annotation is not JSON"),
@@ -62,6 +102,14 @@ UNREADABLE = [
     ("an entry with a number as name", json.dumps([{**WORKER, "name": 3}]), "entry 0 has no text under name"),
     ("a graph that is a number", json.dumps([{**WORKER, "graph": 3}]), "entry 0 has no text under graph"),
     ("replicas that are text", json.dumps([{**WORKER, "replicas": "2"}]), "entry 0 has no whole number under replicas"),
+    ("a model that is a number", json.dumps([{**WORKER, "servedModelName": 3}]), "entry 0 has no text under servedModelName"),
+    ("half a GPU", json.dumps([{**WORKER, "gpusPerEngine": 0.5}]), "entry 0 has no whole number under gpusPerEngine"),
+    ("watts below zero", json.dumps([{**WORKER, "gpuPowerLimitWatts": -1}]), "entry 0 has no whole number under gpuPowerLimitWatts"),
+    ("a claim in place of claims", claims({"claim": "c"}), "entry 0 has no list under claimsPerEngine"),
+    ("a claim without a name", claims([{"requests": []}]), "entry 0 has no claims under claimsPerEngine"),
+    ("a claim with two names", claims([{"claim": "c", "template": "t"}]), "entry 0 has no claims under claimsPerEngine"),
+    ("a request that is a number", claims([{"claim": "c", "requests": [1]}]), "entry 0 has no claims under claimsPerEngine"),
+    ("a claim that is a text", claims(["c"]), "entry 0 has no claims under claimsPerEngine"),
     ("replicas that are a truth value", json.dumps([{**WORKER, "replicas": True}]), "entry 0 has no whole number under replicas"),
 ]
 

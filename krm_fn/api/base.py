@@ -14,6 +14,7 @@ from krm_fn.api import native
 from krm_fn.schema import rule_messages
 
 Int32 = Annotated[int, Field(lt=2**31, json_schema_extra={"format": "int32"})]
+Int64 = Annotated[int, Field(lt=2**63, json_schema_extra={"format": "int64"})]
 Generation = Annotated[int, Field(ge=0, lt=2**63, json_schema_extra={"format": "int64"})]
 Texts = dict[str, str]
 Anything = dict[str, Any]
@@ -216,3 +217,13 @@ class ServiceReplicaStatus(Model):
     """Pods that have a node. Only Grove reports them."""
     runtime_namespace: str | None = None
     """The Dynamo namespace in which the pods register themselves."""
+    gpus_per_engine: Int32 | None = Field(default=None, ge=0)
+    """The GPUs of the main container on all its nodes. Planners need it. Absent if it is unknown."""
+    gpus_per_replica: Int32 | None = Field(default=None, ge=0)
+    """The GPUs of all pods of one replica. Planners need it. Absent if it is unknown."""
+    served_model_name: str | None = None
+    """The model in the flags of the main container."""
+    runtime_component_name: str | None = None
+    """The name under which the pods register themselves in their Dynamo namespace."""
+    gpu_power_limit_watts: Int64 | None = Field(default=None, ge=1)
+    """The power limit of each GPU, from the annotation `dynamo.nvidia.com/gpu-power-limit` of the pods."""

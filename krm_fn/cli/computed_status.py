@@ -34,7 +34,7 @@ from krm_fn.status.request_profiling import ProfilingPod
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync import timestamps
 
-_FEATURES = SyncFeatures(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True)
+_FEATURES = SyncFeatures(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True)
 """All features are on: the status depends only on the objects in the input."""
 _INTERNAL = "DYN019"
 _OPERATOR_RULES = {*rule_messages.MESSAGES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145", "DYN205"}

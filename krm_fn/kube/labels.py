@@ -79,6 +79,9 @@ KAI_QUEUE_NAME = "nvidia.com/kai-scheduler-queue"
 VOLCANO_QUEUE_NAME = "nvidia.com/volcano-queue"
 GROVE_UPDATE_STRATEGY = "nvidia.com/grove-update-strategy"
 
+# written by Kubernetes
+POD_CLAIM = "resource.kubernetes.io/pod-claim-name"  # on a claim that was made for one pod
+
 # read by other programs
 MESH_SIDECAR = "sidecar.istio.io/inject"
 

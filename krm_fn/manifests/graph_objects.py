@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import krm_fn
 from krm_fn import workload_list
 from krm_fn.kube import digest, identity, labels
-from krm_fn.manifests import component_defaults, ingress, pod_builder, rbac, services, volumes, workloads
+from krm_fn.manifests import component_defaults, ingress, pod_builder, rbac, services, status_facts, volumes, workloads
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
     from krm_fn.manifests.pod_builder import Pods
     from krm_fn.plan import GraphPlan
+    from krm_fn.workload_list import WorkloadEntry
 
 
 def pods(plan: GraphPlan) -> list[Pods]:
@@ -104,9 +105,9 @@ def _inventory(plan: GraphPlan) -> Iterator[Resource]:
             }
 
 
-def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
+def own_annotations(plan: GraphPlan, pods: Sequence[Pods], spec: Any) -> Labels:
     """Returns the annotations that a render writes on the graph itself. They depend on the input only, and contain no time."""
-    entries = [entry for component in plan.components for entry in workloads.get(component.placement.workload).entries(plan, component)]
+    entries = [entry for component in pods for entry in _entries(plan, component)]
     return {
         labels.WORKLOADS: workload_list.write(entries),
         labels.SUMMARY: _summary(plan),
@@ -115,6 +116,13 @@ def own_annotations(plan: GraphPlan, spec: Any) -> Labels:
         labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
         **({labels.RESTART: plan.config.restart} if plan.restart and plan.restart.id and plan.config.restart == "sync" else {}),
     }
+
+
+def _entries(plan: GraphPlan, pods: Pods) -> Iterator[WorkloadEntry]:
+    """Yields the entries of one component, with the facts that its status repeats from its pods."""
+    facts = status_facts.of_component(pods, plan.devices)
+    for entry in workloads.get(pods.plan.placement.workload).entries(plan, pods.plan):
+        yield entry._replace(facts=facts)
 
 
 def _summary(plan: GraphPlan) -> str:

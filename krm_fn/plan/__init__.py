@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from krm_fn.kinds.gates import Gate
     from krm_fn.kinds.releases import Release, TypeDefaults
     from krm_fn.kinds.types import ComponentType
+    from krm_fn.kube.device_claims import Devices
     from krm_fn.kube.native_types import ResourceRequirements, Toleration
     from krm_fn.kube.types import Labels, Role
     from krm_fn.plan.facts import Fix
@@ -128,9 +129,25 @@ class RolePlan(NamedTuple):
     rank: int | None = None
     serves_memory: bool = False
 
+    @property
+    def pods_in_replica(self) -> int:
+        """In a scaling group, a clique has as many pods as its role has in one replica: one for each node, and with failover one more.
+
+        The number of pods of this role in one replica of the component.
+
+        Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
+        Rule: grove.group-pods
+        """
+        if self.component.features.memory_apart and not self.serves_memory:
+            return self.component.features.engine_pods
+        return self.component.placement.nodes - 1 if self.role == "worker" else 1
+
 
 class GraphPlan(NamedTuple):
-    """One graph: shared facts, and its components in the order of the spec. A standalone component is a graph of one component."""
+    """One graph: shared facts, and its components in the order of the spec. A standalone component is a graph of one component.
+
+    `devices` are the claims and device classes among the items; None without any.
+    """
 
     name: str
     namespace: str
@@ -146,6 +163,7 @@ class GraphPlan(NamedTuple):
     paths: SourcePaths
     release: Release
     features: GraphFeatures = GraphFeatures()
+    devices: Devices | None = None
 
     def at(self, *steps: str | int) -> Path:
         """The path at which the user writes a field of the graph. The steps follow `spec`."""

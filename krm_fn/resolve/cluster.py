@@ -16,8 +16,8 @@ from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 
 if TYPE_CHECKING:
+    from krm_fn.kube.device_claims import Devices
     from krm_fn.kube.types import Resource
-    from krm_fn.resolve.device_claims import Devices
 
 
 _KINDS = ("ConfigMap", "ServiceAccount", "Secret")
@@ -121,7 +121,7 @@ def _devices(resources: Sequence[Resource], config: Config) -> Devices | None:
     devices = [resource for resource in resources if resource.get("kind") in _DEVICE_KINDS]
     if not devices:
         return None
-    from krm_fn.resolve import device_claims  # noqa: PLC0415 - few inputs hold claims
+    from krm_fn.kube import device_claims  # noqa: PLC0415 - few inputs hold claims
 
     return device_claims.read((namespace(resource, config), resource) for resource in devices)
 

@@ -67,6 +67,7 @@ class GraphContext(NamedTuple):
             standalone=True,
             paths=self.paths,
             release=self.release,
+            devices=self.cluster.devices,
         )
 
 

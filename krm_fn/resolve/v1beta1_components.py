@@ -228,7 +228,7 @@ def _gpus(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, needed: b
     """The GPUs of a pod, also those of its claims. If they are `needed` and the items do not tell them, adds a finding."""
     if pod.gpus.number or not (pod.container.get("resources") or {}).get("claims"):
         return pod.gpus
-    from krm_fn.resolve import device_claims  # noqa: PLC0415 - few components claim devices
+    from krm_fn.kube import device_claims  # noqa: PLC0415 - few components claim devices
 
     try:
         number = device_claims.count(context.cluster.devices or device_claims.Devices(), context.namespace, pod.spec, pod.container)

@@ -33,6 +33,8 @@ class SyncFeatures(NamedTuple):
     """Writes the status of models, whose EndpointSlices it reads."""
     loras: bool = False
     """Loads LoRA adapters into the pods of their base model, and unloads them. Needs `models`."""
+    device_claims: bool = False
+    """Reads claims of devices and their classes, to count the GPUs of components whose pods claim devices."""
 
 
 DEFAULT_FEATURES = SyncFeatures()

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from krm_fn.kube import labels, names, values
+from krm_fn.records import NamedTuple
 from krm_fn.status import (
     DEFAULT_FEATURES,
     SyncFeatures,
     cached_object,
     conditions,
     live_fields,
+    pod_facts,
     readiness,
     replica_scaling,
     replica_status,
@@ -35,6 +37,13 @@ GRAPH_CONDITIONS = (conditions.READY, RECONCILING, STALLED)
 COMPONENT_CONDITIONS = (VALID, AVAILABLE, RECONCILING, STALLED)
 _GROVE = "grove.io"
 _RUNTIME = "runtimeNamespace"
+
+
+class _RuntimeNamespace(NamedTuple):
+    """The Dynamo namespace of the pods that serve. `is_old` is true while pods of another namespace replace them."""
+
+    serving: str
+    is_old: bool
 
 
 def of_resource(
@@ -58,17 +67,20 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
     """Computes the whole `.status` of a graph, in its version. `now` is an RFC 3339 time.
 
     A graph without the annotation `workloads` keeps its status, because another program may write it. A graph with a problem keeps its
-    replica counts and its restart.
+    replica counts and its restart, but no numbers of GPUs: a planner would use them for the newest pods.
     """
     if graph.problem:
+        graph = graph._replace(status=pod_facts.without(graph.status))
         return _written(graph, invalid(graph, conditions.READY), GRAPH_CONDITIONS, now, {"state": FAILED})
     if graph.entries is None:
         return graph.status
     workloads = graph_readiness(graph, index, now, features)
     restart = rolling_restart.progress(graph, index)
-    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, features)]
-    fields = {"components": _components(graph, workloads, index), "restart": restart}
-    return _written(graph, _graph_conditions(workloads, warnings), GRAPH_CONDITIONS, now, {"state": _state(workloads)}, fields)
+    unknown = _unknown_gpus(graph.entries, graph.key.namespace, index, features)
+    warnings = [*_listed_twice(graph, index), *_waiting_restart(restart, graph, features), *unknown]
+    fields = {"components": _components(graph, workloads, index, features), "restart": restart}
+    ready, first = _graph_conditions(workloads, warnings), {"state": _state(workloads)}
+    return _written(graph, ready, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
 
 
 def of_component(
@@ -81,15 +93,18 @@ def of_component(
     """
     owner = graph or component
     if owner.problem:
+        component = component._replace(status=pod_facts.without(component.status))
         return _written(component, invalid(owner, VALID if owner.reason == REJECTED else AVAILABLE), COMPONENT_CONDITIONS, now)
     if owner.entries is None:
         return component.status
     workloads = component_readiness(component, index, now, graph, features)
     # A render annotates valid specs only.
     valid = StatusCondition(VALID, True, "ValidationPassed", "DynamoComponentDeployment spec is valid")
-    desired = [valid, _available(workloads), *_progress_conditions(workloads)]
-    counts = replica_counts(workloads, index, values.mapping(component.status, "component"))
-    return _written(component, desired, COMPONENT_CONDITIONS, now, {}, {"component": counts})
+    unknown = _unknown_gpus((workload.entry for workload in workloads), component.key.namespace, index, features)
+    desired = [valid, _available(workloads, unknown), *_progress_conditions(workloads)]
+    stored = version_adapter.stored_counts(component.status, component.version)
+    counts = replica_counts(workloads, index, stored, features)
+    return _written(component, desired, COMPONENT_CONDITIONS, now, {}, {"component": counts}, first_release=_follows_first_release(owner))
 
 
 def graph_readiness(graph: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> list[WorkloadReadiness]:
@@ -119,19 +134,27 @@ def invalid(owner: CachedObject, type_: str) -> list[StatusCondition]:
     return [StatusCondition(type_, False, owner.reason, owner.problem), StatusCondition(STALLED, True, owner.reason, owner.problem)]
 
 
-def replica_counts(workloads: Sequence[WorkloadReadiness], index: WorkloadIndex, stored: dict[str, Any]) -> dict[str, Any] | None:
-    """Computes the replica counts of a component, in v1beta1; None if none of its workloads exists. `stored` are the stored counts.
+def replica_counts(
+    workloads: Sequence[WorkloadReadiness], index: WorkloadIndex, stored: dict[str, Any], features: SyncFeatures
+) -> dict[str, Any] | None:
+    """Computes the fields of a component, in v1beta1; None if none of its workloads exists. `stored` are the stored fields.
 
-    The counts of several workloads are added, and the first determines the kind (operator: one LeaderWorkerSet for each replica).
+    The counts of several workloads are added, and the first determines the kind (operator: one LeaderWorkerSet for each replica). While the
+    pods of a new worker revision start, the names stay those of the pods that serve.
     """
     existing = [workload for workload in workloads if workload.status and workload.status.counts]
     same_kind = [workload for workload in existing if workload.entry.kind == existing[0].entry.kind]
     counts = [workload.status.counts for workload in same_kind if workload.status and workload.status.counts]
     if not counts:
         return None
+    entry, statuses = existing[0].entry, [workload.status for workload in same_kind if workload.status]
+    runtime = _runtime_namespace(statuses, entry.service, index, values.text(stored.get(_RUNTIME)))
     fields = {
-        "componentKind": existing[0].entry.kind,
+        "componentKind": entry.kind,
         "componentNames": [workload.entry.name for workload in same_kind],
+        **({_RUNTIME: runtime.serving} if runtime.serving else {}),
+        **(pod_facts.stored_names(stored) if runtime.is_old else pod_facts.names(entry)),
+        **pod_facts.gpu_numbers(entry, statuses[0].key.namespace, index.claims, features),
         "replicas": _total(count.replicas for count in counts),
         "updatedReplicas": _total(count.updated for count in counts),
     }
@@ -141,9 +164,6 @@ def replica_counts(workloads: Sequence[WorkloadReadiness], index: WorkloadIndex,
         fields["availableReplicas"] = _total(count.available for count in counts)
     if counts[0].scheduled is not None:
         fields["scheduledReplicas"] = _total(count.scheduled for count in counts)
-    statuses = [workload.status for workload in same_kind if workload.status]
-    if runtime := _runtime_namespace(statuses, existing[0].entry.service, index, values.text(stored.get(_RUNTIME))):
-        fields[_RUNTIME] = runtime
     return fields
 
 
@@ -158,11 +178,24 @@ def _written(  # noqa: PLR0913, PLR0917 - the parts of a status
     now: str,
     first: dict[str, Any] | None = None,
     last: dict[str, Any] | None = None,
+    *,
+    first_release: bool = False,
 ) -> dict[str, Any]:
     """Writes fields and conditions into the stored status. `first` are the fields before the conditions, `last` those after them."""
     merged = conditions.merge(owner.status.get("conditions"), desired, owned, owner.generation, now)
     fields = {"observedGeneration": owner.generation or None, **(first or {}), "conditions": merged, **(last or {})}
-    return version_adapter.desired_status(owner.status, fields, owner.version)
+    return version_adapter.desired_status(owner.status, fields, owner.version, first_release=first_release)
+
+
+def _follows_first_release(owner: CachedObject) -> bool:
+    """Returns True if no entry of the annotation has facts about pods: a render under release 0.9 writes none."""
+    return not any(entry.facts for entry in owner.entries or ())
+
+
+def _unknown_gpus(entries: Iterable[WorkloadEntry], namespace: str, index: WorkloadIndex, features: SyncFeatures) -> list[str]:
+    """Reports components whose numbers of GPUs are unknown."""
+    problems = (pod_facts.gpu_problem(entry, namespace, index.claims, features) for entry in entries)
+    return [problem for problem in problems if problem]
 
 
 def _progress_conditions(workloads: list[WorkloadReadiness]) -> list[StatusCondition]:
@@ -196,24 +229,27 @@ def _graph_conditions(workloads: list[WorkloadReadiness], warnings: list[str]) -
     return [ready, *_progress_conditions(workloads)]
 
 
-def _available(workloads: list[WorkloadReadiness]) -> StatusCondition:
+def _available(workloads: list[WorkloadReadiness], warnings: list[str]) -> StatusCondition:
     """Returns Available, with the operator's reasons. Only a component with LeaderWorkerSets may have no workload: with 0 replicas."""
     problems = readiness.problems(workloads)
     kind = workloads[0].entry.kind if workloads else "LeaderWorkerSet"
     reason, message = "WorkloadsNotReady", "Workloads are not ready"
     if kind.lower() in replica_status.kinds():
         reason, message = replica_status.get(kind).available(ready=not problems)
-    return StatusCondition(AVAILABLE, not problems, reason, f"{message}: {problems}" if problems else message)
+    return StatusCondition(AVAILABLE, not problems, reason, "; ".join([f"{message}: {problems}" if problems else message, *warnings]))
 
 
-def _components(graph: CachedObject, workloads: list[WorkloadReadiness], index: WorkloadIndex) -> dict[str, Any] | None:
-    """Computes the replica counts of each component that has a workload. Components that the graph does not have are left out."""
+def _components(
+    graph: CachedObject, workloads: list[WorkloadReadiness], index: WorkloadIndex, features: SyncFeatures
+) -> dict[str, Any] | None:
+    """Computes the fields of each component that has a workload. Components that the graph does not have are left out."""
     by_component: dict[str, list[WorkloadReadiness]] = {}
     for workload in workloads:
         by_component.setdefault(workload.entry.service, []).append(workload)
-    stored = values.mapping(graph.status, "components")
     counts = {
-        name: replica_counts(group, index, values.mapping(stored, name)) for name, group in by_component.items() if name in graph.components
+        name: replica_counts(group, index, version_adapter.stored_counts(graph.status, graph.version, name), features)
+        for name, group in by_component.items()
+        if name in graph.components
     }
     return {name: fields for name, fields in counts.items() if fields is not None} or None
 
@@ -248,18 +284,21 @@ def _grove_reason(workload: WorkloadReadiness) -> str:
     status = workload.status
     if status is None or status.counts is None or status.key.group != _GROVE:
         return ""
+    if status.defers_scaling and workload.entry.replicas not in (None, status.desired):
+        return version_adapter.SCALING_DEFERRED
     if status.counts.scheduled is not None and status.counts.scheduled < status.desired:
         return version_adapter.NO_CAPACITY
     return version_adapter.UPDATING if status.updating else version_adapter.PODS_NOT_READY
 
 
-def _runtime_namespace(statuses: Sequence[ReplicaStatus], service: str, index: WorkloadIndex, stored: str) -> str:
+def _runtime_namespace(statuses: Sequence[ReplicaStatus], service: str, index: WorkloadIndex, stored: str) -> _RuntimeNamespace:
     """Returns the Dynamo namespace of the pods that run: that of their template, and while the template is new, the stored one."""
-    if any(status.updating for status in statuses):
-        return stored
     owners = (index.template_owner(status) for status in statuses)
     namespaces = {template.runtime for owner in owners if owner for template in owner.templates if template.serves(service)}
-    return namespaces.pop() if len(namespaces) == 1 else ""
+    newest = namespaces.pop() if len(namespaces) == 1 else ""
+    if any(status.updating for status in statuses):
+        return _RuntimeNamespace(stored, bool(stored) and stored != newest)
+    return _RuntimeNamespace(newest, False)
 
 
 def _total(counts: Iterable[int | None]) -> int:

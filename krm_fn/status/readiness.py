@@ -93,6 +93,8 @@ def _wrong_count(entry: WorkloadEntry, status: ReplicaStatus, reader: StatusRead
     if status.desired in (entry.replicas, max(entry.replicas, replica_scaling.min_replicas(entry, status) or 0)):
         return ""
     problem = f"desired={status.desired}, in the graph={entry.replicas}"
+    if status.defers_scaling:
+        return f"{problem}, the number changes when Grove has updated all pods of the graph"
     if features.grove_counts:
         return problem
     scale = f"kubectl scale {reader.kind.lower()} -n {status.key.namespace} {status.key.name} --replicas={entry.replicas}"

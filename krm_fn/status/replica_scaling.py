@@ -167,7 +167,7 @@ def _scale_request(
     """Returns the request for one workload. None if its count is right, or if the syncer must not change it."""
     status = index.get(workload_key(entry, graph.key.namespace))
     minimum = min_replicas(entry, status)
-    if status is None or minimum is None:
+    if status is None or minimum is None or status.defers_scaling:
         return None
     requester, replicas = None, None
     if entry.replicas is not None:
@@ -218,6 +218,9 @@ def _scaling_progress(adapter: CachedObject, statuses: Sequence[ReplicaStatus | 
         message = f"service {adapter.component} has the number of replicas that spec.replicas asks for"
         return AdapterReadiness(True, "Scaled", message)
     workload = f"{others[0].key.kind} {others[0].key.name}"
+    if others[0].defers_scaling:
+        message = f"{workload} keeps {others[0].desired} replicas until Grove has updated all pods of the graph"
+        return AdapterReadiness(False, version_adapter.SCALING_DEFERRED, message)
     if features.scaling:
         return AdapterReadiness(False, "Scaling", f"{workload} goes from {others[0].desired} to {adapter.replicas} replicas")
     message = f"krm-fn sync runs without --scaling, so {workload} stays at replicas: {others[0].desired}"

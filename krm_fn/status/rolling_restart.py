@@ -18,6 +18,8 @@ from krm_fn.status.replica_status import ReplicaStatus, TemplateStatus
 from krm_fn.status.workload_index import WorkloadIndex
 
 RESTARTING, COMPLETED, FAILED = "Restarting", "Completed", "Failed"
+_ENDED = (COMPLETED, FAILED, "Superseded")
+"""The phases in which a restart ends. An operator writes the last one; a restart that it gave up does not begin again."""
 _PARALLEL = "Parallel"
 
 
@@ -38,8 +40,8 @@ def progress(graph: CachedObject, index: WorkloadIndex) -> dict[str, Any] | None
     stored = values.mapping(graph.status, "restart")
     id_ = restart_id(graph)
     if not id_:
-        return stored if stored.get("phase") in (COMPLETED, FAILED) else None
-    if stored.get("observedID") == id_ and stored.get("phase") in (COMPLETED, FAILED):
+        return stored if stored.get("phase") in _ENDED else None
+    if stored.get("observedID") == id_ and stored.get("phase") in _ENDED:
         return stored
     in_progress = _texts(stored.get("inProgress")) if stored.get("observedID") == id_ else []
     if is_parallel(graph) or not graph.restart_by_syncer:

@@ -20,6 +20,7 @@ from krm_fn.status import live_fields
 V1ALPHA1, V1BETA1 = "v1alpha1", "v1beta1"
 NOT_READY = "some_resources_are_not_ready"
 NO_CAPACITY, UPDATING, PODS_NOT_READY, MIXED = "insufficient_capacity", "updating", "pods_not_ready", "mixed_not_ready_reasons"
+SCALING_DEFERRED = "ScalingDeferred"
 """Reasons of Ready under Grove. v1alpha1 has only NOT_READY."""
 SUCCEEDED = "Succeeded"
 """The condition of a request that sums up the others. v1alpha1 does not have it."""
@@ -27,7 +28,9 @@ PENDING, PROFILING, DEPLOYING, READY, DELETED, FAILED = "Pending", "Profiling", 
 DEPLOYED = "Deployed"
 """The phase of v1beta1 for READY with a deployed graph."""
 _SAME_FIELDS = ("replicas", "restart", "modelRef")
-_NOT_IN_V1ALPHA1 = ("scheduledReplicas", "runtimeNamespace")
+_V1BETA1_REASONS = (NO_CAPACITY, UPDATING, PODS_NOT_READY, MIXED, SCALING_DEFERRED)
+_NOT_IN_FIRST_RELEASE = ("componentNames", "scheduledReplicas", "runtimeNamespace")
+"""Fields of v1alpha1 that the operator of release 0.9 does not write."""
 
 
 class PlannedComponent(NamedTuple):
@@ -111,9 +114,19 @@ def hub_request_spec(resource: Resource) -> dict[str, Any]:
     }
 
 
-def desired_status(stored: dict[str, Any], fields: dict[str, Any], version: str) -> dict[str, Any]:
-    """Merges the desired fields of a graph or a component into a stored status of a version. The value None removes a field."""
-    desired = {**stored, **(fields if version == V1BETA1 else _v1alpha1(fields))}
+def stored_counts(status: dict[str, Any], version: str, component: str = "") -> dict[str, Any]:
+    """Returns the stored fields of a component of a graph, or without a name, of a component itself."""
+    if component:
+        return values.mapping(status, "components" if version == V1BETA1 else "services", component)
+    return values.mapping(status, "component" if version == V1BETA1 else "service")
+
+
+def desired_status(stored: dict[str, Any], fields: dict[str, Any], version: str, *, first_release: bool = False) -> dict[str, Any]:
+    """Merges the desired fields of a graph or a component into a stored status of a version. The value None removes a field.
+
+    `first_release` is true if the pods follow release 0.9, whose operator writes fewer fields.
+    """
+    desired = {**stored, **(fields if version == V1BETA1 else _v1alpha1(fields, first_release=first_release))}
     return {field: value for field, value in desired.items() if value is not None}
 
 
@@ -164,25 +177,25 @@ def _component(name: str, service: dict[str, Any]) -> dict[str, Any]:
     return {"name": name, "type": service.get("componentType"), **fields}
 
 
-def _v1alpha1(fields: dict[str, Any]) -> dict[str, Any]:
+def _v1alpha1(fields: dict[str, Any], *, first_release: bool) -> dict[str, Any]:
     """Converts the status of a graph or a component."""
     converted = values.renamed(fields, {"components": "services", "component": "service"})
     if services := converted.get("services"):
-        converted["services"] = {name: _v1alpha1_counts(counts) for name, counts in services.items()}
+        converted["services"] = {name: _v1alpha1_counts(counts, first_release=first_release) for name, counts in services.items()}
     if service := converted.get("service"):
-        converted["service"] = _v1alpha1_counts(service)
+        converted["service"] = _v1alpha1_counts(service, first_release=first_release)
     return {**converted, "conditions": [_v1alpha1_condition(entry) for entry in fields["conditions"]]}
 
 
-def _v1alpha1_counts(counts: dict[str, Any]) -> dict[str, Any]:
-    """Converts the replica counts of a component. v1alpha1 names the first of its workloads."""
-    fields = values.renamed(counts, {"componentNames": "componentName"})
-    fields["componentName"] = counts["componentNames"][0]
-    return {field: value for field, value in fields.items() if field not in _NOT_IN_V1ALPHA1}
+def _v1alpha1_counts(counts: dict[str, Any], *, first_release: bool) -> dict[str, Any]:
+    """Converts the fields of a component. v1alpha1 names the first of its workloads."""
+    left_out = _NOT_IN_FIRST_RELEASE if first_release else ()
+    kept = {field: value for field, value in counts.items() if field not in left_out}
+    return {"componentKind": counts["componentKind"], "componentName": counts["componentNames"][0], **kept}
 
 
 def _v1alpha1_condition(condition: dict[str, Any]) -> dict[str, Any]:
-    is_v1beta1_reason = condition["type"] == "Ready" and condition.get("reason") in (NO_CAPACITY, UPDATING, PODS_NOT_READY, MIXED)
+    is_v1beta1_reason = condition["type"] == "Ready" and condition.get("reason") in _V1BETA1_REASONS
     return {**condition, "reason": NOT_READY} if is_v1beta1_reason else condition
 
 

@@ -7,15 +7,17 @@ from collections.abc import Iterable
 from krm_fn import results
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
-from krm_fn.status import replica_status
+from krm_fn.status import device_index, replica_status
 from krm_fn.status.cached_object import CachedObject
+from krm_fn.status.device_index import DeviceIndex
 from krm_fn.status.replica_status import ReplicaStatus
 
 
 class WorkloadIndex:
-    """An index of replica statuses."""
+    """An index of replica statuses. `claims` has the claims of devices that their pods use."""
 
     def __init__(self, statuses: Iterable[ReplicaStatus] = ()) -> None:
+        self.claims = DeviceIndex()
         self._all: dict[ObjectKey, ReplicaStatus] = {}
         self._families: dict[tuple[str, str], dict[ObjectKey, ReplicaStatus]] = {}
         self._lists: dict[ObjectKey, tuple[ObjectKey, ...]] = {}
@@ -26,7 +28,12 @@ class WorkloadIndex:
     @classmethod
     def of(cls, resources: Iterable[Resource], default_namespace: str = "") -> WorkloadIndex:
         """Indexes those resources whose kind has a reader. `default_namespace` is that of resources without one."""
-        return cls(status for resource in resources if (status := _read(resource, default_namespace)))
+        listed = list(resources)
+        index = cls(status for resource in listed if (status := _read(resource, default_namespace)))
+        for resource in listed:
+            if kind := device_index.kind_of(resource):
+                index.claims.put(device_index.read(kind, resource, default_namespace))
+        return index
 
     def put(self, status: ReplicaStatus) -> ReplicaStatus | None:
         """Adds or replaces a status; returns the one that it replaces."""
@@ -70,13 +77,15 @@ class WorkloadIndex:
     def put_graph(self, graph: CachedObject) -> None:
         """Records which workloads a graph lists, in place of those that it listed before."""
         self.drop_graph(graph.key)
+        self.claims.put_graph(graph)
         if workloads := graph.workloads:
             self._lists[graph.key] = workloads
             for key in workloads:
                 self._listing.setdefault(key, {})[graph.key] = None
 
     def drop_graph(self, graph: ObjectKey) -> None:
-        """Forgets the workloads of a graph."""
+        """Forgets the workloads and the claims of a graph."""
+        self.claims.drop_graph(graph)
         for key in self._lists.pop(graph, ()):
             self._listing[key].pop(graph, None)
             if not self._listing[key]:

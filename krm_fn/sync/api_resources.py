@@ -25,7 +25,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class ApiResource(NamedTuple):
-    """A kind in the API (Kubernetes: APIResource). `resource` is the plural name in paths; the selectors limit what the server sends."""
+    """A kind in the API (Kubernetes: APIResource). `resource` is the plural name in paths; the selectors limit what the server sends.
+
+    `namespaced` is false for a kind whose objects are in no namespace.
+    """
 
     group: str
     version: str
@@ -33,6 +36,7 @@ class ApiResource(NamedTuple):
     kind: str
     label_selector: str = ""
     field_selector: str = ""
+    namespaced: bool = True
 
     def path(self, namespace: str = "", name: str = "") -> str:
         """Returns the path of all objects, of those in one namespace, or of one object."""

@@ -8,6 +8,7 @@ from typing import Any
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
 from krm_fn.status.base_model_index import BaseModelIndex
 from krm_fn.status.cached_object import GRAPH, CachedObject
+from krm_fn.status.device_index import CachedClaim
 from krm_fn.status.replica_status import ReplicaStatus
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync.api_resources import ApiResource
@@ -59,6 +60,9 @@ class InformerCache:
             return {*listing, *(member for graph in listing for member in self._members.get(graph, ()))}
         if isinstance(value, CachedObject):
             return {key, *self._related(value)}
+        if isinstance(value, CachedClaim):
+            users = self.workloads.claims.users(key)
+            return {*users, *(member for graph in users for member in self._members.get(graph, ()))}
         return set()
 
     def _related(self, cached: CachedObject) -> Iterator[ObjectKey]:
@@ -92,6 +96,10 @@ class InformerCache:
             self.workloads.put(after)
         elif isinstance(before, ReplicaStatus):
             self.workloads.drop(key)
+        elif isinstance(after, CachedClaim):
+            self.workloads.claims.put(after)
+        elif isinstance(before, CachedClaim):
+            self.workloads.claims.drop(key)
 
     def _add(self, cached: CachedObject) -> None:
         if cached.graph:

@@ -185,9 +185,9 @@ class Syncer:
         controllers_by_name = controllers.enabled_controllers(features)
         watches = {watch.kind: watch for controller in controllers_by_name.values() for watch in controller.watches(features)}
         self._manager.register({name: controller(context) for name, controller in controllers_by_name.items()}, watches)
-        for namespace in options.namespaces or ("",):
-            for kind, watch in watches.items():
-                store = self._cache.store(kind)
+        for kind, watch in watches.items():
+            store = self._cache.store(kind)
+            for namespace in (options.namespaces if kind.namespaced else ()) or ("",):
                 yield Reflector(self._client, kind, namespace, store, watch.project, self._manager.handle_event, self._metrics)
 
     def _build_lease_reflectors(self) -> Iterator[Reflector[Any]]:

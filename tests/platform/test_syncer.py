@@ -60,6 +60,7 @@ VARIANTS = [
     ("requests with autoApply in one namespace", ("requests", "auto-apply", "namespaced"), ["--requests", *AUTO_APPLY, ALONE]),
     ("models", ("models",), ["--models"]),
     ("models with LoRA adapters", ("models", "loras"), ["--models", "--loras"]),
+    ("GPUs of claims", ("device-claims",), ["--device-claims"]),
     ("shards", ("shards",), ["--shard=$(POD_INDEX)/3"]),
     ("alerts", ("alerts",), []),
     ("the dashboard", ("dashboard",), []),
@@ -103,6 +104,16 @@ def test_one_namespace_needs_no_right_in_the_cluster(tmp_path):
     assert [each["roleRef"]["kind"] for each in bindings] == ["Role"] * len(bindings)
     subjects = [subject for each in bindings for subject in each["subjects"]]
     assert subjects == [{"kind": "ServiceAccount", "name": "krm-fn-sync", "namespace": TEAM}] * len(bindings)
+
+
+def test_one_namespace_reads_classes_of_devices_in_the_cluster(tmp_path):
+    """A Role has no rights on objects without a namespace, so this one right stays a right in the cluster."""
+    objects = installation.objects(layer(tmp_path / "layer", "device-claims", "namespaced", namespace=TEAM))
+    (role,) = [each for each in objects if each["kind"] == "ClusterRole"]
+    assert role["rules"] == [{"apiGroups": ["resource.k8s.io"], "resources": ["deviceclasses"], "verbs": ["list", "watch"]}]
+    (binding,) = [each for each in objects if each["kind"] == "ClusterRoleBinding"]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "krm-fn-sync", "namespace": TEAM}]
 
 
 def test_a_shard_has_its_number_and_may_hold_its_lease(tmp_path):

@@ -42,6 +42,8 @@ CASES = [
     ("removed in the middle", {}, doing("Decode", of="r0"), running(), None),
     ("completed", {"id": "r1"}, done(), running(), done()),
     ("failed", {"id": "r1"}, done(phase="Failed"), running(), done(phase="Failed")),
+    ("given up by an operator", {"id": "r1"}, done(phase="Superseded"), running(), done(phase="Superseded")),
+    ("new after one that was given up", {"id": "r2"}, done(phase="Superseded"), running(), doing("Decode", of="r2")),
     ("new", {"id": "r1"}, None, running(), doing("Decode")),
     ("new after another", {"id": "r2"}, done(), running(Decode="r1", Frontend="r1"), doing("Decode", of="r2")),
     ("new in the middle of another", {"id": "r2"}, doing("Frontend"), running(Decode="r1"), doing("Decode", of="r2")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from krm_fn.status import SyncFeatures, graph_status, replica_scaling
-from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set
+from tests.status.graphs import NOW, adapter, deployment, entry, graph, grove, index, leader_worker_set, pod_clique_set
 
 ON = SyncFeatures()
 CLIQUE, GROUP = "PodClique", "PodCliqueScalingGroup"
@@ -130,3 +130,35 @@ def test_a_graph_without_a_planner_keeps_the_numbers_of_git():
         )
         == {}
     )
+
+
+ROLLOUTS = [
+    # reason, the strategy of the PodCliqueSet, its progress, true if its replicas may change
+    ("all pods change together", "Coherent", {"updateStartedAt": NOW}, False),
+    ("that update has ended", "Coherent", {"updateStartedAt": NOW, "updateEndedAt": NOW}, True),
+    ("no update was made", "Coherent", None, True),
+    ("one pod after the other changes", "RollingRecreate", {"updateStartedAt": NOW}, True),
+    ("Grove chooses", None, {"updateStartedAt": NOW}, True),
+    ("a progress that is no object", "Coherent", 5, True),
+]
+
+
+@pytest.mark.parametrize("kind", [CLIQUE, GROUP])
+@pytest.mark.parametrize(("strategy", "progress", "scales"), [row[1:] for row in ROLLOUTS], ids=[row[0] for row in ROLLOUTS])
+def test_no_replicas_change_while_grove_updates_all_pods_together(kind, strategy, progress, scales):
+    """A number from Git and that of an adapter both wait, and the status says so."""
+    rolled = pod_clique_set(decode=("Decode", ""))
+    rolled["spec"] |= {"updateStrategy": {"type": strategy}} if strategy else {}
+    rolled["status"] |= {"updateProgress": progress} if progress else {}
+    listed, scaled, live = entry("Decode", kind, 3), entry("Decode", kind), [grove(kind, "Decode", 1), rolled]
+    assert bool(orders(graph(listed), *live)) is scales
+    assert bool(orders(graph(scaled), *live, adapters=[adapter("Decode", 3)])) is scales
+    waiting = replica_scaling.adapter_status(adapter("Decode", 3), index(*live), NOW, graph(scaled), ON)
+    (ready,) = [each for each in waiting["conditions"] if each["type"] == "Ready"]
+    assert (ready["reason"] == "ScalingDeferred") is not scales
+    newer = graph(listed)._replace(version="v1beta1")
+    (ready,) = [each for each in graph_status.of_graph(newer, index(*live), NOW, ON)["conditions"] if each["type"] == "Ready"]
+    assert (ready["reason"] == "ScalingDeferred") is not scales
+    assert ("when Grove has updated all pods" in ready["message"]) is not scales
+    older = graph_status.of_graph(graph(listed), index(*live), NOW, ON)
+    assert [each["reason"] for each in older["conditions"] if each["type"] == "Ready"] == ["some_resources_are_not_ready"]

@@ -188,3 +188,13 @@ class ComponentReplicaStatusV1beta1(base.Model):
     """Pods that have a node. Only Grove reports them."""
     runtime_namespace: str | None = None
     """The Dynamo namespace in which the pods register themselves."""
+    gpus_per_engine: base.Int32 | None = Field(default=None, ge=0)
+    """The GPUs of the main container on all its nodes. Planners need it. Absent if it is unknown."""
+    gpus_per_replica: base.Int32 | None = Field(default=None, ge=0)
+    """The GPUs of all pods of one replica. Planners need it. Absent if it is unknown."""
+    served_model_name: str | None = None
+    """The model in the flags of the main container."""
+    runtime_component_name: str | None = None
+    """The name under which the pods register themselves in their Dynamo namespace."""
+    gpu_power_limit_watts: base.Int64 | None = Field(default=None, ge=1)
+    """The power limit of each GPU, from the annotation `dynamo.nvidia.com/gpu-power-limit` of the pods."""

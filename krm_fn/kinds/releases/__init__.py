@@ -247,6 +247,7 @@ class Release(NamedTuple):
     (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `rules` names the groups of rules
     that only some releases have (`krm_fn.rules.by_release`). `number` decides which gates a release has (`krm_fn.kinds.gates`).
     `names_sidecar`: with discovery of containers, a frontend sidecar gets its own name; otherwise it gets the name of the main container.
+    `reports_gpus` and `reports_names`: the status of a component repeats facts of its pods (`krm_fn.manifests.status_facts`).
     """
 
     number: ReleaseNumber
@@ -277,6 +278,18 @@ class Release(NamedTuple):
     picker: Picker
     rules: tuple[str, ...] = ()
     names_sidecar: bool = False
+    reports_gpus: bool = False
+    """Since Dynamo 1.5, the status of a component has the GPUs of its engine and of a replica, which a planner needs.
+
+    Follows the operator's `internal/dynamo/gpu_shape.go`.
+    Rule: status.gpus
+    """
+    reports_names: bool = False
+    """Since Dynamo 1.6, the status of a component has its model, its name in the runtime, and the power limit of its GPUs.
+
+    Follows the operator's `internal/controller/component_runtime_status.go`.
+    Rule: status.names
+    """
     grove: GroveFacts = GroveFacts()
 
 

@@ -164,5 +164,6 @@ RELEASE = Release(
     engines=_ENGINES,
     debug_modes=False,
     picker=_PICKER_FLAGS,
+    reports_gpus=True,
     grove=GroveFacts(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
 )

@@ -8,6 +8,7 @@ RELEASE = v1_5.RELEASE._replace(
     number=(1, 6),
     pod_metadata=v1_5.RELEASE.pod_metadata._replace(owns_origin=True),
     names_sidecar=True,
+    reports_names=True,
 )
 """In Dynamo 1.6, a frontend sidecar gets its own name for discovery, and pods have the origin version of their graph.
 

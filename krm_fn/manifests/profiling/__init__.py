@@ -34,7 +34,7 @@ def render(plan: RequestPlan, job: Resource) -> Iterator[Resource]:
     yield job
 
 
-def own_annotations(plan: RequestPlan, spec: Any) -> Labels:
+def own_annotations(plan: RequestPlan, _job: Resource, spec: Any) -> Labels:
     """The annotations that a render writes on the request itself. The syncer follows only requests with the digest of their profiling."""
     return {
         labels.PROFILE_HASH: profile_digest(plan),

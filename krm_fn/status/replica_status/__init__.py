@@ -104,6 +104,8 @@ class ReplicaStatus(NamedTuple):
     """`status.observedGeneration`."""
     min_available: int = 0
     """Grove: `spec.minAvailable`. With fewer replicas for a while, Grove deletes all pods of the graph."""
+    defers_scaling: bool = False
+    """Grove: true while a coherent update of the PodCliqueSet runs. Another number of replicas would mix the versions of the pods."""
     last_message: str = ""
     """The last line of the termination message of a pod's container, which may be a line of its log."""
     worker: WorkerPod | None = None

@@ -16,6 +16,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.status import live_fields, replica_status
 from krm_fn.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, TemplateStatus
 
+_COHERENT = "Coherent"
 _MIN_REPLICAS = 1
 """Of an object without `minAvailable`."""
 
@@ -118,6 +119,7 @@ class PodCliqueSetReader(_GroveReader):
             templates=tuple(_cliques(resource)),
             family=result.key.name,
             revision=_revision(status, "currentGenerationHash"),
+            defers_scaling=_updates_coherently(resource),
         )
 
 
@@ -138,11 +140,20 @@ def _with_set(status: ReplicaStatus, family: Sequence[ReplicaStatus]) -> Replica
     if clique_set is None and status.revision:
         problem = status.problem or f"PodCliqueSet {status.family} not found"
         return status._replace(ready=False, problem=problem, updating=True)
+    if clique_set is not None:
+        status = status._replace(defers_scaling=clique_set.defers_scaling)
     if clique_set is None or not clique_set.revision:
         return status
     problem = status.problem or _unprocessed(clique_set) or _outdated(status, clique_set) or _remaining(status)
     updating = status.updating or clique_set.updating or status.revision != clique_set.revision
     return status._replace(ready=not problem, problem=problem, updating=updating)
+
+
+def _updates_coherently(resource: Resource) -> bool:
+    """Returns True while Grove replaces the pods of all cliques together."""
+    progress = values.mapping(resource, "status", "updateProgress")
+    strategy = values.mapping(resource, "spec", "updateStrategy").get("type")
+    return strategy == _COHERENT and bool(progress) and not progress.get("updateEndedAt")
 
 
 def _set_of(family: Sequence[ReplicaStatus]) -> ReplicaStatus | None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from krm_fn import registry
 from krm_fn.config import Config
-from krm_fn.kube import identity
+from krm_fn.kube import device_claims, identity
 from krm_fn.kube.identity import DYNAMO_GROUP, ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.loader.lora_loader import LoraLoader
-from krm_fn.status import SyncFeatures, cached_object, conditions, graph_status, replica_status
+from krm_fn.status import SyncFeatures, cached_object, conditions, device_index, graph_status, replica_status
 from krm_fn.status.cached_object import CachedObject
 from krm_fn.status.replica_scaling import ScaleRequest
 from krm_fn.status.replica_status import StatusReader
@@ -160,6 +161,14 @@ def workload_watches(features: SyncFeatures) -> Iterable[Watch]:
         reader = replica_status.get(name)
         for selector in reader.selectors(features):
             yield Watch(workload_kind(reader, selector), reader.read)
+
+
+def claim_watches(features: SyncFeatures) -> Iterable[Watch]:
+    """Watches claims of devices and their classes, if the feature is on."""
+    for kind in device_index.KINDS if features.device_claims else ():
+        resource = "deviceclasses" if kind == device_claims.CLASS else f"{kind.lower()}s"
+        watched = ApiResource(device_claims.GROUP, "v1", resource, kind, namespaced=kind != device_claims.CLASS)
+        yield Watch(watched, partial(device_index.read, kind))
 
 
 def workload_kind(reader: StatusReader, selector: str | None = None) -> ApiResource:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import Any
 
 from krm_fn.kube import labels, values
 from krm_fn.kube.identity import ObjectKey
-from krm_fn.status import conditions, graph_status
+from krm_fn.status import SyncFeatures, conditions, graph_status
 from krm_fn.status.cached_object import CachedObject
-from krm_fn.sync import logs, timestamps
-from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller, ControllerContext
+from krm_fn.sync import controllers, logs, timestamps
+from krm_fn.sync.controllers import COMPONENTS, GRAPHS, UNMANAGED, Controller, ControllerContext, Watch
 from krm_fn.sync.event_recorder import NORMAL, WARNING
 from krm_fn.sync.informer import StoredObject
 
@@ -24,6 +25,11 @@ class GraphController(Controller):
 
     kind = GRAPHS
     counted = True
+
+    @classmethod
+    def watches(cls, features: SyncFeatures) -> Iterable[Watch]:
+        """Returns also the claims of devices that pods use."""
+        return (*super().watches(features), *controllers.claim_watches(features))
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)

@@ -56,14 +56,7 @@ def _count(role: RolePlan) -> int:
     Follows the operator's `internal/dynamo/graph.go buildCliqueForRole`.
     Rule: grove.clique-pods
     """
-    plan = role.component
-    if role.serves_memory:
-        return 1
-    if plan.features.memory_apart:
-        return plan.features.engine_pods
-    if role.role == "worker":
-        return plan.placement.nodes - 1
-    return 1 if clique_roles.in_groups(plan) else plan.placement.replicas_or_one
+    return role.pods_in_replica if clique_roles.in_groups(role.component) else role.component.placement.replicas_or_one
 
 
 def _least(role: RolePlan, count: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.resolve import device_claims
+from krm_fn.kube import device_claims
 from tests.support import given
 from tests.support.grove_faults import claimed
 

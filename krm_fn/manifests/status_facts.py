@@ -1,0 +1,76 @@
+"""What the status of a component repeats from its pods, where the operator of its release reports it: GPUs, model, and names.
+
+The status syncer has no rights on pod templates of all kinds and none on claims, so a render writes these facts into the annotation
+`dynamo.krm-fn.io/workloads`. Follows the operator's `internal/dynamo/gpu_shape.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import gpu_demand
+from krm_fn.kube.gpu_demand import GPUDemand
+from krm_fn.manifests import pod_template, served_names
+from krm_fn.workload_list import StatusFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.kube.device_claims import Devices
+    from krm_fn.manifests.pod_builder import Pod, Pods
+
+
+def of_component(pods: Pods, devices: Devices | None) -> StatusFacts | None:
+    """Returns the facts of one component; None under a release whose operator does not report them.
+
+    `devices` are the claims and classes among the items. If they do not show the GPUs of the claims, the claims stay in the facts, because
+    the syncer can read them in the cluster.
+    """
+    release = pods.plan.release
+    if not release.reports_gpus:
+        return None
+    try:
+        engine = gpu_demand.of_container(pods.plan.pod.spec, pods.main, pods.plan.placement.nodes)
+        replica = _of_replica(pods, engine)
+    except ValueError as problem:
+        facts = StatusFacts(gpu_problem=str(problem))
+    else:
+        namespace = pods.plan.identity.namespace
+        facts = StatusFacts(_known(engine, devices, namespace), _known(replica, devices, namespace))
+    return _with_names(facts, pods) if release.reports_names else facts
+
+
+def _of_replica(pods: Pods, engine: GPUDemand) -> GPUDemand:
+    """If the GPU memory service has pods of its own, a replica has the GPUs of its engine, which no pod requests.
+
+    The demand of all pods of one replica.
+
+    Follows the operator's `internal/dynamo/gpu_shape.go`.
+    Rule: status.gpus-per-replica
+    """
+    demand = gpu_demand.of_pods((pod.spec, pod.role.pods_in_replica) for pod in pods.roles if not pod.role.debug)
+    return gpu_demand.added(demand, engine) if pods.plan.features.memory_apart else demand
+
+
+def _known(demand: GPUDemand, devices: Devices | None, namespace: str) -> GPUDemand:
+    """Returns the demand with numbers in place of the claims, if the items show them."""
+    if not demand.claims or devices is None:
+        return demand
+    try:
+        return GPUDemand(gpu_demand.resolved(demand, devices._replace(counts_by_name=False), namespace))
+    except ValueError:
+        return demand
+
+
+def _with_names(facts: StatusFacts, pods: Pods) -> StatusFacts:
+    serving = next(_serving(pods), None)
+    if serving is None:
+        return facts
+    annotations = pod_template.pod_annotations(pods.plan)
+    names = served_names.of_pod(serving.spec, serving.main, annotations)
+    return facts._replace(served_model=names.model, runtime_component=names.component, power_limit=names.watts)
+
+
+def _serving(pods: Pods) -> Iterator[Pod]:
+    """Yields the pods that serve, first the leader."""
+    yield from sorted((pod for pod in pods.roles if not pod.role.serves_memory), key=lambda pod: pod.role.role != "leader")
