@@ -126,11 +126,13 @@ class Config(NamedTuple):
     """The settings of one run."""
 
     behaviour: Literal["", "v0.9", "v1.5", "v1.6"] = ""
-    """The release of the Dynamo operator that a render follows. If empty, the resource decides: `v1.5` for v1beta1, and for v1alpha1 with
-    the annotations of an operator of 1.0 or later; otherwise `v0.9`."""
-    operator_version: Version = "1.5.0"
+    """The release of the Dynamo operator that a render follows. If empty, the images of the resource decide: the highest version in their
+    tags, or in `runtimeVersionOverride`. Below 1.0 it is `v0.9`, from 1.0 to 1.5 `v1.5`, and from 1.6 on `v1.6`. Resources of v1beta1, and
+    those with an annotation of an operator of 1.0 or later, follow at least `v1.5`."""
+    operator_version: Version = ""
     """The version of the operator that created the graphs, for graphs without the annotation `nvidia.com/dynamo-operator-origin-version`.
-    It selects the executor of vLLM on several nodes, and is a part of the worker hash. Only `behaviour: v1.5` uses it."""
+    If empty, it is the lowest version of the release, for example 1.5.0. It decides how engines start on several nodes. Only `v1.5` and
+    later use it."""
     worker_hash: Literal["pods", "names", "none"] = "pods"
     """The objects that get the hash of all workers of a graph. `pods`: a label and a variable of the workers' pods. `names`: also the
     names of the workers' objects, as the operator does. `none`: no object. A graph with the operator's annotation keeps the names that

@@ -17,7 +17,8 @@ COMMAND = [sys.executable, "-m", "krm_fn"]
 NOTHING = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n"
 GRAPH = NOTHING.replace(" []", "") + (
     "- apiVersion: nvidia.com/v1alpha1\n  kind: DynamoGraphDeployment\n  metadata: {name: llm, namespace: prod}\n"
-    "  spec: {services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: example.com/dynamo:1}}}}}\n"
+    "  spec: {services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: "
+    "{image: a:0.9.0, env: [{name: DYN_STORE_KV, value: mem}]}}}}}\n"
 )
 
 TOO_DEAR = [
@@ -130,7 +131,6 @@ def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
     later = (
         "krm_fn.resolve.worker_hash",
         "krm_fn.kube.go_json",
-        "krm_fn.kube.version",
         "krm_fn.operator_config",
         "krm_fn.convert.versions",
     )
@@ -139,7 +139,8 @@ def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
 
 
 NEWER = GRAPH.replace("v1alpha1", "v1beta1").replace(
-    "services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: {image: example.com/dynamo:1}}}}",
+    "services: {Frontend: {componentType: frontend, extraPodSpec: {mainContainer: "
+    "{image: a:0.9.0, env: [{name: DYN_STORE_KV, value: mem}]}}}}",
     "components: [{name: Frontend, type: KIND, podTemplate: {spec: {containers: [{name: main, image: 'example.com/dynamo:1.5.0'}]}}}]",
 )
 

@@ -14,7 +14,7 @@ from krm_fn.api import base
 _LIMITED = {
     "Duration": Annotated[str, Field(json_schema_extra={"format": "duration"}, pattern=r"^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$")],
     "NonEmpty": Annotated[str, Field(min_length=1)],
-    "Version": Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$")],
+    "Version": Annotated[str, Field(pattern=r"^((0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*))?$")],
 }
 """The types of `krm_fn.config` that only a type checker knows, with their limits."""
 

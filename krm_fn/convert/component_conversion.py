@@ -53,7 +53,11 @@ def to_component(service: dict[str, Any], name: str | None) -> dict[str, Any]:
 
 
 def to_service(component: dict[str, Any]) -> dict[str, Any]:
-    """Converts a component. The types `prefill` and `decode` become sub-types of workers."""
+    """In v1alpha1, the types `prefill` and `decode` of v1beta1 are sub-types of workers.
+
+    Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
+    Rule: conversion.service
+    """
     type_, experimental = component.get("type"), mapping(component.get("experimental"))
     promoted = type_ in PROMOTED
     size = component.get("sharedMemorySize")

@@ -20,17 +20,18 @@ _Difference = tuple["Path", str, str]
 _FIGURES = ("initialDelaySeconds", "periodSeconds", "timeoutSeconds", "failureThreshold")
 
 
-def of_render(resource: Resource, version: str, *, is_new: bool) -> list[Result]:
+def of_render(resource: Resource, version: str, *, is_pinned: bool) -> list[Result]:
     """The findings about a resource that is rendered by a release that reads `version`.
 
-    A field that an older release cannot read is an error. `is_new` is false for a graph that runs under a newer operator already: the
-    changes of that release are no news for it.
+    A field that an older release cannot read is an error. `is_pinned` is true if the configuration names the release of a graph that no
+    newer operator has run: its pods may come from an older release, and the findings name the fields that change them. If the images choose
+    the release, they change the pods anyway.
     """
     findings = preserved_fields.findings(resource)
     if version == "v1alpha1":
         findings.extend(_unreadable(resource, field) for field in not_convertible.fields(resource, version))
         findings.extend(_unreadable_preserved(resource))
-    elif is_new:
+    elif is_pinned:
         findings.extend(of_release_change(resource))
     return findings
 

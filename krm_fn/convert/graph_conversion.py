@@ -110,7 +110,11 @@ def _renamed(spec: dict[str, Any], names: dict[str, str], in_topology: dict[str,
 
 
 def component_to_v1beta1(resource: Resource) -> Resource:
-    """Converts a v1alpha1 component. Without a `serviceName`, its name is that of the resource."""
+    """A v1alpha1 component without a `serviceName` has the name of its resource in v1beta1.
+
+    Follows the operator's `api/v1alpha1/dynamocomponentdeployment_conversion.go`.
+    Rule: conversion.component-to-v1beta1
+    """
     spec, resource_name = mapping(resource.get("spec")), _resource_name(resource)
     before, service = preserved_fields.spec(resource), merge.without(spec, "serviceName")
     component, preserved = _converted_service(service, merge.without(before, "name"), None)
@@ -125,7 +129,11 @@ def component_to_v1beta1(resource: Resource) -> Resource:
 
 
 def component_to_v1alpha1(resource: Resource) -> Resource:
-    """Converts a v1beta1 component."""
+    """The name of a v1beta1 component is its `serviceName` in v1alpha1.
+
+    Follows the operator's `api/v1alpha1/dynamocomponentdeployment_conversion.go`.
+    Rule: conversion.component-to-v1alpha1
+    """
     spec, resource_name = mapping(resource.get("spec")), _resource_name(resource)
     before, component = preserved_fields.spec(resource), merge.without(spec, "name")
     service, preserved = _converted_component(component, merge.without(before, "serviceName"), None)

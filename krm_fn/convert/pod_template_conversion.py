@@ -24,7 +24,11 @@ Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
 Rule: conversion.sidecar-name
 """
 PROBES = ("livenessProbe", "readinessProbe")
-"""The probes that a v1alpha1 service has fields for."""
+"""A v1alpha1 service has fields for a liveness and a readiness probe of its main container.
+
+Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
+Rule: conversion.probes
+"""
 GPU = "nvidia.com/gpu"
 """The resource that `gpu` means if `gpuType` names none."""
 SIDES = ("requests", "limits")
@@ -34,6 +38,11 @@ Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
 Rule: conversion.resource-sides
 """
 _NAMED = {"cpu": "cpu", "memory": "memory", GPU: "gpu"}
+"""A v1alpha1 service has fields for CPUs, memory and GPUs.
+
+Follows the operator's `api/v1alpha1/shared_spec_conversion.go`.
+Rule: conversion.resource-names
+"""
 
 
 def main_of(template: Any) -> dict[str, Any] | None:

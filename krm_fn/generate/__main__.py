@@ -22,7 +22,7 @@ from krm_fn.yamlio import emitter
 
 ROOT = Path(__file__).parents[2]
 KUSTOMIZE, DOCS = ROOT / "platform" / "kustomize", ROOT / "docs" / "reference"
-SETTINGS = ROOT / "docs" / "configuration.md"
+SETTINGS, RELEASES = ROOT / "docs" / "configuration.md", ROOT / "docs" / "releases.md"
 CRDS = {"v1alpha1": ROOT / "platform" / "crds", "v1beta1": ROOT / "platform" / "crds-v1beta1"}
 """The folder of the definitions by the version that they serve."""
 _MADE = "# Made from krm_fn/api by `make generate`.\n"
@@ -45,6 +45,7 @@ def generated() -> dict[Path, str]:
         **{DOCS / name: page for name, page in docs_pages.pages().items()},
         ROOT / "krm_fn" / native_definitions.TYPES_FILE: native_definitions.types_text(native_definitions.load().definitions),
         SETTINGS: docs_pages.with_settings(SETTINGS.read_text("utf-8")),
+        RELEASES: docs_pages.with_gates(RELEASES.read_text("utf-8")),
     }
 
 

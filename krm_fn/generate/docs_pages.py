@@ -1,6 +1,6 @@
-"""Pages of the documentation: the field reference, which is a page for each kind and an index, and the list of all settings.
+"""Pages of the documentation: the field reference, which is a page for each kind and an index, and the lists of all settings and gates.
 
-The texts come from the models.
+The texts come from the models, and from the table of gates.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from krm_fn import generate
 from krm_fn.api import base, dynamo_render
 from krm_fn.generate import structural
+from krm_fn.kinds import gates
 from krm_fn.schema import table
 from krm_fn.schema.table import Schema
 
@@ -35,6 +36,12 @@ same texts. `krm-fn schema` prints a schema for editors.
 """
 
 _SETTINGS_START, _SETTINGS_END = "These are all keys with their defaults:\n\n```yaml\n", "```\n"
+_GATES_START, _GATES_END = "<!-- Made from krm_fn/kinds/gates.py by `make generate`. -->\n", "\n## "
+_GATES_HEAD = """\
+| gate | input | minimum | first release | effect | fields of the pod |
+|---|---|---|---|---|---|
+"""
+_INPUTS = {"runtime": "runtime version", "origin": "origin version"}
 _WIDTH = 140
 _SETTINGS_HEAD = """\
 apiVersion: dynamo.krm-fn.io/v1alpha1
@@ -58,6 +65,19 @@ def with_settings(text: str) -> str:
     before, _, rest = text.partition(_SETTINGS_START)
     settings = "".join(_settings_lines(dynamo_render.RenderSpec(), "  "))
     return before + _SETTINGS_START + _SETTINGS_HEAD + settings + _SETTINGS_END + rest.partition(_SETTINGS_END)[2]
+
+
+def with_gates(text: str) -> str:
+    """Returns the text of docs/releases.md with the current table of gates."""
+    before, _, rest = text.partition(_GATES_START)
+    rows = "".join(_gate_row(gate) for gate in gates.GATES)
+    return before + _GATES_START + _GATES_HEAD + rows + _GATES_END + rest.partition(_GATES_END)[2]
+
+
+def _gate_row(gate: gates.Gate) -> str:
+    minimum, release = ".".join(map(str, gate.minimum)), ".".join(map(str, gate.release))
+    fields = ", ".join(f"`{field}`" for field in gate.fields) or "none"
+    return f"| `{gate.name}` | {_INPUTS[gate.reads]} | {minimum} | v{release} | {_cell(gate.effect)} | {fields} |\n"
 
 
 def _line(kind: type[base.Kind], schema: Schema) -> str:

@@ -30,16 +30,25 @@ def core(text: str) -> Version | None:
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
+def of_operator(text: str) -> Version | None:
+    """Returns the version of an operator; None for another text. Missing numbers are 0.
+
+    >>> of_operator("v1.6"), of_operator("1.6.0-rc1"), of_operator("main")
+    ((1, 6, 0), (1, 6, 0), None)
+    """
+    match = _ORIGIN.fullmatch(text)
+    return (int(match[1]), int(match[2] or 0), int(match[3] or 0)) if match else None
+
+
 def at_least(text: str, least: Version) -> bool:
     """Returns true if a text is a version of at least `least`. A pre-release is lower than its release. Missing numbers are 0.
 
     >>> at_least("1.0.0", (1, 0, 0)), at_least("v1.6", (1, 6, 0)), at_least("1.0.0-rc1", (1, 0, 0)), at_least("main", (1, 0, 0))
     (True, True, False, False)
     """
-    match = _ORIGIN.fullmatch(text)
-    if match is None:
+    match, version = _ORIGIN.fullmatch(text), of_operator(text)
+    if match is None or version is None:
         return False
-    version = (int(match[1]), int(match[2] or 0), int(match[3] or 0))
     return version > least or (version == least and not match[4])
 
 

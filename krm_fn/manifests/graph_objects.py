@@ -106,7 +106,11 @@ def _inventory(plan: GraphPlan) -> Iterator[Resource]:
 
 
 def own_annotations(plan: GraphPlan, pods: Sequence[Pods], spec: Any) -> Labels:
-    """Returns the annotations that a render writes on the graph itself. They depend on the input only, and contain no time."""
+    """Returns the annotations that a render writes on the graph itself. They depend on the input only, and contain no time.
+
+    The origin version is one of them, so that the pods stay when the graph follows a newer release.
+    """
+    origin = plan.annotations.get(labels.ORIGIN_VERSION)
     entries = [entry for component in pods for entry in _entries(plan, component)]
     return {
         labels.WORKLOADS: workload_list.write(entries),
@@ -114,6 +118,7 @@ def own_annotations(plan: GraphPlan, pods: Sequence[Pods], spec: Any) -> Labels:
         labels.SPEC_HASH: digest.of_value(spec),
         labels.ORCHESTRATOR: plan.orchestrator,
         labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
+        **({labels.ORIGIN_VERSION: origin} if origin else {}),
         **({labels.RESTART: plan.config.restart} if plan.restart and plan.restart.id and plan.config.restart == "sync" else {}),
     }
 

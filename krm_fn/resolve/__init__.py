@@ -45,9 +45,10 @@ def request(resource: Resource, config: Config, cluster: ClusterFacts) -> tuple[
 
 def _read(resource: Resource, config: Config, cluster: ClusterFacts, reader: str) -> tuple[GraphPlan, list[Result]]:
     release = release_choice.release(resource, config)
-    converted, about = _converted(resource, release)
+    converted, about = _converted(resource, config, release)
     context = graph_context.of_resource(resource, config, cluster, release, path_mapping.of_resource(resource, converted))
     plan = _reader(release, reader)(converted, context)
+    about = [*about, *release_choice.check(resource, config)]
     known = {finding.path for finding in context.findings}
     findings = [*context.findings, *(finding for finding in unread_fields.check(plan) if finding.path not in known)]
     if results.ref(resource).api_version != identity.V1ALPHA1 or release.reads == "v1alpha1":
@@ -63,12 +64,13 @@ def _reader(release: Release, function: str) -> Callable[[Resource, GraphContext
     return reader
 
 
-def _converted(resource: Resource, release: Release) -> tuple[Resource, list[Result]]:
+def _converted(resource: Resource, config: Config, release: Release) -> tuple[Resource, list[Result]]:
     """The resource in the version that a release reads, and the findings about the conversion and about fields that it kept."""
     same = results.ref(resource).api_version == f"{identity.DYNAMO_GROUP}/{release.reads}"
     if same and labels.PRESERVED.isdisjoint(labels.annotations(resource)):
         return resource, []
     from krm_fn.convert import conversion_findings, versions  # noqa: PLC0415 - most resources are in that version
 
-    about = conversion_findings.of_render(resource, release.reads, is_new=not release_choice.is_from_newer(resource))
+    is_pinned = bool(config.behaviour) and not release_choice.is_from_newer(resource)
+    about = conversion_findings.of_render(resource, release.reads, is_pinned=is_pinned)
     return versions.to(release.reads, resource), about

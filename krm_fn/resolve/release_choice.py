@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kinds import releases
 from krm_fn.kube import identity, labels
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import runtime_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,28 +19,65 @@ if TYPE_CHECKING:
     from krm_fn.config import Config
     from krm_fn.kinds.releases import Release
     from krm_fn.kube.types import Resource
+    from krm_fn.resolve.runtime_version import RuntimeVersion
     from krm_fn.results import Result
 
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
 _KEEP = "keep"
 _GROUP = f"{identity.DYNAMO_GROUP}/"
-RELEASES = {"v0.9": "v0_9", "v1.5": "v1_5", "v1.6": "v1_6"}
-"""The releases by their names in the configuration, the older ones first, and their files in `krm_fn.kinds.releases`."""
+
+
+class ReleaseRow(NamedTuple):
+    """A release: the name of its file in `krm_fn.kinds.releases`, and the lowest runtime version of the images that follow it."""
+
+    file: str
+    since: tuple[int, int]
+
+
+RELEASES = {"v0.9": ReleaseRow("v0_9", (0, 0)), "v1.5": ReleaseRow("v1_5", (1, 0)), "v1.6": ReleaseRow("v1_6", (1, 6))}
+"""The releases by their names in the configuration, the older ones first."""
+_OLDEST, _FIRST_OF_V1BETA1, _NEWEST = "v0.9", "v1.5", [*RELEASES][-1]
 
 
 def release(resource: Resource, config: Config) -> Release:
     """The release of the operator that the render of a resource follows. No other function chooses it."""
-    return releases.get(RELEASES[release_name(resource, config)])
+    return releases.get(RELEASES[release_name(resource, config)].file)
 
 
 def release_name(resource: Resource, config: Config) -> str:
     """The name of that release in the configuration.
 
-    The configuration decides, otherwise the resource: its API version, or an annotation that only an operator of 1.0 or later writes.
+    The configuration decides; otherwise the highest runtime version among the images of the resource. A resource of v1beta1, or with an
+    annotation that only an operator of 1.0 or later writes, follows the first release of v1beta1 or a newer one.
     """
+    return config.behaviour or _of_images(resource, runtime_version.of_resource(resource))
+
+
+def _of_images(resource: Resource, highest: RuntimeVersion | None) -> str:
+    lowest = _FIRST_OF_V1BETA1 if resource.get("apiVersion") != identity.V1ALPHA1 or is_from_newer(resource) else _OLDEST
+    since = max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0))
+    return [name for name, row in RELEASES.items() if row.since <= since][-1]
+
+
+def check(resource: Resource, config: Config) -> Iterator[Result]:
+    """Warns if a newer krm-fn may choose another release, or if the images do not say which one to follow."""
     if config.behaviour:
-        return config.behaviour
-    return "v1.5" if resource.get("apiVersion") != identity.V1ALPHA1 or is_from_newer(resource) else "v0.9"
+        return
+    highest = runtime_version.of_resource(resource)
+    chosen = _of_images(resource, highest)
+    if highest and chosen == _NEWEST and highest.version[:2] > release(resource, config).number:
+        written = ".".join(map(str, highest.version))
+        message = (
+            f"the version {written} is newer than {chosen}, the newest release that this krm-fn knows; a newer krm-fn may make other pods "
+            f"for it, so set behaviour: {chosen} in the configuration"
+        )
+        yield results.warning("DYN490", message, results.ref(resource), highest.path)
+    if highest is None and chosen == _OLDEST and runtime_version.names_images(resource):
+        message = (
+            f"no tag of an image is a version of Dynamo, so the render follows {chosen}; set behaviour in the configuration, "
+            "or runtimeVersionOverride, which needs an operator of 1.0 or later"
+        )
+        yield results.warning("DYN491", message, results.ref(resource), ("spec",))
 
 
 def is_from_newer(resource: Resource) -> bool:

@@ -241,7 +241,13 @@ def _gpus(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, needed: b
 
 
 def _component_object(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> dict[str, Any] | None:
-    """The component with everything that its graph adds; None if the configuration does not enable the inventory."""
+    """A DynamoComponentDeployment of a graph has its component with everything that the graph adds.
+
+    Returns None if the configuration does not enable the inventory.
+
+    Follows the operator's `internal/dynamo/graph.go`.
+    Rule: components.inventory-spec
+    """
     if not context.config.components or identity.standalone or not context.per_component:
         return None
     written = {"replicas": 1, **template.component}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.config import Config
 from krm_fn.kube import labels, names
 from krm_fn.plan import GraphPlan, Identity, Restart
 from krm_fn.records import NamedTuple
@@ -44,7 +43,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     Rule: metadata.restart
     """
     spec = table.with_defaults(resource).get("spec") or {}
-    annotations = admitted(labels.annotations(resource), context.config)
+    annotations = admitted(labels.annotations(resource), context)
     context = context._replace(
         name=results.ref(resource).name,
         orchestrator=graph_context.admitted_orchestrator(annotations, context.config.orchestrator),
@@ -79,9 +78,16 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     )
 
 
-def admitted(annotations: Labels, config: Config) -> Labels:
-    """The annotations of a graph with the version of the operator that created it, which admission writes."""
-    return {labels.ORIGIN_VERSION: config.operator_version, **annotations}
+def admitted(annotations: Labels, context: GraphContext) -> Labels:
+    """A new graph gets the version of the operator that creates it as an annotation.
+
+    Returns all annotations of the graph. Without a configured version, it is the lowest version of the release.
+
+    Follows the operator's `internal/webhook/defaulting/dynamographdeployment_handler.go`.
+    Rule: metadata.origin-version
+    """
+    lowest = ".".join(map(str, (*context.release.number, 0)))
+    return {labels.ORIGIN_VERSION: context.config.operator_version or lowest, **annotations}
 
 
 def _restart(written: dict[str, Any] | None) -> Restart | None:
@@ -167,7 +173,11 @@ def _template(resource: Resource, namespace: str) -> ComponentTemplate:
 
 
 def _standalone_identity(resource: Resource, namespace: str, template: ComponentTemplate) -> Identity:
-    """The identity of the component. Its pods belong to the graph that owns it; without one, its own name stands for a graph."""
+    """The pods of a standalone component belong to the graph that owns it, or to its own name as that of a graph.
+
+    Follows the operator's `internal/dynamo/v1beta1_helpers.go`.
+    Rule: names.standalone-graph
+    """
     address, spec, marks = results.ref(resource), template.component, template.labels
     parent = graph_context.parent(resource) or address.name
     works = v1beta1_templates.is_worker(spec)
@@ -195,6 +205,11 @@ def _standalone_identity(resource: Resource, namespace: str, template: Component
 
 
 def _namespace(spec: dict[str, Any], namespace: str, graph: str) -> str:
+    """In the Dynamo namespace of a v1beta1 component, dots in the name of its graph are dashes.
+
+    Follows the operator's `internal/dynamo/v1beta1_helpers.go`.
+    Rule: names.dynamo-namespace-v1beta1
+    """
     return names.dynamo_namespace(namespace, graph.replace(".", "-"), shared=bool(spec.get("globalDynamoNamespace")))
 
 

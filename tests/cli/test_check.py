@@ -345,7 +345,7 @@ spec:
     Frontend:
       componentType: frontend
       extraPodSpec:
-        mainContainer: {image: "registry.example/front:1"}
+        mainContainer: {image: "registry.example/front:1.4.0"}
 ---
 
 # Lines count from the top of the file, comments and blank ones too.
@@ -379,14 +379,14 @@ spec:
         ingressControllerClassName: nginx
       extraPodSpec:
         mainContainer:
-          image: registry.example/front:1
+          image: registry.example/front:1.4.0
           imagePullPolcy: Always  # DYN029
     Worker:
       componentTyp: worker  # DYN023
       sharedMemory: {}  # DYN116
       extraPodSpec:
         mainContainer:
-          image: registry.example/engine:1
+          image: registry.example/engine:1.4.0
 """
 OVERLAY = """\
 resources: [../base]
@@ -440,7 +440,7 @@ metadata: {name: alone, namespace: team}
 spec:
   multinode: {nodeCount: 2}
   extraPodSpec:
-    mainContainer: {image: "registry.example/engine:1"}
+    mainContainer: {image: "registry.example/engine:0.9.0", env: [{name: ETCD_ENDPOINTS, value: "http://etcd:2379"}]}
 """
 
 

@@ -17,7 +17,9 @@ from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 
 REF = Ref("nvidia.com/v1alpha1", "DynamoGraphDeployment", "chat", "team")
-LABELLED = GRAPH.replace("name: chat", "name: other").replace("      replicas: 2\n", "      labels: {tier: gold}\n")
+LABELLED = GRAPH.replace("name: chat", "name: other").replace(
+    "      replicas: 2\n", "      extraPodMetadata: {labels: {nvidia.com/selector: mine}}\n"
+)
 
 SARIF = {
     "type": "object",

@@ -9,7 +9,7 @@ from tests.cli import console
 from tests.cli.console import GRAPH, MISSPELT
 
 BARE = GRAPH.replace("  namespace: team\n", "")
-LABELLED = GRAPH.replace("      replicas: 2\n", "      labels: {tier: gold}\n")
+LABELLED = GRAPH.replace("      replicas: 2\n", "      extraPodMetadata: {labels: {nvidia.com/selector: mine}}\n")
 RENDER = "apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: r}\nspec: {%s}\n"
 
 
@@ -117,13 +117,13 @@ def test_o_and_format_name_the_same(style):
 
 IGNORED = [
     # reason, text, arguments, findings
-    ("a warning", LABELLED, ["--ignore", "DYN114"], []),
+    ("a warning", LABELLED, ["--ignore", "DYN425"], []),
     ("a note", BARE, ["--ignore", "dyn057"], []),
-    ("several at once", LABELLED.replace("  namespace: team\n", ""), ["--ignore", "DYN114,DYN057"], []),
-    ("several one by one", LABELLED.replace("  namespace: team\n", ""), ["--ignore", "DYN114", "--ignore", "DYN057"], []),
-    ("another code", LABELLED, ["--ignore", "DYN057"], [("warning", "DYN114")]),
+    ("several at once", LABELLED.replace("  namespace: team\n", ""), ["--ignore", "DYN425,DYN057"], []),
+    ("several one by one", LABELLED.replace("  namespace: team\n", ""), ["--ignore", "DYN425", "--ignore", "DYN057"], []),
+    ("another code", LABELLED, ["--ignore", "DYN057"], [("warning", "DYN425")]),
     ("an error stays", MISSPELT, ["--ignore", "DYN023"], [("error", "DYN023")]),
-    ("an annotation", LABELLED.replace("  name: chat", "  annotations: {dynamo.krm-fn.io/ignore: DYN114}\n  name: chat"), [], []),
+    ("an annotation", LABELLED.replace("  name: chat", "  annotations: {dynamo.krm-fn.io/ignore: DYN425}\n  name: chat"), [], []),
 ]
 
 
@@ -146,7 +146,7 @@ EXITS = [
     ("a warning", LABELLED, [], 0),
     ("a strict warning", LABELLED, ["--strict"], 1),
     ("a strict note", BARE.replace("kind: Dynamo", "kind: Dynamo"), ["--strict"], 0),
-    ("an ignored warning is no warning", LABELLED, ["--strict", "--ignore", "DYN114"], 0),
+    ("an ignored warning is no warning", LABELLED, ["--strict", "--ignore", "DYN425"], 0),
     ("quiet", LABELLED, ["--quiet"], 0),
     ("quiet and strict", LABELLED, ["-q", "--strict"], 1),
     ("an error", MISSPELT, ["-q"], 1),

@@ -143,16 +143,16 @@ def test_what_v1_5_makes_of_other_words_is_the_same(service, main):
 
 
 def test_findings_of_a_render_and_of_a_conversion():
-    """A render under 0.9 cannot go on without the field; a conversion keeps it. A graph of a newer operator runs under v1.5 already."""
+    """A render under 0.9 cannot go on without the field; a conversion keeps it. A render reports other pods of v1.5 if v1.5 is pinned."""
     newer = resource("DynamoGraphDeployment", "v1beta1", "components: [{name: w, experimental: {grove: {}}}]")
-    assert [(found.severity, found.code) for found in conversion_findings.of_render(newer, "v1alpha1", is_new=True)] == [
+    assert [(found.severity, found.code) for found in conversion_findings.of_render(newer, "v1alpha1", is_pinned=True)] == [
         ("error", "DYN411")
     ]
-    assert conversion_findings.of_render(newer, "v1beta1", is_new=True) == []
+    assert conversion_findings.of_render(newer, "v1beta1", is_pinned=True) == []
     assert [(found.severity, found.code) for found in conversion_findings.of_conversion(newer, "v1alpha1", {})] == [("warning", "DYN410")]
     older = _graph("envFromSecret: s, labels: {a: b}", "envFrom: [{}]")
-    assert [found.code for found in conversion_findings.of_render(older, "v1beta1", is_new=True)] == ["DYN413"]
-    assert conversion_findings.of_render(older, "v1beta1", is_new=False) == []
+    assert [found.code for found in conversion_findings.of_render(older, "v1beta1", is_pinned=True)] == ["DYN413"]
+    assert conversion_findings.of_render(older, "v1beta1", is_pinned=False) == []
     assert [found.code for found in conversion_findings.of_conversion(older, "v1beta1", {})] == ["DYN413", "DYN410"]
 
 

@@ -126,7 +126,7 @@ def test_nothing_raises(kind, version, spec, status, kept):
     for wanted in OTHER:
         conversion_findings.of_conversion(resource, wanted, versions.to(wanted, resource))
         conversion_findings.of_native_conversion(resource, wanted, *not_convertible.native(wanted, resource))
-        conversion_findings.of_render(resource, wanted, is_new=True)
+        conversion_findings.of_render(resource, wanted, is_pinned=True)
 
 
 @VERSIONS

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from krm_fn import expand, function_config, results, workload_list
-from krm_fn.kube import labels
+from krm_fn.kube import identity, labels
 from tests.support import golden, truth
 from tests.testbed import programs
 
@@ -33,6 +33,9 @@ def merge(target, changes):
 
 
 def render(*resources, **settings):
+    """The expansion of resources; those of v1alpha1 follow the operator 0.9, which most of the page is about."""
+    if resources[0]["apiVersion"] == identity.V1ALPHA1:
+        settings = {"behaviour": "v0.9", **settings}
     read, found = function_config.read(
         {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": settings}
     )

@@ -41,11 +41,11 @@ STARTS = [
     ),
     (
         "SGLang: a follower knows its leader",
-        ("multinode-sglang-grove", "split", 4, CLIQUE),
+        ("multinode-sglang-grove", "split", 1, CLIQUE),
         ("python3", SPLIT),
         "p-1-decode-ldr-0.h:29500",
     ),
-    ("SGLang: a follower's rank", ("multinode-sglang-grove", "split", 4, CLIQUE), ("python3", SPLIT), "1"),
+    ("SGLang: a follower's rank", ("multinode-sglang-grove", "split", 1, CLIQUE), ("python3", SPLIT), "1"),
     (
         "TensorRT-LLM: one process for each GPU",
         ("multinode-trtllm-grove", "wide", 1, CLIQUE),

@@ -21,8 +21,19 @@ from __future__ import annotations
 
 from krm_fn.kinds.releases import v1_5
 
-RELEASE = v1_5.RELEASE._replace(shared_memory="16Gi")
+RELEASE = v1_5.RELEASE._replace(number=(9, 9), shared_memory="16Gi")
 '''
+GATE = """    Gate(
+        name="Echo",
+        release=(9, 9),
+        reads="runtime",
+        minimum=(9, 9, 1),
+        effect="Workers send each answer twice.",
+        fields=("containers[main].env[DYN_ECHO]",),
+        types=("worker",),
+        env=(("DYN_ECHO", "true"),),
+    ),
+"""
 NET = ("tests/fields/test_every_field.py", "-k", "ComponentDeployment-v1alpha1-v0.9")
 
 
@@ -84,19 +95,47 @@ def test_a_new_workload_kind(clone):
     assert [name for name in by_hand(clone) if f"`{name.replace('statefulset', 'KIND')}`" not in section("A workload kind")] == []
 
 
-def test_a_new_operator_release(clone):
+def add_release(clone):
+    """Adds a release that images of 9.9 choose."""
     (clone.root / "krm_fn/kinds/releases/v9_9.py").write_text(RELEASE)
-    clone.edit("resolve/release_choice.py", '"v1.6": "v1_6"', '"v1.6": "v1_6", "v9.9": "v9_9"')
+    row = '"v1.6": ReleaseRow("v1_6", (1, 6))'
+    clone.edit("resolve/release_choice.py", row, f'{row}, "v9.9": ReleaseRow("v9_9", (9, 9))')
     clone.edit("config.py", 'behaviour: Literal["", "v0.9", "v1.5", "v1.6"]', 'behaviour: Literal["", "v0.9", "v1.5", "v1.6", "v9.9"]')
+
+
+def of_version(tag):
+    return beta.graph(beta.component("Worker", main={"image": f"registry.example/dynamo:{tag}"}))
+
+
+def test_a_new_operator_release(clone):
+    """One new file and one row: images of its versions choose it, and the configuration can name it."""
+    add_release(clone)
     clone.generate()
-    graph = beta.graph()
     sizes = {}
-    for release in ("v1.5", "v9.9"):
-        (pod,) = run(clone, graph, behaviour=release)
-        (sizes[release],) = (volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"] if volume["name"] == "shared-memory")
-    assert sizes == {"v1.5": "8Gi", "v9.9": "16Gi"}
-    clone.test("tests/kinds/test_releases.py")
+    cases = [("1.6.0", "v1.5"), ("1.6.0", "v9.9"), ("1.6.0", ""), ("9.9.0", ""), ("10.0.0", "")]
+    for tag, release in cases:
+        (pod,) = run(clone, of_version(tag), behaviour=release)
+        (sizes[tag, release],) = (volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"] if volume["name"] == "shared-memory")
+    assert list(sizes.values()) == ["8Gi", "16Gi", "8Gi", "16Gi", "16Gi"]
+    clone.test("tests/kinds/test_releases.py", "tests/kinds/test_gates.py")
     assert [name for name in by_hand(clone) if f"`{name.replace('v9_9', 'RELEASE')}`" not in section("An operator release")] == []
+
+
+def test_a_new_gate(clone):
+    """One row: it opens for the images of its version, from its release on, and the page of the releases lists it."""
+    add_release(clone)
+    row = '    Gate(\n        name="FrontendStartupProbe",\n'
+    clone.edit("kinds/gates.py", row, GATE + row)
+    clone.generate()
+    has = {}
+    for tag, release in (("9.9.0", ""), ("9.9.1", ""), ("9.9.1", "v1.6"), ("1.6.0", "")):
+        (pod,) = run(clone, of_version(tag), behaviour=release)
+        has[tag, release] = {"name": "DYN_ECHO", "value": "true"} in pod["containers"][0]["env"]
+    assert list(has.values()) == [False, True, False, False]
+    assert "| `Echo` |" in (clone.root / "docs/releases.md").read_text()
+    clone.test("tests/kinds/test_gates.py")
+    added = by_hand(clone) - {"krm_fn/kinds/releases/v9_9.py", "krm_fn/resolve/release_choice.py", "krm_fn/config.py"}
+    assert [name for name in added if f"`{name}`" not in section("A gate")] == []
 
 
 def test_the_page_names_the_files_of_the_other_recipes():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from krm_fn import registry
 from krm_fn.kinds import gates, releases, types
 from krm_fn.kube import version
 
-NAMES = ("v0_9", "v1_5", "v1_6")
+NAMES = registry.entries(releases)
 
 
 def opened(release, tag="", origin=""):

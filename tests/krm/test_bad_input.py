@@ -26,7 +26,7 @@ GRAPH = """\
         replicas: 1
         extraPodSpec:
           mainContainer:
-            image: example.com/dynamo:1
+            image: example.com/dynamo:1.4.0
 """
 FUNCTION_CONFIG = """\
 functionConfig:

@@ -21,7 +21,9 @@ GRAPH = {
     "apiVersion": "nvidia.com/v1alpha1",
     "kind": "DynamoGraphDeployment",
     "metadata": {"name": "llm", "namespace": "prod"},
-    "spec": {"services": {"Frontend": {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "example.com/dynamo:1"}}}}},
+    "spec": {
+        "services": {"Frontend": {"componentType": "frontend", "extraPodSpec": {"mainContainer": {"image": "example.com/dynamo:1.4.0"}}}}
+    },
 }
 SERVICE = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "mine", "namespace": "prod"}}
 

@@ -35,7 +35,7 @@ GRAPH = """\
         replicas: 1
         extraPodSpec:
           mainContainer:
-            image: example.com/dynamo:1
+            image: example.com/dynamo:1.4.0
 """
 FUNCTION_CONFIG = """\
 functionConfig:   # mine

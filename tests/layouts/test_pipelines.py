@@ -83,11 +83,11 @@ def test_a_branch_gets_a_commit_for_each_change_and_none_otherwise(repository):
     assert published(repository) == first
     builds.edit(
         repository / "llm-agg" / "graph.yaml",
-        lambda graph: graph["spec"]["services"]["Processor"]["extraPodSpec"]["mainContainer"].update(image="processor:2"),
+        lambda graph: graph["spec"]["services"]["Processor"]["extraPodSpec"]["mainContainer"].update(image="processor:1.0.1"),
     )
     commit(repository)
     assert run(FLUX / "publish-branch.sh", "llm-agg", "rendered", folder=repository).returncode == 0
-    assert "image: processor:2" in published(repository)[1]
+    assert "image: processor:1.0.1" in published(repository)[1]
 
 
 REFUSED = [

@@ -13,11 +13,13 @@ from tests.support import builds, given, golden, nodes, truth
 
 EXAMPLES = [folder for folder in golden.folders() if (folder / "graph.yaml").exists() and not folder.name.startswith("layout-")]
 CARRIERS = {
-    "Deployments": ({}, config.Config()),
-    "LeaderWorkerSets": ({"multinode": {"nodeCount": 2}}, config.Config()),
-    "Grove": ({}, config.Config(orchestrator="grove")),
-    "Grove, several nodes": ({"multinode": {"nodeCount": 2}}, config.Config(orchestrator="grove")),
-    "the inventory beside Deployments": ({}, config.Config(components=True)),
+    "Deployments": ({}, config.Config(behaviour="v0.9")),
+    "LeaderWorkerSets": ({"multinode": {"nodeCount": 2}}, config.Config(behaviour="v0.9")),
+    "Grove": ({}, config.Config(behaviour="v0.9", orchestrator="grove")),
+    "Grove, several nodes": ({"multinode": {"nodeCount": 2}}, config.Config(behaviour="v0.9", orchestrator="grove")),
+    "the inventory beside Deployments": ({}, config.Config(behaviour="v0.9", components=True)),
+    "Deployments of the release of the images": ({}, config.Config()),
+    "Grove of the release of the images": ({}, config.Config(orchestrator="grove")),
 }
 EACH = pytest.mark.parametrize(("fields", "settings"), CARRIERS.values(), ids=CARRIERS)
 

@@ -39,7 +39,7 @@ def test_two_fields_with_the_same_text_are_told_apart():
 
 
 def test_a_setting_is_the_field_of_what_a_render_adds():
-    inputs = inputs_of({"A": given.service("worker", annotations=DEBUG)}, Config(debugger_image="r.example/debug:1"))
+    inputs = inputs_of({"A": given.service("worker", annotations=DEBUG)}, Config(behaviour="v0.9", debugger_image="r.example/debug:1"))
     marks = {inputs.copied_from(container["image"]) for container in containers(inputs).values()}
     assert marks == {image_field("A"), ConfigMark(("debuggerImage",))}
 

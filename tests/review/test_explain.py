@@ -62,7 +62,7 @@ def test_a_setting_has_its_line_and_a_default_says_so(graph, tmp_path):
 
 
 def test_a_field_names_what_it_won_over(graph):
-    graph.write_text(console.GRAPH.replace('engine:1"}', 'engine:1", command: [python3, -m, dynamo.vllm]}'))
+    graph.write_text(console.GRAPH.replace('engine:1.4.0"}', 'engine:1.4.0", command: [python3, -m, dynamo.vllm]}'))
     assert 'overrides ["/bin/sh", "-c"]: rule' in said("--object", "Deployment/chat-worker", graph)
 
 
@@ -118,7 +118,7 @@ def test_a_line_of_the_configuration_reaches_values_and_decides_others(graph, tm
     settings.write_text(f"{SETTINGS}  discoveryBackend: etcd\n")
     reaches, decides = said("--config", settings, "--from", f"{settings}:5", graph).split("decides:")
     assert reaches.count('.value: "nats://nats:4222"\n') == 2
-    assert [line.partition("env")[2][3:] for line in decides.splitlines() if "[" in line] == ['.name: "NATS_SERVER"'] * 2
+    assert [line.rpartition("]")[2] for line in decides.splitlines() if "[" in line] == ['.name: "NATS_SERVER"'] * 2
     reaches, decides = said("--config", settings, "--from", f"{settings}:6", graph).split("decides:")
     assert reaches == "reaches: nothing\n\n"
     assert "Deployment/chat-worker" in decides
@@ -126,7 +126,7 @@ def test_a_line_of_the_configuration_reaches_values_and_decides_others(graph, tm
 
 def test_a_variable_decides_nothing_about_those_after_it(graph):
     graph.write_text(
-        console.GRAPH.replace("      replicas: 2\n", "      envs:\n      - {name: A, value: a}\n      - {name: B, value: b}\n")
+        console.GRAPH.replace("frontend\n", "frontend\n      envs:\n      - {name: A, value: a}\n      - {name: B, value: b}\n")
     )
     at = graph.read_text().splitlines().index("      - {name: A, value: a}") + 1
     reaches, decides = said("--from", f"{graph}:{at}", graph).split("decides:")

@@ -116,7 +116,8 @@ def test_user_images_beside_the_main_container_are_found_where_the_user_wrote_th
     }
 
 
-DEBUG = given.graph({"Worker": given.service("worker", annotations={"nvidia.com/enable-debug-mode": "true"})})
+OLD = {"image": "registry.example/dynamo:0.9.0", "env": [{"name": "DYN_STORE_KV", "value": "mem"}]}
+DEBUG = given.graph({"Worker": given.service("worker", main=OLD, annotations={"nvidia.com/enable-debug-mode": "true"})})
 
 
 def test_an_image_of_the_configuration_names_its_setting(tmp_path):
@@ -278,8 +279,8 @@ def test_kustomize_pins_every_image_of_a_build_by_its_digest(tmp_path, resolver)
     multinode: dict[str, Any] = {"multinode": {"nodeCount": 2}, "resources": {"limits": {"gpu": "4"}}}
     sglang = {"args": ["python3 -m dynamo.sglang"]}
     services = {
-        "Frontend": given.service("frontend", main={"image": "r.example/run:1"}, pod=volume),
-        "Worker": given.service("worker", main={"image": "r.example/run:2", **sglang}, **multinode),
+        "Frontend": given.service("frontend", main={"image": "r.example/run:1.5.1"}, pod=volume),
+        "Worker": given.service("worker", main={"image": "r.example/run:1.5.2", **sglang}, **multinode),
     }
     graphs = [
         given.graph(services, name="sets"),
@@ -301,7 +302,7 @@ def test_kustomize_pins_every_image_of_a_build_by_its_digest(tmp_path, resolver)
     built = subprocess.run([kustomize, "build", tmp_path], capture_output=True, text=True, check=True, timeout=120).stdout
     before = [use.image for use in image_uses.uses(objects, Config())]
     after = {use.image for use in image_uses.uses([*yaml.safe_load_all(built)], Config())}
-    assert {"r.example/run:1", "r.example/run:2", "r.example/data:1", given.IMAGE} < set(before)
+    assert {"r.example/run:1.5.1", "r.example/run:1.5.2", "r.example/data:1", given.IMAGE} < set(before)
     assert after == {image if "@" in image else f"{re.sub(':[^:/]*$', '', image)}@{digest(image)}" for image in before}
 
 

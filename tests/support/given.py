@@ -13,7 +13,7 @@ from krm_fn.expand import Expansion
 from krm_fn.kube import identity
 from krm_fn.kube.types import Resource
 from krm_fn.plan import ComponentPlan, GraphPlan
-from krm_fn.resolve import cluster
+from krm_fn.resolve import cluster, release_choice
 from krm_fn.results import Result, field
 
 if TYPE_CHECKING:
@@ -61,9 +61,16 @@ def item(kind: str, name: str, *, api: str = "v1", namespace: str = NAMESPACE, a
     return {"apiVersion": api, "kind": kind, "metadata": metadata, **fields}
 
 
+def settings_of(*items: Resource, **settings: Any) -> Config:
+    """The configuration with these settings. Resources of v1alpha1 follow 0.9 unless a test sets `behaviour` or uses newer ones, too."""
+    dynamo = [item for item in items if str(item.get("apiVersion", "")).startswith(f"{identity.DYNAMO_GROUP}/")]
+    is_older = all(item["apiVersion"] == identity.V1ALPHA1 and not release_choice.is_from_newer(item) for item in dynamo)
+    return Config(**{"behaviour": "v0.9" if is_older else "", **settings})
+
+
 def expanded(*items: Resource, config: Config | None = None, **settings: Any) -> Expansion:
     """The expansion of items under a configuration."""
-    return expand.expand(list(items), config or Config(**settings))
+    return expand.expand(list(items), config or settings_of(*items, **settings))
 
 
 def rendered(*items: Resource, **settings: Any) -> dict[str, Resource]:
@@ -82,7 +89,7 @@ def by_address(resources: list[Resource]) -> dict[str, Resource]:
 
 def plan(resource: Resource, *around: Resource, **settings: Any) -> tuple[GraphPlan, list[Result]]:
     """The plan of a graph among other items, and the findings of resolve."""
-    config = Config(**settings)
+    config = settings_of(resource, **settings)
     return resolve.graph(resource, config, cluster.read(around, config)[0])
 
 

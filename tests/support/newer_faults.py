@@ -140,6 +140,7 @@ CONVERSIONS = [
     ),
     quiet("a component that 0.9 has fields for", newer(sharedMemorySize="1Gi", replicas=2), behaviour="v0.9"),
     fires("DYN413", f"{_SERVICE}.envFromSecret", "a Secret beside envFrom under v1.5", older(beta.service(**_SECRETS)), **_NEWER),
+    quiet("a Secret beside envFrom under the release of the images", older(beta.service(**_SECRETS)), behaviour=""),
     quiet("a Secret beside envFrom under v0.9", older(beta.service(**_SECRETS))),
     quiet("a Secret beside envFrom in a graph of a newer operator", _created(older(beta.service(**_SECRETS)))),
 ]
@@ -536,11 +537,12 @@ NEWER_FIELDS = [
     fires("DYN411", "spec.annotations", "annotations for all pods under 0.9", _annotating(older(beta.service()))),
     quiet("features that are off", older(beta.service(gpuMemoryService={"enabled": False}, checkpoint={"enabled": False}))),
     quiet("the version of Dynamo in an image, which changes no pod", older(beta.service(runtimeVersionOverride="1.5.0"))),
+    Case("a graph in both versions", [("DYN058", "metadata.name")] * 2, [beta.graph(), older(beta.service())], {}),
     Case(
-        "a graph in both versions",
-        [("DYN051", "metadata.name")] * 3 + [("DYN058", "metadata.name")] * 2,
-        [beta.graph(), older(beta.service())],
-        {},
+        "a graph in both versions, with images of two releases",
+        [("DYN051", "metadata.name"), ("DYN058", "metadata.name"), ("DYN058", "metadata.name")],
+        [beta.graph(), older(beta.service(main={"image": "registry.example/dynamo:0.9.0"}))],
+        {"discovery_backend": "etcd", "worker_hash": "none"},
     ),
 ]
 

@@ -226,9 +226,12 @@ UNDER_OLDER = [
     ),
 ]
 
+_OLD = {"image": "registry.example/dynamo:0.9.0"}
+_BEFORE_1_0 = given.graph({"Worker": given.service("worker", main=_OLD)})
+_IN_ETCD: dict[str, Any] = {"discovery_backend": "etcd", "worker_hash": "none"}
 KEPT = [
-    fires("DYN428", "apiVersion", "a graph that stays as v1beta1", given.graph(), source_version="v1beta1"),
-    fires("DYN428", "apiVersion", "a graph that stays as v1alpha1", newer(), source_version="v1alpha1"),
+    fires("DYN428", "apiVersion", "a graph that stays as v1beta1", _BEFORE_1_0, **_IN_ETCD, behaviour="", source_version="v1beta1"),
+    fires("DYN428", "apiVersion", "a graph that stays as v1alpha1", newer(main=_OLD), **_IN_ETCD, source_version="v1alpha1"),
     quiet("the same with a release", newer(), source_version="v1alpha1", **_NEWER),
     quiet("a graph that stays in its version", newer(), source_version="v1beta1"),
     quiet(
@@ -238,4 +241,32 @@ KEPT = [
     ),
 ]
 
-ALL: list[Case] = [*METADATA, *SHARED_MEMORY, *PLACES, *UNDER_OLDER, *KEPT]
+_AUTO: dict[str, Any] = {"behaviour": ""}
+_ORIGIN = f"metadata.annotations['{labels.ORIGIN_VERSION}']"
+
+
+def _tagged(tag: str) -> Resource:
+    """A graph in v1alpha1 whose image has a tag."""
+    return given.graph({"Worker": given.service("worker", main={"image": f"registry.example/dynamo:{tag}"})})
+
+
+def _created(version: str, **fields: Any) -> Resource:
+    """A graph in v1beta1 that an operator of a version created."""
+    return beta.graph(beta.component("Worker", **fields), annotations={labels.ORIGIN_VERSION: version})
+
+
+CHOICES = [
+    fires("DYN490", f"{_EXTRA}.mainContainer.image", "an image of a version in the future", _tagged("1.9.0"), **_AUTO),
+    fires("DYN490", f"{_MAIN}.image", "the same in v1beta1", newer(main={"image": "registry.example/dynamo:1.9.0"})),
+    quiet("the same with a release", _tagged("1.9.0"), behaviour="v1.6"),
+    quiet("an image of the newest release", _tagged("1.6.1"), **_AUTO),
+    fires("DYN491", "spec", "no version in a tag", _tagged("latest"), **_AUTO),
+    quiet("the same with a release", _tagged("latest"), behaviour="v0.9"),
+    fires("DYN492", _ORIGIN, "an operator that is newer than the release of the images", _created("1.6.0")),
+    fires("DYN492", _ORIGIN, "an operator that is newer than the release of the configuration", _created("1.6.0"), **_NEWER),
+    quiet("the same with its release", _created("1.6.0"), behaviour="v1.6"),
+    quiet("an operator of the release", _created("1.5.1")),
+    quiet("an operator that is older than the release", _created("1.5.1"), behaviour="v1.6"),
+]
+
+ALL: list[Case] = [*METADATA, *SHARED_MEMORY, *PLACES, *UNDER_OLDER, *KEPT, *CHOICES]

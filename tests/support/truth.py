@@ -75,9 +75,10 @@ def _spoken(each: Object, owner: str, objects: Sequence[Object]) -> Iterator[str
     if sources and not any((other["metadata"]["name"], other["metadata"]["namespace"]) == (name, space) for other in sources):
         yield f"its owner {owner} is not in {space}"
     alone = kind == "DynamoComponentDeployment"
+    parent = dict(_sayings(each)).get("DYN_PARENT_DGD_K8S_NAME", "")  # 0.9 knows no graph of a standalone component
     truth = {
         "DYN_PARENT_DGD_K8S_NAMESPACE": space,
-        "DYN_NAMESPACE": f"{space}-" if alone else f"{space}-{name}",
+        "DYN_NAMESPACE": f"{space}-{parent}" if alone else f"{space}-{name}",
     }
     if not alone:
         truth |= {

@@ -167,3 +167,8 @@ RELEASE = Release(
     reports_gpus=True,
     grove=GroveFacts(cuts_names=True, describes_sets=True, whole_groups=True, volcano=True, refusals="warning"),
 )
+"""In Dynamo 1.5, graphs are read in v1beta1, and the lowest version of an operator of this release is 1.5.0.
+
+Follows the operator's `internal/dynamo/graph.go`.
+Rule: releases.v1.5
+"""

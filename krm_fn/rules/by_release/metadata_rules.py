@@ -46,11 +46,25 @@ def _of_graph(plan: GraphPlan) -> Iterator[Result]:
             message = f"{annotations[key]!r} is not a known value; write {' or '.join(values)}"
             yield results.error("DYN456", message, plan.ref, ("metadata", "annotations", key))
     origin = annotations.get(labels.ORIGIN_VERSION)
-    if origin is not None and version.core(origin) is None:
-        message = f"{origin!r} is not a semantic version; write the version of the operator, for example 1.5.0, or remove the annotation"
-        yield results.error("DYN456", message, plan.ref, ("metadata", "annotations", labels.ORIGIN_VERSION))
+    if origin is not None:
+        yield from _check_origin(plan, origin)
     if not _is_executor(annotations.get(labels.EXECUTOR_BACKEND)):
         yield rule_messages.error("DYN457", plan.ref, ("metadata", "annotations", labels.EXECUTOR_BACKEND))
+
+
+def _check_origin(plan: GraphPlan, origin: str) -> Iterator[Result]:
+    """Reports an origin version that is not a version, or that is newer than the release."""
+    path, parsed = ("metadata", "annotations", labels.ORIGIN_VERSION), version.of_operator(origin)
+    if parsed is None:
+        message = f"{origin!r} is not a semantic version; write the version of the operator, for example 1.5.0, or remove the annotation"
+        yield results.error("DYN456", message, plan.ref, path)
+    elif parsed[:2] > plan.release.number:
+        release = "v" + ".".join(map(str, plan.release.number))
+        message = (
+            f"an operator of version {origin} created the graph, and the render follows {release}, which is older; set behaviour in the "
+            "configuration to the release of the operator in the cluster, or remove the annotation"
+        )
+        yield results.warning("DYN492", message, plan.ref, path)
 
 
 def _of_component(plan: ComponentPlan) -> Iterator[Result]:

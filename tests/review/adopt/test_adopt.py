@@ -344,14 +344,15 @@ def test_a_graph_that_does_not_render_has_only_the_errors_of_the_render():
     graph = given.graph({**SERVICES, "Wrong": {**WORKER, "replica": 1}})
     adopted = adopt.adopt([live(graph), *exported(given.graph(SERVICES), **V0_9)[1:]])
     assert codes(adopted) == ["DYN023"]
-    assert settings_of(adopted)["behaviour"] == "v0.9"
+    assert settings_of(adopted)["behaviour"] == "v1.5"
     assert adopted.verification is not None
     assert adopt.summary(adopted.verification) == "0 of 2 pod templates the same"
 
 
 def test_two_releases_in_one_namespace():
-    """The configuration names no release: the annotations of each graph do."""
-    older, newer = given.graph(SERVICES, name="older"), given.graph({"Worker": WORKER}, name="newer")
+    """The configuration names no release: the images of each graph do."""
+    main = {"image": "registry.example/dynamo:0.9.0", "env": [{"name": "DYN_STORE_KV", "value": "mem"}]}
+    older, newer = given.graph({"Worker": given.service("worker", main=main)}, name="older"), given.graph({"Worker": WORKER}, name="newer")
     adopted = adopt.adopt([*exported(older, **V0_9), *exported(newer, **NEWER)])
     assert not codes(adopted)
     assert "behaviour" not in settings_of(adopted)
