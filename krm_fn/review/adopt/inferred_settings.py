@@ -36,7 +36,7 @@ _DEFAULTS: Mapping[Setting, str] = {
 }
 _BY_GRAPH = ""  # each graph has its own release
 _DISCOVERY = ("kubernetes", "etcd")
-_VERSIONS = ("1.5.0", "1.4.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0")
+_VERSIONS = ("1.5.0", "1.5.1", "1.6.0", "1.6.1", "1.4.0", "1.3.0", "1.2.0", "1.1.0", "1.0.0")
 _SCHEDULERS = {"kai-scheduler": "kaiScheduler", "volcano": "volcanoScheduler"}
 
 

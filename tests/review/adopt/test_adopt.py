@@ -358,6 +358,14 @@ def test_two_releases_in_one_namespace():
     assert "behaviour" not in settings_of(adopted)
 
 
+def test_the_release_and_the_operator_that_run_the_newest_images():
+    """The hash of the workers proves the version of the operator that created the graph."""
+    worker = given.service("worker", main={"image": "registry.example/dynamo:1.6.1"})
+    adopted = adopt.adopt(exported(given.graph({"Worker": worker}), behaviour="v1.6", workerHash="names", operatorVersion="1.6.1"))
+    assert not codes(adopted)
+    assert {key: settings_of(adopted)[key] for key in ("behaviour", "operatorVersion")} == {"behaviour": "v1.6", "operatorVersion": "1.6.1"}
+
+
 GROVE = {**V0_9, "orchestrator": "grove"}
 LARGE = {**given.service("worker", main={"args": ["python3 -m dynamo.trtllm"]}), "multinode": {"nodeCount": 2}}
 
