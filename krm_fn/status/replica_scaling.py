@@ -89,16 +89,20 @@ def adapters_by_component(adapters: Iterable[CachedObject]) -> dict[str, CachedO
 
 
 def replicas_for_planner(graph: CachedObject, adapters: Mapping[str, CachedObject]) -> dict[str, int]:
-    """Returns the replicas of adapters that differ from those in their graph, by component, if the graph has a planner.
+    """Returns the replicas that a planner reads in its graph and that differ there, by component.
 
-    The planner reads the present replicas in the graph (operator: the adapter's controller writes them there).
+    These are the replicas of adapters (operator: the adapter's controller writes them there), and in v1beta1 those of components that Git
+    leaves at the default (operator: its webhook writes 1). A planner of v1beta1 reads absent replicas as 0, and waits for 0 pods.
     """
     if graph.deleted:
         return {}
+    missing = {component.name for component in graph.planned if component.replicas is None and graph.version == version_adapter.V1BETA1}
+    defaults = {entry.service: entry.replicas for entry in graph.entries or () if entry.service in missing and entry.replicas is not None}
     autoscaled = {entry.service for entry in graph.entries or () if entry.replicas is None}
     components = [component for component in graph.planned if component.name in autoscaled and component.name in adapters]
     desired = ((component, adapters[component.name].replicas) for component in components)
-    return {component.name: replicas for component, replicas in desired if replicas is not None and replicas != component.replicas}
+    scaled = {component.name: replicas for component, replicas in desired if replicas is not None and replicas != component.replicas}
+    return {**defaults, **scaled}
 
 
 def adapter_status(

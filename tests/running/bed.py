@@ -35,13 +35,18 @@ HELLO = {"model": graphs.MODEL, "messages": [{"role": "user", "content": "hello"
 
 def images() -> dict[str, Image]:
     """The image of each release of the runtime. A test is skipped or fails if a release is not installed."""
-    return {graphs.image(release): image.of_environment(_installed(runtimes.find(release))) for release in runtimes.RELEASES}
+    return {graphs.image(release): image.of_environment(environment(release)) for release in runtimes.RELEASES}
+
+
+def environment(release: str) -> Path:
+    """The Python environment of a release. A test is skipped or fails if it is not installed."""
+    return _installed(runtimes.find(release))
 
 
 def planner(release: str) -> Image:
     """The image of the planner of a release. A test is skipped or fails if what it needs is not installed."""
     packages = _installed(runtimes.find_planner(), "the packages of the planner", runtimes.PLANNER_REMEDY)
-    return image.of_environment(_installed(runtimes.find(release)), packages, PYTHONPATH=str(packages))
+    return image.of_environment(environment(release), packages, PYTHONPATH=str(packages))
 
 
 def _installed(folder: Path | None, what: str = "the Dynamo runtime", remedy: str = runtimes.REMEDY) -> Path:

@@ -122,6 +122,17 @@ def test_a_graph_with_a_planner_gets_the_numbers_of_its_adapters():
     assert replica_scaling.replicas_for_planner(asked._replace(deleted=True), given) == {}
 
 
+def test_a_planner_of_v1beta1_finds_the_default_in_the_graph():
+    """It reads absent replicas as 0, and waits for ever if the component has a pod. A planner of v1alpha1 reads workers only."""
+    listed = (*LISTED[:3], entry("Frontend", replicas=1))
+    asked = graph(*listed, services={**PLANNER, "Frontend": {}})
+    scaled = replica_scaling.adapters_by_component([adapter("Prefill", 3)])
+    assert replica_scaling.replicas_for_planner(asked, scaled) == {"Prefill": 3}
+    newer = asked._replace(version="v1beta1")
+    assert replica_scaling.replicas_for_planner(newer, scaled) == {"Prefill": 3, "Frontend": 1, "Planner": 1}
+    assert replica_scaling.replicas_for_planner(newer._replace(planned=()), scaled) == {}
+
+
 def test_a_graph_without_a_planner_keeps_the_numbers_of_git():
     services = {name: service for name, service in PLANNER.items() if name != "Planner"}
     assert (

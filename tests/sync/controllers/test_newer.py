@@ -17,7 +17,7 @@ from tests.testbed.asking import PROFILER, REQUEST, ask, generated
 from tests.testbed.place import GRAPH, Place, conditions
 
 ADAPTER, COMPONENT, MODEL = "DynamoGraphDeploymentScalingAdapter", "DynamoComponentDeployment", "DynamoModel"
-FEATURES = ("requests", "auto-apply", "pods", "restarts", "models")
+FEATURES = ("requests", "auto-apply", "pods", "restarts", "models", "device-claims")
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +84,30 @@ def test_the_status_of_a_graph(place):
     assert "services" not in status
     assert is_valid(place, GRAPH, "chat")
     assert is_computed(place, GRAPH, "chat")
+
+
+def device(kind: str, name: str, namespace: str = "", **spec: Any) -> Any:
+    return given.item(kind, name, api="resource.k8s.io/v1", namespace=namespace, spec=spec)
+
+
+def test_the_gpus_of_claims_follow_the_claims_in_the_cluster(place):
+    """A build that does not have the claims leaves them to the syncer. A class belongs to no namespace."""
+    main, listed = {"resources": {"claims": [{"name": "mine"}]}}, [{"name": "mine", "resourceClaimTemplateName": "gpus"}]
+    place.deploy(beta.graph(beta.component("Worker", main=main, pod={"resourceClaims": listed})))
+    missing = f"the ResourceClaimTemplate gpus is not in namespace {place.namespace}"
+    place.wait("chat", lambda status: missing in conditions(status).get("Ready", {}).get("message", ""))
+    status = place.wait("chat", lambda status: "Worker" in status.get("components", {}))
+    assert "gpusPerEngine" not in status["components"]["Worker"]
+    asked = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "accelerators.example.com", "count": 2}}]}}
+    place.apply([device("ResourceClaimTemplate", "gpus", place.namespace, spec=asked)])
+    place.wait("chat", lambda status: "accelerators.example.com, which does not exist" in conditions(status)["Ready"]["message"])
+    place.apply([device("DeviceClass", "accelerators.example.com", extendedResourceName="nvidia.com/gpu")])
+    status = place.wait("chat", lambda status: "gpusPerEngine" in status["components"]["Worker"])
+    assert {field: count for field, count in status["components"]["Worker"].items() if field.startswith("gpus")} == {
+        "gpusPerEngine": 2,
+        "gpusPerReplica": 2,
+    }
+    assert is_valid(place, GRAPH, "chat")
 
 
 def test_an_adapter_scales_its_component(place):
