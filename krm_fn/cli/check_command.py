@@ -10,18 +10,23 @@ from pathlib import Path
 
 import click
 
-from krm_fn import expand, report
+from krm_fn import expand, render_mark, report
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.config import Config
 from krm_fn.files import reading, revisions, selection
 from krm_fn.files.reading import Source
 from krm_fn.files.revisions import OldState
 from krm_fn.files.sources import Sources
+from krm_fn.kube import identity, labels
+from krm_fn.kube.types import Resource
+from krm_fn.manifests import ownership
 from krm_fn.results import Result, Severity
 from krm_fn.rules import deprecations, finished_builds, updates
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
+_RENDERED = (identity.GRAPH, identity.COMPONENT)
 _NO_NAMESPACE = "DYN057"
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, `check` reports them as warnings."""
@@ -99,18 +104,26 @@ def _before(old: str | None, given: Inputs) -> OldState | None:
 def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
     """Yields the findings about the resources of a group in the new state.
 
-    Missing owners are not reported for objects that a later layer changed. Without a configuration, generated objects that a render would
-    remove are not reported either, because the configuration of the build may need them.
+    Missing owners are not reported for objects that a later layer changed. Without a configuration, a finished build is checked with the
+    settings that made it, and generated objects that a render would remove are not reported, because a later layer may have made them.
     """
     values = [source.value for source in group]
     mismatches = list(finished_builds.check(values))
     known = {mismatch.ref for mismatch in mismatches}
-    for result in expand.expand(values, loaded.config).results:
+    config = None if loaded.configs else _of_build(values)
+    for result in expand.expand(values, config or loaded.config).results:
         orphan = result.code == _ORPHAN and result.ref in known
         if not orphan and (loaded.configs or result.code != _PRUNED):
             yield result
     yield from deprecations.check(values, loaded.config)
     yield from mismatches
+
+
+def _of_build(resources: Iterable[Resource]) -> Config | None:
+    """The settings that made a finished build; None if its resources name none, or several."""
+    graphs = (resource for resource in resources if resource.get("kind") in _RENDERED and not ownership.is_generated(resource))
+    marks = {labels.annotations(graph).get(labels.RENDERED_BY, "") for graph in graphs}
+    return render_mark.read(marks.pop()) if len(marks) == 1 else None
 
 
 def _once(findings: Iterable[Result]) -> Iterable[Result]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import krm_fn
-from krm_fn import workload_list
+from krm_fn import render_mark, workload_list
 from krm_fn.kube import digest, identity, labels
 from krm_fn.manifests import component_defaults, ingress, pod_builder, rbac, services, status_facts, volumes, workloads
 
@@ -117,7 +116,7 @@ def own_annotations(plan: GraphPlan, pods: Sequence[Pods], spec: Any) -> Labels:
         labels.SUMMARY: _summary(plan),
         labels.SPEC_HASH: digest.of_value(spec),
         labels.ORCHESTRATOR: plan.orchestrator,
-        labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
+        labels.RENDERED_BY: render_mark.write(plan.config, "v" + ".".join(map(str, plan.release.number))),
         **({labels.ORIGIN_VERSION: origin} if origin else {}),
         **({labels.RESTART: plan.config.restart} if plan.restart and plan.restart.id and plan.config.restart == "sync" else {}),
     }

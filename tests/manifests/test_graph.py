@@ -126,7 +126,7 @@ def test_the_notes_are_a_function_of_the_input():
     one, other = notes(given.graph()), notes(given.graph(annotations={"a": "b"}))
     assert one[labels.SPEC_HASH] == other[labels.SPEC_HASH]
     assert notes(given.graph({"Worker": given.service("worker", replicas=2)}))[labels.SPEC_HASH] != one[labels.SPEC_HASH]
-    assert notes(given.graph())[labels.RENDERED_BY] == f"krm-fn {krm_fn.__version__}"
+    assert notes(given.graph())[labels.RENDERED_BY] == f"krm-fn {krm_fn.__version__} v0.9"
     assert notes(given.graph(), orchestrator="grove")[labels.ORCHESTRATOR] == "grove"
 
 

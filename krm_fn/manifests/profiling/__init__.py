@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import krm_fn
+from krm_fn import render_mark
 from krm_fn.kube import digest, labels, names
 from krm_fn.manifests import rbac
 from krm_fn.manifests.profiling import profiler_pod, profiler_scripts
@@ -39,7 +39,7 @@ def own_annotations(plan: RequestPlan, _job: Resource, spec: Any) -> Labels:
     return {
         labels.PROFILE_HASH: profile_digest(plan),
         labels.SPEC_HASH: digest.of_value(spec),
-        labels.RENDERED_BY: f"krm-fn {krm_fn.__version__}",
+        labels.RENDERED_BY: render_mark.program(),
     }
 
 
