@@ -56,7 +56,16 @@ NATIVE_PICKER = Gate(
     effect="An endpoint picker must have no configuration. Below the minimum, it must have one.",
     fields=(),
 )
+NEW_PROFILER = Gate(
+    name="NewProfiler",
+    release=(0, 9),
+    reads="runtime",
+    minimum=(1, 0, 0),
+    effect="Images hold another profiler, which krm-fn does not run: a request with such an image is an error.",
+    fields=(),
+)
 GATES: tuple[Gate, ...] = (
+    NEW_PROFILER,
     MULTIPROCESSING,
     Gate(
         name="CanaryHealthChecks",

@@ -201,7 +201,8 @@ class RequestPlan(NamedTuple):
     """One request: the facts from which its profiling Job is made.
 
     `settings` is the configuration that the profiler gets. `simulated` is true if the profiler simulates GPUs (AI Configurator).
-    `output_claim` is the PersistentVolumeClaim for the profiler's files, or empty. `paths` are the paths of its fields.
+    `output_claim` is the PersistentVolumeClaim for the profiler's files, or empty. `paths` are the paths of its fields. `gates` are the
+    gates that the version of its image opens, and `version_path` is the path of the field that says the version.
     """
 
     name: str
@@ -220,6 +221,8 @@ class RequestPlan(NamedTuple):
     pull_secrets: tuple[str, ...]
     overrides: Overrides
     paths: SourcePaths
+    gates: tuple[Gate, ...]
+    version_path: Path
 
     @property
     def kept_as(self) -> str:

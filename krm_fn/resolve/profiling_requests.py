@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.convert import path_mapping
-from krm_fn.kube import canonical, identity, names
+from krm_fn.kinds import gates
+from krm_fn.kube import canonical, identity, names, version
 from krm_fn.plan import BaseGraph, ModelCache, Overrides, RequestPlan, SourcePaths
 from krm_fn.resolve import cluster
 from krm_fn.resolve.cluster import ClusterFacts
@@ -22,6 +23,7 @@ from krm_fn.schema import fixes
 if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
 
+_RELEASE = (0, 9)  # the release of the profiling Job
 _BASE_KEY = "disagg.yaml"
 _CACHE = ("profilingConfig", "config", "deployment", "modelCache")
 _CACHE_PATH = "/opt/model-cache"
@@ -53,6 +55,7 @@ def _plan(resource: Resource, config: Config, state: ClusterFacts, paths: Source
     spec = resource.get("spec") or {}
     written = spec.get("profilingConfig") or {}
     resources: Any = written.get("resources") or {}
+    override: str = spec.get("runtimeVersionOverride") or ""
     image, namespace = written.get("profilerImage") or "", cluster.namespace(resource, config)
     completed, findings = _settings(spec, namespace, paths)
     cache, unreadable = _model_cache(completed, paths)
@@ -74,18 +77,17 @@ def _plan(resource: Resource, config: Config, state: ClusterFacts, paths: Source
         pull_secrets=tuple(dict.fromkeys(secrets)),
         overrides=_overrides(spec.get("deploymentOverrides") or {}),
         paths=paths,
+        gates=gates.opened(_RELEASE, version.core(override) if override else version.of_image(image), origin=""),
+        version_path=paths.at("runtimeVersionOverride") if override else paths.at("profilingConfig", "profilerImage"),
     )
-    return plan, [*findings, *unreadable, *_new_fields(spec, paths)]
+    return plan, [*findings, *unreadable, *_new_field(spec, paths)]
 
 
-def _new_fields(spec: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
-    """A warning for each field that came to requests with operators from 1.0 on. The profiling Job is that of 0.9."""
-    selector = (spec.get("profilingConfig") or {}).get("nodeSelector")
-    fields = {("profilingConfig", "nodeSelector"): selector, ("runtimeVersionOverride",): spec.get("runtimeVersionOverride")}
-    for steps, value in fields.items():
-        if value:
-            message = "the profiler of Dynamo 0.9 has no such field, so it has no effect; remove it"
-            yield results.warning("DYN411", message, paths.ref, paths.at(*steps))
+def _new_field(spec: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
+    """A warning for a field that came to requests with operators from 1.0 on. The profiling Job is that of 0.9."""
+    if (spec.get("profilingConfig") or {}).get("nodeSelector"):
+        message = "the profiler of Dynamo 0.9 has no such field, so it has no effect; remove it"
+        yield results.warning("DYN411", message, paths.ref, paths.at("profilingConfig", "nodeSelector"))
 
 
 def _base(written: dict[str, Any] | None) -> BaseGraph | None:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kube import names
+from krm_fn.kinds import gates
+from krm_fn.kube import identity, names
 from krm_fn.kube.admission import name_formats, pod_rules
 from krm_fn.manifests.profiling import profiler_pod
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _UNLIMITED = "DYN210"
 """The operator creates Jobs with such requests. Only a cluster that adds limits accepts them."""
-_CLAIM = "DYN213"
+_CLAIM, _NO_IMAGE = "DYN213", "DYN205"
 _NO_CLAIMS = "the pod of a profiling Job has no resource claims; remove the entry, and request GPUs under limits"
 _CACHE = ("config", "deployment", "modelCache")
 """The path of the model cache below `profilingConfig`."""
@@ -32,6 +33,7 @@ def check(plan: RequestPlan, job: Resource, cluster: ClusterFacts) -> Iterator[R
     """Yields the findings about a request. `job` is its profiling Job."""
     yield from _check_names(plan)
     yield from _check_metadata(plan)
+    yield from _check_image(plan)
     yield from _check_gpu_discovery(plan)
     yield from _check_measurements(plan)
     yield from _check_base(plan, cluster)
@@ -64,6 +66,28 @@ def _check_metadata(plan: RequestPlan) -> Iterator[Result]:
         yield results.error(rejection.code, rejection.message, plan.ref, plan.at("deploymentOverrides", *rejection.path))
 
 
+def _has_profiler(plan: RequestPlan) -> bool:
+    """True if the image may have the profiler of Dynamo 0.9."""
+    return bool(plan.image) and gates.NEW_PROFILER not in plan.gates
+
+
+def _check_image(plan: RequestPlan) -> Iterator[Result]:
+    """Reports an image whose profiler the Job of Dynamo 0.9 cannot start, and a v1beta1 request without an image.
+
+    Without an image, an operator of 1.5 or later takes its own image of the planner, which has the same profiler.
+    """
+    if _has_profiler(plan):
+        return
+    if not plan.image and plan.ref.api_version == identity.V1ALPHA1:  # the schema requires an image there
+        return
+    problem = "images of 1.0 or later have another profiler" if plan.image else "the operator's default image has another profiler"
+    message = (
+        f"the Job runs the profiler of Dynamo 0.9, and {problem}; write an image before 1.0, or profile with an operator or by hand with "
+        "python -m dynamo.profiler, and commit the graph that it makes"
+    )
+    yield results.error("DYN494", message, plan.ref, plan.version_path)
+
+
 def _check_gpu_discovery(plan: RequestPlan) -> Iterator[Result]:
     """Reports a discovery of GPUs without a ClusterRole for profiling."""
     if plan.discovers_gpus and not plan.config.rbac.profiling_role:
@@ -79,12 +103,13 @@ def _check_measurements(plan: RequestPlan) -> Iterator[Result]:
 
     An operator is assumed to serve another namespace that the settings name.
     """
-    if plan.simulated or plan.settings["deployment"].get("namespace") != plan.namespace:
+    if plan.simulated or not _has_profiler(plan) or plan.settings["deployment"].get("namespace") != plan.namespace:
         return
+    of_v1beta1 = plan.ref.api_version != identity.V1ALPHA1
+    simulation = f"{'write the request in v1alpha1 and ' if of_v1beta1 else ''}set sweep.useAiConfigurator: true, which needs no GPUs"
     message = (
         f"the profiler measures graphs that it creates in namespace {plan.namespace}, and without an operator there they never run, so it "
-        "fails after half an hour; set sweep.useAiConfigurator: true, which needs no GPUs, or deployment.namespace to a namespace that a "
-        "Dynamo operator serves"
+        f"fails after half an hour; {simulation}, or deployment.namespace to a namespace that a Dynamo operator serves"
     )
     yield results.warning("DYN189", message, plan.ref, plan.at("profilingConfig", "config"))
 
@@ -114,6 +139,8 @@ def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
     """Reports what an API server rejects in the pod of the Job, at the field that the user wrote."""
     pod: PodSpec = job["spec"]["template"]["spec"]
     for rejection in pod_rules.validate(pod, lambda: results.field(plan.at("profilingConfig"))):
+        if rejection.code == _NO_IMAGE and not plan.image:  # `_check_image` or the schema reports it
+            continue
         finding = results.warning if rejection.code == _UNLIMITED else results.error
         message = _NO_CLAIMS if rejection.code == _CLAIM else rejection.message
         yield finding(rejection.code, message, plan.ref, _written(plan, pod, rejection.path))

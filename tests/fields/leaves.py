@@ -26,7 +26,7 @@ _NAMED: dict[str, tuple[Any, ...]] = {
     "mountPoint": ("/leaf/a", "/leaf/b"),
     "pvcMountPath": ("/leaf/a", "/leaf/b"),
     "resource": ("limits.cpu", "limits.memory"),
-    "runtimeVersionOverride": ("0.5.0", "1.1.0"),
+    "runtimeVersionOverride": ("1.1.0", "0.5.0"),
     "terminationMessagePath": ("/leaf/a", "/leaf/b"),
     "volumeAccessMode": ("ReadWriteMany", "ReadWriteOnce"),
 }

@@ -8,7 +8,7 @@ from typing import Any
 from krm_fn.config import LeaderWorkerSetSettings
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from tests.support import beta, given, grove_faults
+from tests.support import beta, faults, given, grove_faults
 from tests.support.faults import Case, fires, quiet
 
 _NEWER = {"behaviour": "v1.5"}
@@ -112,6 +112,28 @@ _STANDALONE_PICKER = given.item(
     api="nvidia.com/v1beta1",
     spec={"type": "epp", "podTemplate": {"spec": {"containers": [{"name": "main", "image": "epp:latest"}]}}, "eppConfig": _REFERENCE},
 )
+
+
+def _request(**fields: Any) -> Resource:
+    """A request in v1beta1."""
+    spec = {"model": "acme/tiny", "backend": "vllm", **fields}
+    return given.item("DynamoGraphDeploymentRequest", "chat", api="nvidia.com/v1beta1", spec=spec)
+
+
+_OLD_IMAGE = "profilingConfig.profilerImage"
+REQUESTS = [
+    fires("DYN494", "spec.image", "a request with an image of 1.0", _request(image="registry.example/profiler:1.0.0")),
+    fires("DYN494", "spec.image", "a request without an image", _request()),
+    fires(
+        "DYN494",
+        "spec.runtimeVersionOverride",
+        "a tag that the override corrects",
+        _request(image="profiler:mine", runtimeVersionOverride="1.5.1"),
+    ),
+    fires("DYN494", f"spec.{_OLD_IMAGE}", "the same in v1alpha1", faults.request(profilerImage="registry.example/profiler:1.5.1")),
+    quiet("a request with an image before 1.0", faults.request(profilerImage="registry.example/profiler:0.9.1")),
+    quiet("a request with an image of an unknown version", faults.request(profilerImage="registry.example/profiler:latest")),
+]
 
 PICKERS = [
     fires("DYN493", f"{_AT}.eppConfig", "a native endpoint picker with a configuration", _picker("1.5.0", eppConfig=_REFERENCE)),
@@ -559,6 +581,7 @@ SETTINGS = [
 ALL: list[Case] = [
     *grove_faults.ALL,
     *MAIN_CONTAINERS,
+    *REQUESTS,
     *PICKERS,
     *CONVERSIONS,
     *GROVE_ONLY,
