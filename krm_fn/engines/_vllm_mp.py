@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from krm_fn.engines import _command_lines
+from krm_fn.engines import _command_lines, _topology_aliases
 from krm_fn.kube import env, names
 
 if TYPE_CHECKING:
@@ -60,10 +60,10 @@ def _with_flags(main: Container, role: RolePlan) -> Container:
     Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
     Rule: vllm.mp
     """
-    plan, addressing, leads = role.component, role.addressing, role.role == "leader"
+    plan, addressing, leads = role.component, _topology_aliases.addressing(role), role.role == "leader"
     flags = (
         f"{_EXECUTOR} mp --nnodes {plan.placement.nodes} --master-addr {addressing.leader} --master-port {_PORT}"
-        f" --node-rank {'0' if leads else f'{addressing.rank} --headless'}"
+        f" --node-rank {addressing.leader_rank if leads else f'{addressing.rank} --headless'}"
     )
     needs_shell = not leads and addressing.rank_needs_shell
     return _command_lines.inject(main, flags, "vllm", needs_shell=needs_shell, quoted=plan.release.engines.quotes_words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krm_fn.engines import Engine, _command_lines
+from krm_fn.engines import Engine, _command_lines, _topology_aliases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,12 +37,12 @@ class SGLang(Engine):
         Follows the operator's `internal/dynamo/backend_sglang.go`.
         Rule: sglang.container
         """
-        nodes, addressing = role.component.placement.nodes, role.addressing
+        nodes, addressing = role.component.placement.nodes, _topology_aliases.addressing(role)
         if nodes == 1:
             return container
         leads = role.role == "leader"
         host = addressing.leader_word if leads and not _command_lines.is_shell(container) else addressing.leader
-        flags = f"--dist-init-addr {host}:{_PORT} --nnodes {nodes} --node-rank {0 if leads else addressing.rank}"
+        flags = f"--dist-init-addr {host}:{_PORT} --nnodes {nodes} --node-rank {addressing.leader_rank if leads else addressing.rank}"
         quoted = role.component.release.engines.quotes_words
         needs_shell = not leads and addressing.rank_needs_shell
         injected = _command_lines.inject(container, flags, self.name, needs_shell=needs_shell, quoted=quoted)

@@ -64,6 +64,19 @@ NEW_PROFILER = Gate(
     effect="Images hold another profiler, which krm-fn does not run: a request with such an image is an error.",
     fields=(),
 )
+TOPOLOGY_ALIASES = Gate(
+    name="MultinodeTopologyAliases",
+    release=(1, 6),
+    reads="origin",
+    minimum=(1, 6, 0),
+    effect="Pods of one engine on several nodes have variables with their rank and their leader's address, and command lines use them.",
+    fields=(
+        "containers[main].env[DYNAMO_LEADER_ADDRESS]",
+        "containers[main].env[DYNAMO_RANK]",
+        "containers[main].command",
+        "containers[main].args",
+    ),
+)
 GATES: tuple[Gate, ...] = (
     NEW_PROFILER,
     MULTIPROCESSING,
@@ -88,6 +101,7 @@ GATES: tuple[Gate, ...] = (
         probes=(("livenessProbe", ProbeDefaults("http", "/live", "system", period=5, timeout=4, failures=3)),),
     ),
     NATIVE_PICKER,
+    TOPOLOGY_ALIASES,
     Gate(
         name="FrontendStartupProbe",
         release=(1, 6),

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import engines
-from krm_fn.kube import merge, names
+from krm_fn.kube import env, merge, names
 from krm_fn.manifests import component_defaults, volumes
 from krm_fn.manifests.pod_origins import EntryOrigin, Origins
+from krm_fn.plan.facts import TOPOLOGY_VARIABLES
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -286,6 +287,19 @@ def _main_last(draft: Draft) -> None:
     draft.pod, draft.main_at = {**draft.pod, "containers": [*sidecars, draft.main]}, len(sidecars)
 
 
+def _topology_aliases(draft: Draft, role: RolePlan) -> None:
+    """Since Dynamo 1.6, pods of one engine on several nodes have variables with the host of their leader and with their rank.
+
+    They replace variables of the user.
+
+    Follows the operator's `internal/dynamo/graph.go GenerateBasePodSpec`.
+    Rule: env.topology-aliases
+    """
+    if draft.plan.placement.names_topology and not role.serves_memory:
+        values = [(TOPOLOGY_VARIABLES[0], role.addressing.leader), (TOPOLOGY_VARIABLES[1], role.addressing.any_rank)]
+        draft.main = {**draft.main, "env": merge.envs(draft.main.get("env") or (), env.values(values))}
+
+
 def _engine(draft: Draft, role: RolePlan) -> None:
     """Lets the engine change the main container."""
     draft.main = engines.get(draft.plan.engine).container(draft.main, role)
@@ -324,6 +338,7 @@ _POD_LAYERS: dict[PodLayer, Callable[[Draft], None]] = {
     "main_last": _main_last,
 }
 _ROLE_LAYERS: dict[PodLayer, Callable[[Draft, RolePlan], None]] = {
+    "topology_aliases": _topology_aliases,
     "engine": _engine,
     "engine_pod": _engine_pod,
     "gpu_memory": _gpu_memory,

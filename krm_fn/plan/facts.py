@@ -109,18 +109,34 @@ class Restart(NamedTuple):
     parallel: bool = False
 
 
+TOPOLOGY_VARIABLES = ("DYNAMO_LEADER_ADDRESS", "DYNAMO_RANK")
+"""The variables with the host of the leader and with the rank of a pod.
+
+Follows the operator's `internal/dynamo/graph.go`.
+Rule: env.topology-names
+"""
+
+
 class Addressing(NamedTuple):
     """The hosts and ranks by which the pods of a multinode group find each other. An engine learns nothing else about the workload.
 
     `leader` is the leader's host as shell text; `leader_word` is the host in a command without a shell. `workers` are the hosts of the
     workers and `rank` is a worker's rank, both as shell text. `operand` is the rank inside the arithmetic of a shell.
-    `rank_needs_shell` is false if a command without a shell gets the rank, too.
+    `rank_needs_shell` is false if a command without a shell gets the rank, too. `leader_rank` is the leader's rank in a command, and
+    `any_rank` the rank of any pod as the value of a variable.
     """
 
     leader: str = ""
     leader_word: str = ""
     workers: tuple[str, ...] = ()
     rank: str = ""
+    leader_rank: str = "0"
+    """The leader of an engine on several nodes is rank 0.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go, internal/dynamo/backend_sglang.go`.
+    Rule: commands.leader-rank
+    """
+    any_rank: str = ""
     operand: str = ""
     rank_needs_shell: bool = True
     waits_for_dns: bool = False
@@ -174,7 +190,8 @@ class Placement(NamedTuple):
     """The workload kind, nodes and replicas of a component.
 
     `replicas` is None if the user wrote no number. `finds_containers` is true if Kubernetes discovery finds each container of a pod.
-    `executor` is the program with which vLLM runs one model on several nodes.
+    `names_topology` is true if the pods of a multinode group have variables with their leader's host and their rank
+    (`TOPOLOGY_VARIABLES`). `executor` is the program with which vLLM runs one model on several nodes.
     """
 
     workload: str
@@ -184,6 +201,7 @@ class Placement(NamedTuple):
     discovery: str
     graph_discovery: str
     finds_containers: bool = False
+    names_topology: bool = False
     executor: Literal["ray", "mp"] = "ray"
 
     @property

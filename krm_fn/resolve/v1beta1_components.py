@@ -51,6 +51,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         discovery=identity.annotations.get(labels.DISCOVERY_BACKEND, context.config.discovery_backend),
         graph_discovery=context.discovery,
         finds_containers=identity.annotations.get(labels.DISCOVERY_MODE) == "container",
+        names_topology=gates.TOPOLOGY_ALIASES in opened and component_facts.nodes(written) > 1,
         executor=_executor(annotations, opened),
     )
     needed = placement.nodes > 1 and engine.counts_gpus

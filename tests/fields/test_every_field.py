@@ -46,6 +46,9 @@ SILENT = (
     Silent("spec.*", f"{_SYNC}; a render only checks it", "DynamoModel/*"),
     Silent("spec.*", "an autoscaler writes it, and krm-fn sync reads it", "DynamoGraphDeploymentScalingAdapter/*"),
     Silent("*.runtimeVersionOverride", _VERSION, "Dynamo*Deployment/*", ("v0.9",)),
+    Silent(
+        "spec.runtimeVersionOverride", "from 1.0 on it is an error, and before it nothing depends on it", "DynamoGraphDeploymentRequest/*"
+    ),
     Silent("*.modelRef.revision", "no release of Dynamo reads it: the name of a model alone finds its endpoints", "Dynamo*Deployment/*"),
     Silent(
         "spec.services.*.serviceName", "its documentation says that the key of the service is the name", "DynamoGraphDeployment/v1alpha1"

@@ -114,6 +114,31 @@ _STANDALONE_PICKER = given.item(
 )
 
 
+_RANKED: dict[str, Any] = {
+    "main": {
+        "command": ["python3", "-m", "dynamo.sglang"],
+        "args": ["--model-path", "m"],
+        "env": [{"name": "DYNAMO_RANK", "value": "0"}],
+        "resources": {"limits": {"nvidia.com/gpu": "8"}},
+    }
+}
+_COHERENT = _annotated(beta.graph(), labels.GROVE_UPDATE_STRATEGY, "Coherent")
+SINCE_1_6 = [
+    fires(
+        "DYN495",
+        f"{_POD}.containers[0].env[0]",
+        "a rank of the user on several nodes",
+        newer(multinode={"nodeCount": 2}, **_RANKED),
+        behaviour="v1.6",
+        operator_version="1.6.0",
+    ),
+    quiet("the same in release 1.5", newer(multinode={"nodeCount": 2}, **_RANKED), behaviour="v1.5"),
+    quiet("the same on one node", newer(**_RANKED), behaviour="v1.6"),
+    fires("DYN456", f"metadata.annotations['{labels.GROVE_UPDATE_STRATEGY}']", "a strategy of release 1.6", _COHERENT, behaviour="v1.5"),
+    quiet("the same in release 1.6", _COHERENT, behaviour="v1.6"),
+]
+
+
 def _request(**fields: Any) -> Resource:
     """A request in v1beta1."""
     spec = {"model": "acme/tiny", "backend": "vllm", **fields}
@@ -581,6 +606,7 @@ SETTINGS = [
 ALL: list[Case] = [
     *grove_faults.ALL,
     *MAIN_CONTAINERS,
+    *SINCE_1_6,
     *REQUESTS,
     *PICKERS,
     *CONVERSIONS,

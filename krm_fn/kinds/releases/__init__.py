@@ -162,6 +162,7 @@ class GroveFacts(NamedTuple):
     that an annotation names. `whole_groups`: a replica of a multinode component needs all its pods, so that Grove starts and ends them
     together. `volcano`: the Volcano scheduler can place the pods. `refusals`: the severity of findings about pods that Grove's admission
     refuses. They are warnings where the operator accepts such pods and leaves the decision to the version of Grove in the cluster.
+    `update_strategies` are the update strategies that an annotation can name.
     """
 
     cuts_names: bool = False
@@ -169,6 +170,7 @@ class GroveFacts(NamedTuple):
     whole_groups: bool = False
     volcano: bool = False
     refusals: Literal["error", "warning"] = "error"
+    update_strategies: tuple[str, ...] = ("RollingRecreate", "OnDelete")
 
 
 class MPI(NamedTuple):
@@ -231,6 +233,7 @@ PodLayer = Literal[
     "service_fields",
     "shared_memory",
     "sidecars",
+    "topology_aliases",
     "user",
     "volume_order",
 ]

@@ -50,6 +50,7 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
             leader_word="$(LWS_LEADER_ADDRESS)",
             workers=_leaderworkersets.follower_hosts(plan),
             rank="$(LWS_WORKER_INDEX)",
+            any_rank="$(LWS_WORKER_INDEX)",
             operand="$(LWS_WORKER_INDEX)",
             rank_needs_shell=False,
             waits_for_dns=True,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from krm_fn import results
 from krm_fn.kinds import types
 from krm_fn.manifests import volumes
+from krm_fn.plan.facts import TOPOLOGY_VARIABLES
 from krm_fn.rules.component_rules import cache_without_path
 from krm_fn.schema import rule_messages
 
@@ -39,6 +40,7 @@ def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
         yield from _check_component(plan, component)
         yield from _check_containers(plan, component)
         yield from _check_replicas(component)
+        yield from _check_topology_variables(component)
         if has_revisions:
             yield from _check_runtime(component)
         features = component.features
@@ -65,6 +67,14 @@ def _check_component(plan: GraphPlan, component: ComponentPlan) -> Iterator[Resu
     if _ELASTIC in " ".join(container.get("args") or ()) and not container.get("command"):
         message = f"{_ELASTIC} needs the command that starts the engine, because Ray is started before it; set command"
         yield results.error("DYN477", message, component.ref, component.at("main", "command"))
+
+
+def _check_topology_variables(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports variables of the user that Dynamo replaces on several nodes."""
+    for index, variable in enumerate(plan.pod.container.get("env") or () if plan.placement.names_topology else ()):
+        if variable.get("name") in TOPOLOGY_VARIABLES:
+            message = "on several nodes, Dynamo sets this variable itself, and replaces the one that you wrote; remove it"
+            yield results.warning("DYN495", message, plan.ref, plan.at("main", "env", index))
 
 
 def _overridden(plan: GraphPlan, path: Path) -> Result:

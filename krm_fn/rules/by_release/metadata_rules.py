@@ -24,7 +24,6 @@ _EXECUTORS = ("mp", "ray")
 _DEBUG_MODES = (labels.DEBUG, labels.STEALING_DEBUG)
 _VALUES = {
     labels.DISCOVERY_MODE: ("pod", "container"),
-    labels.GROVE_UPDATE_STRATEGY: ("RollingRecreate", "OnDelete"),
     labels.WORKLOAD_PROVIDER: ("grove", "component"),
 }
 
@@ -41,7 +40,7 @@ def check(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Result]:
 def _of_graph(plan: GraphPlan) -> Iterator[Result]:
     """Reports annotations of the graph whose value is not one of the known ones."""
     annotations = plan.annotations
-    for key, values in _VALUES.items():
+    for key, values in {**_VALUES, labels.GROVE_UPDATE_STRATEGY: plan.release.grove.update_strategies}.items():
         if key in annotations and annotations[key] not in values:
             message = f"{annotations[key]!r} is not a known value; write {' or '.join(values)}"
             yield results.error("DYN456", message, plan.ref, ("metadata", "annotations", key))

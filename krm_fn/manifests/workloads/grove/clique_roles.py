@@ -48,7 +48,7 @@ def addresses(plan: ComponentPlan) -> Addressing:
     leader = names.grove_host(plan.identity.service, "leader", 0)
     workers = tuple(names.grove_host(plan.identity.service, "worker", index) for index in range(plan.placement.nodes - 1))
     rank = "$((GROVE_PCLQ_POD_INDEX + 1))"
-    return Addressing(leader, leader, workers, rank, operand=rank)
+    return Addressing(leader, leader, workers, rank, any_rank="$(GROVE_PCSG_POD_INDEX)", operand=rank)
 
 
 def in_groups(plan: ComponentPlan) -> bool:
@@ -108,7 +108,8 @@ def _by_rank(plan: ComponentPlan) -> Iterator[RolePlan]:
     hosts = [names.grove_host(plan.identity.service, _engine(plan, rank), _INDEX, rank) for rank in range(plan.placement.nodes)]
     for rank in range(plan.placement.nodes):
         yield RolePlan(alone, plan.identity.name, rank=rank, serves_memory=True)
-        addressing = Addressing(hosts[0], hosts[0], tuple(hosts[1:]), str(rank), operand=str(rank), rank_needs_shell=False)
+        own = str(rank)
+        addressing = Addressing(hosts[0], hosts[0], tuple(hosts[1:]), own, any_rank=own, operand=own, rank_needs_shell=False)
         yield RolePlan(plan, plan.identity.name, _engine(plan, rank), addressing=addressing, rank=rank)
 
 
