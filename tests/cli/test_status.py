@@ -90,6 +90,9 @@ def test_the_resources_leave_with_their_status_and_nothing_else():
     assert graph["status"]["services"]["Worker"] == {
         "componentKind": "Deployment",
         "componentName": "chat-worker",
+        "componentNames": ["chat-worker"],
+        "gpusPerEngine": 0,
+        "gpusPerReplica": 0,
         "replicas": 2,
         "updatedReplicas": 2,
         "readyReplicas": 2,
