@@ -190,6 +190,15 @@ def test_the_status_of_a_graph_names_components():
     assert older["metadata"] == {"name": "r"}
 
 
+def test_the_facts_of_pods_have_the_same_names_in_both_versions():
+    facts = "gpusPerEngine: 8, gpusPerReplica: 9, servedModelName: m, runtimeComponentName: c, gpuPowerLimitWatts: 300"
+    older = there_and_back(resource("DynamoGraphDeployment", "v1beta1", f"status: {{components: {{w: {{componentNames: [a], {facts}}}}}}}"))
+    newer = there_and_back(resource("DynamoGraphDeployment", "v1alpha1", f"status: {{services: {{w: {{componentName: a, {facts}}}}}}}"))
+    shared = {"gpusPerEngine": 8, "gpusPerReplica": 9, "servedModelName": "m", "runtimeComponentName": "c", "gpuPowerLimitWatts": 300}
+    assert shared.items() <= older["status"]["services"]["w"].items()
+    assert shared.items() <= newer["status"]["components"]["w"].items()
+
+
 def test_the_status_of_a_component_loses_nothing():
     """`podSelector` is v1alpha1's alone."""
     text = "status: {service: {componentName: d, componentNames: [d]}, podSelector: {a: b}, conditions: []}"
