@@ -91,3 +91,9 @@ def test_two_kinds_of_gpus_have_a_reason_in_place_of_a_number():
     found = facts(worker(beside=beside))
     problem = "container b has two kinds of GPUs, nvidia.com/gpu and nvidia.com/mig-1g.5gb; keep one of them"
     assert found == StatusFacts(gpu_problem=problem, **NAMES)
+
+
+def test_dynamo_beside_an_engine_names_the_component_and_has_no_gpu():
+    runtime = {"name": "runtime", "image": beta.IMAGE, "restartPolicy": "Always", "args": ["--component", "decode"]}
+    found = facts(worker(pod={"initContainers": [runtime]}))
+    assert found == StatusFacts(**gpus(4, 4), **{**NAMES, "runtime_component": "decode"})

@@ -61,7 +61,7 @@ def herd(place: Place) -> None:
         resources={"limits": {"gpu": "1"}},
         scalingAdapter={"enabled": True},
     )
-    place.deploy(given.graph({"Worker": worker}, name="herd", annotations={labels.ORIGIN_VERSION: "1.5.0"}))
+    place.deploy(given.graph({"Worker": worker}, name="herd"), behaviour="v1.5")
     place.kubectl("scale", "dgdsa/herd-worker", "--replicas=2")
     server.eventually(lambda: place.get("LeaderWorkerSet", "herd-worker-0")["spec"].get("replicas") == 2)
 

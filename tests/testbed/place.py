@@ -42,9 +42,13 @@ class Place(NamedTuple):
         self.apply(self.render(*resources, **settings))
 
     def render(self, *resources: Object, **settings: Any) -> list[Object]:
-        """The objects that the command prints. Raises AssertionError with its findings."""
+        """The objects that the command prints. Raises AssertionError with its findings.
+
+        Graphs of v1alpha1 follow release 0.9, whatever their images are: a tag can be the fate of a pod.
+        """
         here = [{**each, "metadata": {**each["metadata"], "namespace": self.namespace}} for each in resources]
-        return render(*here, **settings)
+        release = {"behaviour": "v0.9"} if self.dynamo.endswith("v1alpha1") else {}
+        return render(*here, **{**release, **settings})
 
     def apply(self, objects: Iterable[Object]) -> None:
         """Apply objects with kubectl, on the server, as one who owns all their fields."""
