@@ -34,6 +34,12 @@ The names of the two files are also the keys of the ConfigMap with the output.
 Follows the operator's `internal/controller/dynamographdeploymentrequest_controller.go`.
 Rule: names.profiler-mocker-file
 """
+RUNTIME = "runtime"
+"""In sidecar mode, the init container `runtime` runs Dynamo beside an engine.
+
+Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
+Rule: sidecar-mode.name
+"""
 PROFILER = "profiler"
 """The container that profiles has the name `profiler`.
 

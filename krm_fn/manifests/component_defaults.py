@@ -35,17 +35,17 @@ def container(plan: ComponentPlan, component_type: ComponentType, defaults: Type
     Follows the operator's `internal/dynamo/component_common.go`.
     Rule: container.defaults
     """
-    standard = _standard(defaults)
+    below = standard(defaults)
     if component_type.picks_workers:
         from krm_fn.manifests import inference_pool  # noqa: PLC0415 - few graphs have an endpoint picker
 
-        return inference_pool.container(plan, standard)
+        return inference_pool.container(plan, below)
     default: Container = {}
     if component_type.command:
         default["command"] = list(component_type.command)
     if component_type.args:
         default["args"] = list(component_type.args)
-    return {**default, **standard}
+    return {**default, **below}
 
 
 def pod(plan: ComponentPlan) -> PodSpec:
@@ -86,8 +86,10 @@ def service_port(plan: ComponentPlan) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)  # all components of a type share one value; it is never changed, because merging makes new objects
-def _standard(defaults: TypeDefaults) -> Container:
+def standard(defaults: TypeDefaults) -> Container:
     """The main container has the ports, variables and probes of its component type, unless the user sets them.
+
+    Returns these fields. In sidecar mode, they are those of the container that runs Dynamo.
 
     Follows the operator's `internal/dynamo/component_common.go`.
     Rule: container.type-defaults

@@ -101,6 +101,9 @@ def _defaults(draft: Draft) -> None:
     Rule: container.variables
     """
     plan = draft.plan
+    if plan.features.sidecar_mode:
+        draft.pod, draft.main = component_defaults.pod(plan), {"name": MAIN}
+        return
     draft.pod, default = component_defaults.pod(plan), component_defaults.container(plan, plan.type, plan.defaults)
     common = component_defaults.common_variables(plan, plan.identity.type, plan.defaults)
     draft.main = {"name": MAIN, **default, "env": [*common, *(default.get("env") or ())]}
@@ -112,6 +115,12 @@ def _user(draft: Draft) -> None:
     spec, main = draft.plan.pod.spec, draft.plan.pod.container
     unset = () if spec.get("serviceAccountName") else ("serviceAccountName",)
     draft.pod = merge.overlay(draft.pod, merge.without(spec, "containers", *unset))
+    if draft.plan.features.sidecar_mode:
+        from krm_fn.manifests import runtime_sidecar  # noqa: PLC0415 - few components run Dynamo beside an engine
+
+        draft.pod, draft.main = runtime_sidecar.applied(draft.plan, draft.pod), merge.overlay(draft.main, main)
+        draft.origins.record_all("user", spec.get("volumes"), main.get("volumeMounts"))
+        return
     draft.main = merge.container(draft.main, main) if draft.plan.release.merges_probes else _with_whole_probes(draft.plan, draft.main)
     draft.origins.record_all("user", spec.get("volumes"), main.get("volumeMounts"))
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import labels
+from krm_fn.kube import labels, names
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-RUNTIME = "runtime"
-"""The init container that runs Dynamo beside an engine that another container runs (sidecar mode)."""
 _MODEL_FLAGS = ("--served-model-name", "--model-name", "--model", "--model-path")
 _ENDPOINT, _COMPONENT = "--endpoint", "--component"
 _SCHEME = "dyn://"
@@ -42,7 +40,7 @@ def of_pod(pod: Mapping[str, Any], main: Mapping[str, Any], annotations: Mapping
     Follows the operator's `internal/controller/component_runtime_status.go`.
     Rule: status.served-names
     """
-    runtime = next((container for container in pod.get("initContainers") or () if container.get("name") == RUNTIME), None)
+    runtime = next((container for container in pod.get("initContainers") or () if container.get("name") == names.RUNTIME), None)
     watts = _watts(annotations.get(labels.POWER_LIMIT, ""))
     line = words(main)
     if runtime is None:

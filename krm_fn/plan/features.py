@@ -55,13 +55,15 @@ class KVTransfer(NamedTuple):
 class Features(NamedTuple):
     """The features of one component. `min_available` is None if the user wrote no number.
 
-    `runtime` is the version of Dynamo in the image; None if it is unknown. `frontend_sidecar` names the container that runs a frontend.
+    `runtime` is the version of Dynamo in the image; None if it is unknown. `sidecar_mode` is true if an init container runs Dynamo beside
+    the engine. `frontend_sidecar` names the container that runs a frontend.
     `grouped` is true if a scaling group of Grove always contains the component. `overridden_roles` names the roles of a multinode
     component with an override. `containers` are those of the pod as its author wrote it. `written_main` is false if a
     component that is read as v1beta1 has no container `main`.
     """
 
     runtime: Version | None = None
+    sidecar_mode: bool = False
     min_available: int | None = None
     frontend_sidecar: str = ""
     topology: Topology | None = None

@@ -97,7 +97,8 @@ def policy(spec: dict[str, Any]) -> dict[str, Any] | None:
 def laid(template: dict[str, Any], main: dict[str, Any], written: dict[str, Any], domains: Sequence[str]) -> dict[str, Any]:
     """The policy for key-value transfers becomes variables and a volume of each worker.
 
-    The pod template of a worker with the policy. `main` is its main container, `domains` are those of the policy's ClusterTopology.
+    The pod template of a worker with the policy. `main` is the container that runs Dynamo, `domains` are those of the ClusterTopology of
+    the policy.
 
     Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
     Rule: kv-transfer.pod
@@ -111,9 +112,13 @@ def laid(template: dict[str, Any], main: dict[str, Any], written: dict[str, Any]
         "env": merge.envs(variables, _variables(written)),
         "volumeMounts": [*mounts, {"name": _VOLUME, "mountPath": _FOLDER, "readOnly": True}],
     }
-    containers = [changed if container is main else container for container in spec["containers"]]
+    lists = {
+        field: [changed if container is main else container for container in spec[field]]
+        for field in ("initContainers", "containers")
+        if spec.get(field)
+    }
     policy_volume = {"name": _VOLUME, "downwardAPI": {"items": _files(written, domains)}}
-    return {**template, "spec": {**spec, "containers": containers, "volumes": [*volumes, policy_volume]}}
+    return {**template, "spec": {**spec, **lists, "volumes": [*volumes, policy_volume]}}
 
 
 def annotated(annotations: Labels, written: dict[str, Any] | None) -> Labels:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.convert.path_mapping import MAIN
-from krm_fn.kube import paths, version
+from krm_fn.kube import names, paths, version
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -19,16 +19,24 @@ if TYPE_CHECKING:
     from krm_fn.results import Path
 
 
-def of_component(component: dict[str, Any]) -> Version | None:
+def of_component(component: dict[str, Any], *, sidecar_mode: bool) -> Version | None:
     """The runtime version of a v1beta1 component is its `runtimeVersionOverride`, or the version in the tag of its image.
 
-    Returns None if the version is unknown.
+    Returns None if the version is unknown. `sidecar_mode` is true if the release has it: the image is then that of the container that runs
+    Dynamo beside the engine, if there is one.
 
     Follows the operator's `internal/features/runtime`.
     Rule: gates.runtime-version
     """
     main = next((container for container in _containers(component) if container.get("name") == MAIN), {})
-    return _version(component, main.get("image"))
+    runtime = beside_engine(component) if sidecar_mode else None
+    return _version(component, (main if runtime is None else runtime).get("image"))
+
+
+def beside_engine(component: dict[str, Any]) -> dict[str, Any] | None:
+    """Returns the init container of a v1beta1 component that runs Dynamo beside an engine; None if there is none."""
+    inits = _listed(_field(_field(component, "podTemplate"), "spec").get("initContainers"))
+    return next((container for container in inits if container.get("name") == names.RUNTIME), None)
 
 
 class RuntimeVersion(NamedTuple):
@@ -71,20 +79,31 @@ def _versions(spec: dict[str, Any]) -> Iterator[tuple[Version | None, Path]]:
 def _of_service(service: Any, path: Path) -> Iterator[tuple[Version | None, Path]]:
     """The versions of a v1alpha1 service and of its frontend sidecar."""
     if isinstance(service, dict):
-        main = _field(_field(service, "extraPodSpec"), "mainContainer")
-        yield _version(service, main.get("image")), (*path, *_named(service, ("extraPodSpec", "mainContainer", "image")))
+        pod = _field(service, "extraPodSpec")
+        image, at = _image_beside(pod) or (_field(pod, "mainContainer").get("image"), ("mainContainer", "image"))
+        yield _version(service, image), (*path, *_named(service, ("extraPodSpec", *at)))
         yield _of_image(_field(service, "frontendSidecar").get("image")), (*path, "frontendSidecar", "image")
 
 
 def _of_component(component: Any, path: Path) -> Iterator[tuple[Version | None, Path]]:
     """The versions of a v1beta1 component and of its frontend sidecar."""
     if isinstance(component, dict):
+        beside = _image_beside(_field(_field(component, "podTemplate"), "spec"))
         for index, container in enumerate(_containers(component)):
             at: Path = ("podTemplate", "spec", "containers", index, "image")
             if container.get("name") == MAIN:
-                yield _version(component, container.get("image")), (*path, *_named(component, at))
+                image, named = (beside[0], ("podTemplate", "spec", *beside[1])) if beside else (container.get("image"), at)
+                yield _version(component, image), (*path, *_named(component, named))
             elif container.get("name") == component.get("frontendSidecar"):
                 yield _of_image(container.get("image")), (*path, *at)
+
+
+def _image_beside(pod: dict[str, Any]) -> tuple[Any, Path] | None:
+    """The image of the container that runs Dynamo beside an engine, whose own tag says nothing of Dynamo, and its path in the pod."""
+    for index, container in enumerate(_listed(pod.get("initContainers"))):
+        if container.get("name") == names.RUNTIME:
+            return container.get("image"), ("initContainers", index, "image")
+    return None
 
 
 def _named(component: dict[str, Any], image: Path) -> Path:
@@ -104,7 +123,10 @@ def _of_image(image: Any) -> Version | None:
 
 
 def _containers(component: dict[str, Any]) -> list[dict[str, Any]]:
-    containers = _field(_field(component, "podTemplate"), "spec").get("containers")
+    return _listed(_field(_field(component, "podTemplate"), "spec").get("containers"))
+
+
+def _listed(containers: Any) -> list[dict[str, Any]]:
     return [entry if isinstance(entry, dict) else {} for entry in containers] if isinstance(containers, list) else []
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from krm_fn import results
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kinds import gates, types
+from krm_fn.kinds.releases import SIDECAR_KEY
 from krm_fn.kube import canonical, labels, quantity
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
@@ -40,9 +41,9 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
     if not identity.standalone and context.per_component:
         context.findings.extend(deployment_config.check(template.component, paths))
     annotations = ((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}
-    features = _features(template.written)
+    features = _features(template.written, sidecar_mode=context.release.sidecar_mode and component_type.runs_engine)
     opened = gates.opened(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))
-    key = component_type.key(is_configured=written.get("eppConfig") is not None)
+    key = SIDECAR_KEY if features.sidecar_mode else component_type.key(is_configured=written.get("eppConfig") is not None)
     placement = Placement(
         workload=component_facts.workload(context, written),
         nodes=component_facts.nodes(written),
@@ -97,7 +98,8 @@ def _pod(context: GraphContext, identity: Identity, template: v1beta1_templates.
     containers = spec.pop("containers", None) or ()
     container: Any = next((container for container in containers if container.get("name") == MAIN), {})
     beside = [container for container in containers if container.get("name") != MAIN]
-    images = [entry.get("image") or "" for entry in (container, *beside)]
+    runtime = runtime_version.beside_engine(written) if context.release.sidecar_mode else None
+    images = [entry.get("image") or "" for entry in (container, *beside, *(spec.get("initContainers") or () if runtime else ()))]
     without_secrets = identity.annotations.get(labels.NO_PULL_SECRETS) == "true"
     secrets = [secret for image in images for secret in context.cluster.pull_secrets(context.namespace, image)]
     if beside:
@@ -133,11 +135,15 @@ def _shared_memory(written: Any, default: str) -> str:
     return quantity.canonical(written) if quantity.value(written) else ""
 
 
-def _features(written: dict[str, Any]) -> Features:
-    """The features of a component. `written` is as its author wrote it, without what its graph adds."""
+def _features(written: dict[str, Any], *, sidecar_mode: bool) -> Features:
+    """The features of a component. `written` is as its author wrote it, without what its graph adds.
+
+    `sidecar_mode` is true if the release and the component type have it.
+    """
     experimental, names = written.get("experimental") or {}, tuple(_containers(written))
     return Features(
-        runtime=runtime_version.of_component(written),
+        runtime=runtime_version.of_component(written, sidecar_mode=sidecar_mode),
+        sidecar_mode=sidecar_mode and runtime_version.beside_engine(written) is not None,
         min_available=written.get("minAvailable"),
         frontend_sidecar=written.get("frontendSidecar") or "",
         topology=_topology(written.get("topologyConstraint")),

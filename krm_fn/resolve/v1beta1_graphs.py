@@ -61,6 +61,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
         cluster_topologies.domains(context, spec),
         context.release.ports.http,
         context.release.pod_metadata.owns_origin,
+        context.release.sidecar_mode,
     )
     current = worker_revision(source, context)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and context.config.restart == "render" else {}

@@ -38,7 +38,8 @@ class Graph(NamedTuple):
 
     `v1alpha1_services` holds its components as v1alpha1 services, by name, for fields that only v1alpha1 has; empty if the graph has none.
     `separate` is true if each component has objects of its own, other than on Grove. `domains` are those of the ClusterTopology that the
-    policy for key-value caches names. `port` is the port of frontends. `owns_origin` is that of the release (`PodMetadataFacts`).
+    policy for key-value caches names. `port` is the port of frontends. `owns_origin` and
+    `sidecar_mode` are those of the release.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Graph(NamedTuple):
     domains: tuple[str, ...] = ()
     port: int = 0
     owns_origin: bool = False
+    sidecar_mode: bool = False
 
 
 class ComponentTemplate(NamedTuple):
@@ -104,7 +106,9 @@ def _template(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked
     )
     marks, defaults = _marks(written, worker_hash, picked=picked), _default_annotations(graph, written)
     policy = cluster_topologies.policy(graph.spec) if is_worker(written) else None
-    with_policy = _with_policy(_with_env(written, graph.spec.get("env") or ()), policy, graph.domains)
+    beside = graph.sidecar_mode and is_worker(written)
+    with_env = _with_env(written, graph.spec.get("env") or (), sidecar_mode=beside)
+    with_policy = _with_policy(with_env, policy, graph.domains, sidecar_mode=beside)
     component = with_pod(with_policy, lambda pod: _with_metadata(pod, graph, marks, defaults))
     if graph.separate:
         component = _with_settings(component, graph.port)
@@ -197,10 +201,11 @@ def with_pod(component: dict[str, Any], change: Any) -> dict[str, Any]:
     return {**component, "podTemplate": change(component.get("podTemplate") or {})}
 
 
-def _with_env(component: dict[str, Any], common: Any) -> dict[str, Any]:
+def _with_env(component: dict[str, Any], common: Any, *, sidecar_mode: bool) -> dict[str, Any]:
     """The variables of a v1beta1 graph are below those of its components, and the joined list is sorted by name.
 
-    The component with the variables of its graph below its own, sorted by name. Without a main container, one is added.
+    The component with the variables of its graph below its own, sorted by name. Without a main container, one is added. In sidecar mode,
+    the container that runs Dynamo beside the engine gets the variables, too.
 
     Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
     Rule: env.graph-v1beta1
@@ -210,23 +215,39 @@ def _with_env(component: dict[str, Any], common: Any) -> dict[str, Any]:
 
     def changed(template: dict[str, Any]) -> dict[str, Any]:
         spec, containers, main = _main(template)
-        done = [
-            {**container, "env": merge.envs(common, container.get("env") or ())} if container is main else container
-            for container in containers
-        ]
-        return {**template, "spec": {**spec, "containers": done}}
+        targets = (main, _dynamo(spec, main, sidecar_mode=sidecar_mode))
+
+        def merged(listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+            return [
+                {**container, "env": merge.envs(common, container.get("env") or ())} if _is_among(container, targets) else container
+                for container in listed
+            ]
+
+        inits = {"initContainers": merged(spec["initContainers"])} if spec.get("initContainers") else {}
+        return {**template, "spec": {**spec, **inits, "containers": merged(containers)}}
 
     return with_pod(component, changed)
 
 
-def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domains: Sequence[str]) -> dict[str, Any]:
+def _dynamo(spec: dict[str, Any], main: dict[str, Any], *, sidecar_mode: bool) -> dict[str, Any]:
+    """The container that runs Dynamo: the main one, or in sidecar mode the init container beside it."""
+    inits = spec.get("initContainers") or () if sidecar_mode else ()
+    return next((container for container in inits if container.get("name") == names.RUNTIME), main)
+
+
+def _is_among(container: dict[str, Any], containers: Sequence[dict[str, Any]]) -> bool:
+    return any(container is other for other in containers)
+
+
+def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domains: Sequence[str], *, sidecar_mode: bool) -> dict[str, Any]:
     """The component with the policy for key-value caches. Without a main container, one is added."""
     if policy is None:
         return component
 
     def changed(template: dict[str, Any]) -> dict[str, Any]:
         spec, containers, main = _main(template)
-        return cluster_topologies.laid({**template, "spec": {**spec, "containers": containers}}, main, policy, domains)
+        target = _dynamo(spec, main, sidecar_mode=sidecar_mode)
+        return cluster_topologies.laid({**template, "spec": {**spec, "containers": containers}}, target, policy, domains)
 
     return with_pod(component, changed)
 

@@ -67,17 +67,17 @@ def worker_hash(graph: Graph, framework: str) -> str:
     """The hash of a graph's workers. `framework` is the graph's engine; if it is empty, the command lines of the workers tell it."""
     workers = v1beta1_templates.templates(graph, PLACEHOLDER, workers_only=True)
     engine = framework or _detected(workers)
-    return hashing.worker_hash({template.name: _worker(template, engine) for template in workers})
+    return hashing.worker_hash({template.name: _worker(template, engine, sidecar_mode=graph.sidecar_mode) for template in workers})
 
 
-def _worker(template: ComponentTemplate, engine: str) -> Worker:
+def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> Worker:
     """The worker hash reads the labels, annotations, runtime version and spec of a worker.
 
     Follows the operator's `internal/dynamo/hash.go`.
     Rule: worker-hash.worker
     """
     spec = template.component
-    runtime = runtime_version.of_component(spec)
+    runtime = runtime_version.of_component(spec, sidecar_mode=sidecar_mode)
     hashed = runtime if runtime and runtime >= _HASHED_SINCE else ()
     return Worker(template.labels, template.annotations, ".".join(map(str, hashed)), {**spec, "backendFramework": engine})
 

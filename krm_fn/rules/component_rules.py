@@ -196,10 +196,16 @@ def _check_account(plan: ComponentPlan, cluster: ClusterFacts) -> Iterator[Resul
 def _check_store(pods: Pods) -> Iterator[Result]:
     """Warns of a runtime before 1.0 that exits at its start, because it cannot connect to etcd, although discovery is Kubernetes.
 
-    Observed with 0.8.1, 0.9.0 and 0.9.1: without DYN_STORE_KV, their key-value store is etcd. 1.0.0 and 1.5.1 need no store.
+    Observed with 0.8.1, 0.9.0 and 0.9.1: without DYN_STORE_KV, their key-value store is etcd. 1.0.0 and 1.5.1 need no store. In sidecar
+    mode, the main container runs no Dynamo.
     """
     plan, container = pods.plan, pods.main
-    if plan.placement.discovery == "etcd" or not _BEFORE_1.fullmatch(_tag(container.get("image") or "")) or _knows_store(container):
+    if (
+        plan.placement.discovery == "etcd"
+        or plan.features.sidecar_mode
+        or not _BEFORE_1.fullmatch(_tag(container.get("image") or ""))
+        or _knows_store(container)
+    ):
         return
     message = (
         "a Dynamo runtime before 1.0 connects to etcd when it starts, also with Kubernetes discovery, and neither ETCD_ENDPOINTS nor "

@@ -114,15 +114,39 @@ _STANDALONE_PICKER = given.item(
 )
 
 
-_RANKED: dict[str, Any] = {
+_COHERENT = _annotated(beta.graph(), labels.GROVE_UPDATE_STRATEGY, "Coherent")
+_SGLANG: dict[str, Any] = {
     "main": {
         "command": ["python3", "-m", "dynamo.sglang"],
         "args": ["--model-path", "m"],
-        "env": [{"name": "DYNAMO_RANK", "value": "0"}],
         "resources": {"limits": {"nvidia.com/gpu": "8"}},
     }
 }
-_COHERENT = _annotated(beta.graph(), labels.GROVE_UPDATE_STRATEGY, "Coherent")
+_RANKED: dict[str, Any] = {"main": {**_SGLANG["main"], "env": [{"name": "DYNAMO_RANK", "value": "0"}]}}
+_RUNTIME = {"name": "runtime", "image": "registry.example/dynamo:1.6.1", "restartPolicy": "Always"}
+_OLD_RUNTIME = {**_RUNTIME, "image": "registry.example/dynamo:1.5.1"}
+_INIT = f"{_POD}.initContainers[0]"
+
+
+def _sidecar(runtime: Resource = _RUNTIME, **fields: Any) -> Resource:
+    """A graph with a worker whose init container runs Dynamo."""
+    return newer(pod={"initContainers": [runtime]}, **fields)
+
+
+SIDECAR_MODE = [
+    quiet("sidecar mode", _sidecar()),
+    fires(
+        "DYN496", f"{_INIT}.restartPolicy", "a runtime that ends before the engine starts", _sidecar({**_RUNTIME, "restartPolicy": "Never"})
+    ),
+    fires("DYN496", f"{_INIT}.name", "sidecar mode of a frontend", _sidecar(kind="frontend")),
+    fires("DYN496", f"{_AT}.multinode", "sidecar mode on several nodes", _sidecar(multinode={"nodeCount": 2}, **_SGLANG)),
+    fires("DYN497", f"{_INIT}.name", "sidecar mode with images before 1.6", _sidecar(_OLD_RUNTIME)),
+    fires("DYN497", f"{_INIT}.name", "sidecar mode under an older release", _sidecar(), behaviour="v1.5"),
+    quiet("an init container of that name that ends", _sidecar({"name": "runtime", "image": "registry.example/dynamo:1.5.1"})),
+    fires(
+        "DYN497", f"{_POD}.containers", "a runtime that is no init container", newer(beside=({"name": "runtime", "image": "dynamo:1.6.1"},))
+    ),
+]
 SINCE_1_6 = [
     fires(
         "DYN495",
@@ -606,6 +630,7 @@ SETTINGS = [
 ALL: list[Case] = [
     *grove_faults.ALL,
     *MAIN_CONTAINERS,
+    *SIDECAR_MODE,
     *SINCE_1_6,
     *REQUESTS,
     *PICKERS,

@@ -21,6 +21,10 @@ ReleaseNumber = tuple[int, int]
 """The major and minor version of a release."""
 
 
+SIDECAR_KEY = "runtime"
+"""The key of the defaults of the container that runs Dynamo beside an engine, in releases with sidecar mode."""
+
+
 class Ports(NamedTuple):
     """The ports on which components listen. `forward_pass` is for metrics of an engine; 0 in releases without such a port."""
 
@@ -249,7 +253,8 @@ class Release(NamedTuple):
     memory replaces volumes and mounts of the user. `multinode_workload` names the workload kind of multinode components without Grove
     (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `rules` names the groups of rules
     that only some releases have (`krm_fn.rules.by_release`). `number` decides which gates a release has (`krm_fn.kinds.gates`).
-    `names_sidecar`: with discovery of containers, a frontend sidecar gets its own name; otherwise it gets the name of the main container.
+    `sidecar_mode`: an init container can run Dynamo beside an engine (`SIDECAR_KEY`). `names_sidecar`: with discovery of containers, a
+    frontend sidecar gets its own name; otherwise it gets the name of the main container.
     `reports_gpus` and `reports_names`: the status of a component repeats facts of its pods (`krm_fn.manifests.status_facts`).
     """
 
@@ -281,6 +286,7 @@ class Release(NamedTuple):
     picker: Picker
     rules: tuple[str, ...] = ()
     names_sidecar: bool = False
+    sidecar_mode: bool = False
     reports_gpus: bool = False
     """Since Dynamo 1.5, the status of a component has the GPUs of its engine and of a replica, which a planner needs.
 

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from krm_fn.kinds.releases import v1_5
+from krm_fn.kinds.releases import SIDECAR_KEY, ProbeDefaults, TypeDefaults, v1_5
+
+_RUNTIME = TypeDefaults(
+    ports=(("system", v1_5.RELEASE.ports.system),),
+    env=(("DYN_SYSTEM_ENABLED", "true"), ("DYN_SYSTEM_PORT", f"{v1_5.RELEASE.ports.system}")),
+    probes=(
+        ("startupProbe", ProbeDefaults("http", "/live", "system", period=2, timeout=1, failures=30)),
+        ("livenessProbe", ProbeDefaults("http", "/live", "system", period=5, timeout=4, failures=3)),
+        ("readinessProbe", ProbeDefaults("http", "/health", "system", period=5, timeout=4, failures=3)),
+    ),
+)
+"""In sidecar mode, the container that runs Dynamo has a port, variables and probes of its own.
+
+Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
+Rule: types.sidecar-v1.6
+"""
 
 RELEASE = v1_5.RELEASE._replace(
     number=(1, 6),
     role_layers=("topology_aliases", *v1_5.RELEASE.role_layers),
     pod_metadata=v1_5.RELEASE.pod_metadata._replace(owns_origin=True),
     names_sidecar=True,
+    sidecar_mode=True,
+    types={**v1_5.RELEASE.types, SIDECAR_KEY: _RUNTIME},
     reports_names=True,
     grove=v1_5.RELEASE.grove._replace(update_strategies=(*v1_5.RELEASE.grove.update_strategies, "Coherent")),
 )

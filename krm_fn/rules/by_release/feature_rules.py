@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kinds import types
+from krm_fn.kube import names
 from krm_fn.manifests import volumes
 from krm_fn.plan.facts import TOPOLOGY_VARIABLES
 from krm_fn.rules.component_rules import cache_without_path
@@ -123,7 +124,9 @@ def _check_containers(plan: GraphPlan, component: ComponentPlan) -> Iterator[Res
 
 def _check_version(plan: ComponentPlan) -> Iterator[Result]:
     """The version of Dynamo must be known, because features depend on it: from the tag of the image, or from the field."""
-    image = plan.pod.container.get("image")
+    inits = plan.pod.spec.get("initContainers") or () if plan.features.sidecar_mode else ()
+    dynamo = next((container for container in inits if container.get("name") == names.RUNTIME), plan.pod.container)
+    image = dynamo.get("image")
     if image and plan.features.runtime is None:
         field = plan.word("runtimeVersionOverride")
         message = f"the tag of the image {image} is not a version; set {field} to the version of Dynamo in it, for example 1.5.0"
@@ -132,9 +135,9 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
 
 def _check_sidecar(plan: ComponentPlan) -> Iterator[Result]:
     """Reports a frontend sidecar that is not one of the containers."""
-    name, names = plan.features.frontend_sidecar, plan.features.containers
-    if name not in names:
-        known = f"write one of {', '.join(names)}, or " if names else ""
+    name, containers = plan.features.frontend_sidecar, plan.features.containers
+    if name not in containers:
+        known = f"write one of {', '.join(containers)}, or " if containers else ""
         message = f"the pod has no container {name}; {known}add the container"
         yield results.error("DYN460", message, plan.ref, plan.at("frontendSidecar"))
 

@@ -1,0 +1,43 @@
+"""Sidecar mode: an init container runs Dynamo beside an engine, which the main container runs as its author wrote it.
+
+Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn.kube import merge, names
+from krm_fn.manifests import component_defaults
+
+if TYPE_CHECKING:
+    from krm_fn.kube.native_types import Container, PodSpec
+    from krm_fn.plan import ComponentPlan
+
+
+def applied(plan: ComponentPlan, pod: PodSpec) -> PodSpec:
+    """In sidecar mode, the init container `runtime` has the defaults of Dynamo; other init containers and the engine stay as written.
+
+    Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
+    Rule: sidecar-mode.pod
+    """
+    inits = pod.get("initContainers") or ()
+    return {**pod, "initContainers": [_runtime(plan, each) if each.get("name") == names.RUNTIME else each for each in inits]}
+
+
+def _runtime(plan: ComponentPlan, written: Container) -> Container:
+    """The container that runs Dynamo has the variables of a component, a port and probes below its own fields.
+
+    Each probe of the user replaces the whole default probe. The container has no default command.
+
+    Follows the operator's `internal/dynamo/component_dynamo_sidecar.go`.
+    Rule: sidecar-mode.container
+    """
+    standard = component_defaults.standard(plan.defaults)
+    merged = merge.overlay(standard, merge.without(written, "env", *merge.PROBES))
+    for name in merge.PROBES:
+        if written.get(name) is not None:
+            merged[name] = written[name]
+    common = component_defaults.common_variables(plan, plan.identity.type, plan.defaults, names.RUNTIME)
+    merged["env"] = merge.envs(common, standard.get("env") or (), written.get("env") or ())
+    return merged
