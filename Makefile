@@ -99,7 +99,7 @@ tools: $(VENV)/runtime ## find kustomize, etcd, NATS and Kubernetes in pinned ve
 tools-gitops: $(VENV)/runtime ## build Flux's kustomize-controller and Argo CD, pinned, into the user's cache; apt installs redis for root
 	@$(BIN)/python tools/install.py --target tools-gitops
 
-tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in two releases from PyPI into the user's cache, 1.1 GB; Linux only
+tools-dynamo: $(VENV)/runtime ## install NVIDIA's Dynamo runtime in three releases from PyPI into the user's cache, 1.7 GB; Linux only
 	@$(BIN)/python tools/runtimes.py
 
 tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs besides it from PyPI into the user's cache, 580 MB; apt installs Prometheus for root; Linux only

@@ -17,8 +17,7 @@ _FRONTEND = ("python3", "-m", "dynamo.frontend")
 _PARTS = {
     ("0.9.0", "prefill"): ("--is-prefill-worker",),
     ("0.9.0", "decode"): ("--is-decode-worker",),
-    ("1.5.1", "prefill"): ("--disaggregation-mode", "prefill"),
-    ("1.5.1", "decode"): ("--disaggregation-mode", "decode"),
+    **{(release, part): ("--disaggregation-mode", part) for release in ("1.5.1", "1.6.1") for part in ("prefill", "decode")},
 }
 
 

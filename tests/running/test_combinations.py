@@ -44,6 +44,10 @@ CASES = [
     Case("v1beta1-15", "1.5.1", PLAIN, behaviour="v1.5", version="v1beta1"),
     Case("router-15", "1.5.1", (graphs.frontend(router="kv"), graphs.worker(2)), behaviour="v1.5", version="v1beta1"),
     Case("parts-15", "1.5.1", (graphs.frontend(router="kv"), *graphs.disaggregated("1.5.1")), behaviour="v1.5", version="v1beta1"),
+    Case("v1alpha1-16", "1.6.1", PLAIN, behaviour="v1.6"),
+    Case("v1beta1-16", "1.6.1", PLAIN, behaviour="v1.6", version="v1beta1"),
+    Case("router-16", "1.6.1", (graphs.frontend(router="kv"), graphs.worker(2)), behaviour="v1.6", version="v1beta1"),
+    Case("parts-16", "1.6.1", (graphs.frontend(router="kv"), *graphs.disaggregated("1.6.1")), behaviour="v1.6", version="v1beta1"),
 ]
 
 
