@@ -11,6 +11,7 @@ from krm_fn.kube import labels
 from krm_fn.yamlio import emitter, reader
 
 EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "disagg-vllm-planner" / "graph.yaml"
+_RUNTIME = "0.8.0"  # the version of the images of the example
 
 
 def typical(size: int) -> bytes:
@@ -24,8 +25,11 @@ def untouched(size: int) -> bytes:
 
 
 def graphs(count: int, version: str = versions.V1ALPHA1) -> bytes:
-    """`count` graphs of three components each, in a version of the API."""
-    (graph,) = _graph()
+    """`count` graphs of three components each, in a version of the API.
+
+    The images have a version of Dynamo 1.5, so that graphs of both versions follow the same release.
+    """
+    (graph,) = _graph(runtime="1.5.1")
     services = dict(list(graph["spec"]["services"].items())[:3])
     written = versions.to(version, {**graph, "spec": {**graph["spec"], "services": services}})
     annotations = {key: value for key, value in labels.annotations(written).items() if key not in labels.PRESERVED}
@@ -33,8 +37,8 @@ def graphs(count: int, version: str = versions.V1ALPHA1) -> bytes:
     return _listed([{**written, "metadata": {**metadata, "name": f"graph-{number}"}} for number in range(count)])
 
 
-def _graph() -> list[dict[str, Any]]:
-    documents, problems = reader.read(EXAMPLE.read_text("utf-8"), str(EXAMPLE))
+def _graph(runtime: str = _RUNTIME) -> list[dict[str, Any]]:
+    documents, problems = reader.read(EXAMPLE.read_text("utf-8").replace(f":{_RUNTIME}", f":{runtime}"), str(EXAMPLE))
     if problems:
         raise ValueError(problems)
     return [document.value for document in documents if document.value["kind"] == "DynamoGraphDeployment"]
