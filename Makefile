@@ -16,7 +16,7 @@ ENGINE ?= $(shell docker info >/dev/null 2>&1 && echo docker || echo podman)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate native golden bench bench-sync clean tools-dynamo tools-planner
+.PHONY: help venv demo try test fuzz convert-check explain-coverage forecast soak test-gitops test-running test-containers image pins sbom check lint structure types imports tools tools-gitops generate upstream native golden bench bench-sync clean tools-dynamo tools-planner
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -108,6 +108,9 @@ tools-planner: $(VENV)/runtime ## install what the planner of the runtime needs 
 
 venv: $(VENV)/dev ## create .venv with all development tools
 	@:
+
+upstream: $(VENV)/runtime ## ask PyPI if there is a newer release of Dynamo than those that krm-fn knows; needs the network
+	$(BIN)/python tools/upstream.py
 
 generate: $(VENV)/dev ## write the files that the code generates: schemas, definitions, and pages of the docs
 	$(BIN)/python -m krm_fn.generate
