@@ -20,7 +20,7 @@ from tests.fields import leaves
 from tests.fields.effects import Context, Search
 from tests.support import given
 
-RELEASES = ("v0.9", "v1.5")
+RELEASES = ("v0.9", "v1.5", "v1.6")
 WRITTEN = yaml.safe_load(Path(__file__).with_name("contexts.yaml").read_text())
 CASES = [(*key.split("/"), release) for key in WRITTEN for release in RELEASES]
 
@@ -57,7 +57,7 @@ SILENT = (
     Silent("*.podTemplate.metadata.namespace", "its documentation says that it is ignored", "Dynamo*Deployment/v1beta1"),
     Silent("*.eppConfig.config.apiVersion", _ONE, "DynamoGraphDeployment/*"),
     Silent("*.eppConfig.config.kind", _ONE, "DynamoGraphDeployment/*"),
-    Silent("*.failover.numShadows", _ONE, "DynamoGraphDeployment/*", ("v1.5",)),
+    Silent("*.failover.numShadows", _ONE, "DynamoGraphDeployment/*", ("v1.5", "v1.6")),
 )
 
 
