@@ -53,7 +53,7 @@ def words(container: Mapping[str, Any]) -> list[str]:
     """Returns the words of a command and its arguments. Those of a nested `sh -c` come after the others.
 
     >>> words({"command": ["sh", "-c"], "args": ["exec x --model 'a b'"]})
-    ['sh', '-c', 'exec', 'x', '--model', 'a b']
+    ['sh', '-c', 'exec', 'x', '--model', 'a b', 'exec']
     """
     line = [word for field in ("command", "args") for text in container.get(field) or () for word in _split(str(text))]
     return _with_nested(line)

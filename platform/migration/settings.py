@@ -38,7 +38,8 @@ def show(move: cluster.Move) -> None:
     if file := cluster.configuration(found[0]):
         sys.stdout.write(annotated(file, move))
         return
-    settings: dict[str, object] = {KEYS[flag]: value for flag, value in cluster.flags(found[0]) if value and flag in KEYS}
+    settings: dict[str, object] = {"behaviour": "v0.9"}  # only operators before 1.0 have flags
+    settings |= {KEYS[flag]: value for flag, value in cluster.flags(found[0]) if value and flag in KEYS}
     for variable in cluster.manager(found[0]).get("env", ()):
         if variable["name"] == "INTERNAL_IMAGES_DEBUGGER" and variable.get("value"):
             settings["debuggerImage"] = variable["value"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import given as drawn
 
-from krm_fn import config, expand, results
+from krm_fn import expand, results
 from krm_fn.kube import labels
 from krm_fn.resolve import cluster
 from tests.support import faults, given, newer_faults, newer_pod_faults, strategies
@@ -83,7 +83,10 @@ def test_the_exceptions_are_cases():
 
 @pytest.mark.parametrize("case", BROKEN, ids=[case.reason for case in BROKEN])
 def test_what_these_rules_refuse_is_refused(case, control_plane, crds):
-    expander, settings = expand._expander(case.items[0]["apiVersion"], case.items[0]["kind"]), config.Config(**case.settings)
+    expander, settings = (
+        expand._expander(case.items[0]["apiVersion"], case.items[0]["kind"]),
+        given.settings_of(*case.items, **case.settings),
+    )
     assert expander is not None
     plan = expander.plan(case.items[0], settings, cluster.read(case.items, settings)[0])[0]
     assert refused(control_plane, [marked(found) for found in expander.render(plan, expander.pods(plan))])

@@ -44,7 +44,8 @@ def everything():
         "Planner": given.service("planner"),
         "Picker": given.picker(),
     }
-    return yaml.safe_dump(given.graph(services, name="all", namespace="", annotations={"nvidia.com/enable-grove": "false"}, pvcs=[claim]))
+    graph = given.graph(services, name="all", namespace="", annotations={"nvidia.com/enable-grove": "false"}, pvcs=[claim])
+    return yaml.safe_dump(given.before_1_0(graph))
 
 
 def newer():

@@ -5,6 +5,7 @@ Every builder takes the fields that a test is about and fills in the others, so 
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import expand, resolve, results
@@ -40,6 +41,13 @@ def service(kind: str = "", *, main: Resource | None = None, pod: Resource | Non
     typed = {"componentType": kind} if kind else {}
     extra = {"mainContainer": {"image": IMAGE, **(main or {})}, **(pod or {})}
     return {**typed, "extraPodSpec": extra, **fields}
+
+
+def before_1_0(resource: Resource) -> Resource:
+    """The resource with images of a version before 1.0, so that it follows release 0.9."""
+    text = json.dumps(resource).replace(IMAGE, "registry.example/dynamo:0.9.0").replace(CONFIGURED_PICKER, "registry.example/epp:0.9.0")
+    found: Resource = json.loads(text)
+    return found
 
 
 def picker(**fields: Any) -> Resource:

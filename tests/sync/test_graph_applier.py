@@ -278,7 +278,7 @@ async def test_a_server_that_refuses_an_object_is_asked_again(fragile, plane):
     worker = given.service(
         "worker", main={"args": ["python3 -m dynamo.vllm"]}, multinode={"nodeCount": 2}, resources={"limits": {"gpu": "1"}}
     )
-    graph = given.graph({"Worker": worker}, namespace="apply-refused")
+    graph = given.before_1_0(given.graph({"Worker": worker}, namespace="apply-refused"))
     graph["metadata"]["labels"] = {**MARKS, labels.REQUEST_NAMESPACE: "apply-refused"}
     made = graph_deployer.render(graph, [], Config(), "check")
     async with cluster(fragile, plane, "apply-refused") as there:
@@ -313,7 +313,7 @@ def test_findings_refuse_the_graph_and_warnings_do_not():
     assert made.rejected.startswith("the generated graph has errors: DYN02")
     assert made.rejected.endswith("(and 1 more); see `krm-fn request get llm`")
     warned = given.graph({"A": given.service("worker", labels={"team": "a"})})
-    made = graph_deployer.render(warned, [], Config(source="drop", namespace="other"), "check")
+    made = graph_deployer.render(warned, [], Config(behaviour="v0.9", source="drop", namespace="other"), "check")
     assert (made.rejected, [each[:6] for each in made.warnings]) == ("", ["DYN114"])
     assert labels.WORKLOADS in labels.annotations(made.graph)
 

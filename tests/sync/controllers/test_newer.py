@@ -185,7 +185,7 @@ def test_a_request_offers_its_graph(place):
 
 
 def test_a_request_deploys_its_graph(place):
-    """The profiler writes a graph of v1alpha1. It is stored as v1beta1, and its objects follow Dynamo 0.9."""
+    """The profiler writes a graph of v1alpha1. It is stored as v1beta1, and its objects follow the release of its images."""
     named = {"apiVersion": identity.V1BETA1, "kind": GRAPH, "metadata": {"name": "served", "labels": {"team": "a"}}}
     asked = ask(place, request(overrides={"dgd": named}))
     asked.profiled(generated())
@@ -196,7 +196,7 @@ def test_a_request_deploys_its_graph(place):
     assert labels.of(graph)["team"] == "a"
     owner = place.get("ConfigMap", "planner-profile-data")["metadata"]["ownerReferences"][0]
     assert (owner["apiVersion"], owner["uid"]) == (identity.V1BETA1, graph["metadata"]["uid"])
-    assert not any(labels.WORKER_HASH in each["metadata"]["labels"] for each in place.listed("Deployment"))
+    assert any(labels.WORKER_HASH in each["spec"]["template"]["metadata"]["labels"] for each in place.listed("Deployment"))
     place.kubectl("delete", "dgd", "served")
     status = asked.state("Failed")
     assert conditions(status)["Succeeded"]["message"].startswith("Deployment was deleted by user")
