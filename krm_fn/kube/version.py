@@ -12,7 +12,9 @@ Version = tuple[int, int, int]
 _CORE = r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})"
 _LABELS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _VERSION = re.compile(rf"v?{_CORE}(-{_LABELS})?(\+{_LABELS})?")
-_ORIGIN = re.compile(rf"v?(0|[1-9][0-9]{{0,8}})(?:\.(0|[1-9][0-9]{{0,8}}))?(?:\.(0|[1-9][0-9]{{0,8}}))?(-{_LABELS})?(\+{_LABELS})?")
+_ORIGIN = (
+    rf"v?(0|[1-9][0-9]{{0,8}})(?:\.(0|[1-9][0-9]{{0,8}}))?(?:\.(0|[1-9][0-9]{{0,8}}))?(-{_LABELS})?(\+{_LABELS})?"  # few renders read it
+)
 
 
 def core(text: str) -> Version | None:
@@ -36,7 +38,7 @@ def of_operator(text: str) -> Version | None:
     >>> of_operator("v1.6"), of_operator("1.6.0-rc1"), of_operator("main")
     ((1, 6, 0), (1, 6, 0), None)
     """
-    match = _ORIGIN.fullmatch(text)
+    match = re.fullmatch(_ORIGIN, text)
     return (int(match[1]), int(match[2] or 0), int(match[3] or 0)) if match else None
 
 
@@ -46,7 +48,7 @@ def at_least(text: str, least: Version) -> bool:
     >>> at_least("1.0.0", (1, 0, 0)), at_least("v1.6", (1, 6, 0)), at_least("1.0.0-rc1", (1, 0, 0)), at_least("main", (1, 0, 0))
     (True, True, False, False)
     """
-    match, version = _ORIGIN.fullmatch(text), of_operator(text)
+    match, version = re.fullmatch(_ORIGIN, text), of_operator(text)
     if match is None or version is None:
         return False
     return version > least or (version == least and not match[4])

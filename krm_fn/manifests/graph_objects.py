@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn import render_mark, workload_list
 from krm_fn.kube import digest, identity, labels
-from krm_fn.manifests import component_defaults, ingress, pod_builder, rbac, services, status_facts, volumes, workloads
+from krm_fn.manifests import component_defaults, ingress, pod_builder, rbac, services, volumes, workloads
 
 if TYPE_CHECKING:
     from krm_fn.kube.types import Labels, Resource
@@ -124,7 +124,11 @@ def own_annotations(plan: GraphPlan, pods: Sequence[Pods], spec: Any) -> Labels:
 
 def _entries(plan: GraphPlan, pods: Pods) -> Iterator[WorkloadEntry]:
     """Yields the entries of one component, with the facts that its status repeats from its pods."""
-    facts = status_facts.of_component(pods, plan.devices)
+    facts = None
+    if plan.release.reports_gpus:
+        from krm_fn.manifests import status_facts  # noqa: PLC0415 - a render under the oldest release starts without it
+
+        facts = status_facts.of_component(pods, plan.devices)
     for entry in workloads.get(pods.plan.placement.workload).entries(plan, pods.plan):
         yield entry._replace(facts=facts)
 
