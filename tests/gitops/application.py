@@ -103,6 +103,7 @@ def made(argo: argocd.Argo, namespace: str, route: str, folder: Path) -> Iterato
     argo.plane.namespace(namespace)
     app = App(argo, namespace, route, repository(folder / "repository"))
     shutil.copytree(argocd.EXAMPLE / route, app.folder)
+    cluster.before_1_0(app.folder)
     if (app.folder / "kustomization.yaml").exists():
         builds.edit(app.folder / "kustomization.yaml", lambda file: file.update(namespace=namespace))
     yield app

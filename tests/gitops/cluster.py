@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 DYNAMO = "nvidia.com/v1alpha1"
+NEWER_IMAGE = "vllm-runtime:1.0.0"
 _NOT_OURS = {"ConfigMap/kube-root-ca.crt", "ServiceAccount/default"}
 _KINDS = (
     ("apps/v1", "Deployment"),
@@ -41,6 +42,14 @@ _KINDS = (
 def read(file: Path) -> list[Object]:
     """The objects of a YAML file."""
     return [each for each in yaml.safe_load_all(file.read_text()) if each]
+
+
+def before_1_0(folder: Path) -> None:
+    """Give the graph of a copied example images from before 1.0. Then one service can have any image, and no other service changes."""
+    graph = folder / "graph.yaml"
+    text = graph.read_text()
+    assert NEWER_IMAGE in text, f"{graph} does not use {NEWER_IMAGE}"
+    graph.write_text(text.replace(NEWER_IMAGE, "vllm-runtime:0.9.0"))
 
 
 def put(plane: ControlPlane, *objects: Object) -> None:

@@ -87,6 +87,7 @@ def made(controller: flux.Flux, namespace: str, folder: Path) -> Iterator[App]:
     """The example's graph in a new namespace. The Kustomization, if the test deploys it, is deleted at the end."""
     app = App(controller, controller.plane.namespace(namespace), folder / "llm-agg")
     shutil.copytree(EXAMPLE / "llm-agg", app.folder)
+    cluster.before_1_0(app.folder)
     builds.edit(app.folder / "kustomization.yaml", lambda file: file.update(namespace=namespace))
     yield app
     kind = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization"}

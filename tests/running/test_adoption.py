@@ -19,7 +19,7 @@ SETTINGS = {
     "apiVersion": "dynamo.krm-fn.io/v1alpha1",
     "kind": "DynamoRender",
     "metadata": {"name": "render"},
-    "spec": {"grove": {"terminationDelay": "4h"}},
+    "spec": {"behaviour": "v0.9", "grove": {"terminationDelay": "4h"}},
 }
 SERVICES = (graphs.frontend(2), graphs.worker(2, adapter=True))
 _SERVERS = ("--natsAddr=", "--etcdAddr=", "--prometheus-endpoint=")
