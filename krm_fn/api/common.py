@@ -28,21 +28,14 @@ _LABEL = (
 
 
 class ProviderOverride(base.Model):
-    """Fields of the object that the orchestrator reads. krm-fn refuses it: operators newer than 1.5 act on it."""
+    """Fields of the object that Grove reads. Only for Grove, and only for components of a graph."""
 
     api_version: str
-    """Group and version of the object, for example `grove.io/v1alpha1`."""
+    """Group and version of the object: `grove.io/v1alpha1`."""
     target: str | None = None
-    """The type whose fields are set, for example `PodCliqueSet`."""
+    """The type whose fields are set, for example `PodCliqueSet`. If absent, it is the only type that is possible at this place."""
     value: base.Anything
-    """The fields."""
-
-
-class RoleOverride(base.Model):
-    """One role of a component that spans several nodes."""
-
-    provider_override: ProviderOverride | None = None
-    """Fields of the object that runs the role. krm-fn refuses it."""
+    """The fields: `topologyConstraint`, and for a component also the minimum of its replicas."""
 
 
 class TopologyConstraint(base.Model):

@@ -83,8 +83,7 @@ def check(  # noqa: PLR0913 - one for each option
     pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
     severities = _severities(loaded, fixed_services=fixed_services)
     groups = [(_findings(group, loaded), group) for group in loaded.groups]
-    orchestrator = loaded.config.orchestrator
-    groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, orchestrator), [pair.new]) for pair in pairs]
+    groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
     about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
     located = reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
     findings = policy.without_ignored(located, loaded.values)

@@ -24,6 +24,7 @@ _OF_SERVICES = (
 )
 _OF_COMPONENTS = (
     *("name", "type", "podTemplate", "sharedMemorySize", "compilationCache", "scalingAdapter", "frontendSidecar", "experimental"),
+    "roles",  # of no service in v1alpha1
 )
 _MODES = {"intraPod": "IntraPod", "interPod": "InterPod"}
 _SERVICE_MODES = {mode: old for old, mode in _MODES.items()}

@@ -6,6 +6,7 @@ Three names are short for parts of a component's pod: `pod` is its spec, `main` 
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,11 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
         for name, path, component in _components(spec, is_v1alpha1=is_v1alpha1)
     }
     return SourcePaths(ref, ("spec",), _in_v1alpha1_graph if is_v1alpha1 else _in_v1beta1_graph, components=components)
+
+
+def of_role(paths: SourcePaths, index: int, component: dict[str, Any]) -> SourcePaths:
+    """The source paths of a component whose pod is that of a role. `index` is the position of the role, and `component` has its pod."""
+    return paths._replace(mapping=partial(_in_role, index), written=component)
 
 
 def of_request(resource: Resource) -> SourcePaths:
@@ -243,6 +249,11 @@ def _sidecars(service: dict[str, Any], *, is_converted: bool) -> list[Path]:
 
 def _in_component(paths: SourcePaths, steps: Path) -> Path:
     return (*paths.path, *_below_component(paths, _mapped(steps, _TO_COMPONENT)))
+
+
+def _in_role(index: int, paths: SourcePaths, steps: Path) -> Path:
+    below = _below_component(paths, _mapped(steps, _TO_COMPONENT))
+    return (*paths.path, *(("roles", index) if below[:1] == ("podTemplate",) else ()), *below)
 
 
 def _below_component(paths: SourcePaths, steps: Path) -> Path:

@@ -46,6 +46,10 @@ class Engine:
         """Returns the main container, changed for this engine."""
         return container
 
+    def launched_container(self, container: Container, role: RolePlan) -> Container:
+        """Returns the main container of a role with a pod template of its own, whose launch line stays as its author wrote it."""
+        return container
+
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """Returns the whole pod, changed for this engine."""
         return pod
@@ -56,6 +60,10 @@ class Engine:
 
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Reports problems that would occur at run time. `container` is the main container before this engine changes it."""
+        yield from ()
+
+    def check_launched(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Reports problems of the launch line of a role with a pod template of its own."""
         yield from ()
 
 

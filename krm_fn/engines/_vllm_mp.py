@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from krm_fn import results
 from krm_fn.engines import _command_lines, _topology_aliases
 from krm_fn.kube import env, names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krm_fn.kube.native_types import Container, PodSpec, Volume
-    from krm_fn.plan import RolePlan
+    from krm_fn.plan import ComponentPlan, RolePlan
+    from krm_fn.results import Result
 
 _PORT = 29500
 """The nodes of one vLLM engine with the executor `mp` meet on port 29500.
@@ -39,6 +43,8 @@ _EXECUTOR = "--distributed-executor-backend"
 Follows the operator's `internal/dynamo/backend_vllm.go injectMpDistributedLaunchFlags`.
 Rule: vllm.mp-executor
 """
+_PORT_FLAG = f"--master-port {_PORT}"
+_SERVES = re.compile(r"(\bvllm\s+serve)(?=\s|\Z)", re.ASCII)
 _REFERENCE = re.compile(r"\$\((\w+)\)", re.ASCII)
 _HOST = env.field("VLLM_NIXL_SIDE_CHANNEL_HOST", "status.podIP")
 """vLLM transfers the key-value cache over the address of its pod.
@@ -67,6 +73,47 @@ def _with_flags(main: Container, role: RolePlan) -> Container:
     )
     needs_shell = not leads and addressing.rank_needs_shell
     return _command_lines.inject(main, flags, "vllm", needs_shell=needs_shell, quoted=plan.release.engines.quotes_words)
+
+
+def launched(main: Container) -> Container:
+    """A launch line with the executor `mp` gets the port at which the nodes of the engine meet, if it has none.
+
+    Returns the main container of a role with a pod template of its own.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: roles.vllm-port
+    """
+    if not _command_lines.has_option(_command_lines.words(main), _EXECUTOR, "mp"):
+        return main
+    return env.completed(main if _has_port(main) else _with_port(main), _HOST)
+
+
+def check_port(main: Container, plan: ComponentPlan) -> Iterator[Result]:
+    """Reports a shell line with the executor `mp` into which the port cannot be written."""
+    words = _command_lines.words(main)
+    if not _command_lines.has_option(words, _EXECUTOR, "mp") or _has_port(main) or _with_port(main) != main:
+        return
+    message = f"the engine needs {_PORT_FLAG}, and the line starts no python3 -m dynamo.vllm and no vllm serve; add the flag yourself"
+    yield results.error("DYN499", message, plan.ref, plan.at("main", "args"))
+
+
+def _has_port(main: Container) -> bool:
+    return any(word.partition("=")[0] == "--master-port" for word in _command_lines.flat(_command_lines.words(main)))
+
+
+def _with_port(main: Container) -> Container:
+    """Returns the container with the port: behind the program in a line for a shell, otherwise at the end of the arguments."""
+    if not _command_lines.is_shell(main):
+        return {**main, "args": [*(main.get("args") or ()), *_PORT_FLAG.split()]}
+    for field in _command_lines.FIELDS:
+        listed = list(main.get(field) or ())
+        for index, line in enumerate(listed):
+            changed = _command_lines.after_framework(line, _PORT_FLAG, "vllm")
+            changed = changed if changed != line else _SERVES.sub(rf"\1 {_PORT_FLAG}", line, count=1)
+            if changed != line:
+                listed[index] = changed
+                return {**main, "command": listed} if field == "command" else {**main, "args": listed}
+    return main
 
 
 def waiting(pod: PodSpec, role: RolePlan) -> PodSpec:

@@ -48,6 +48,14 @@ class SGLang(Engine):
         injected = _command_lines.inject(container, flags, self.name, needs_shell=needs_shell, quoted=quoted)
         return injected if leads else _command_lines.without_probes(injected)
 
+    def launched_container(self, container: Container, role: RolePlan) -> Container:
+        """A follower with a pod template of its own has no probes, because it serves no requests.
+
+        Follows the operator's `internal/dynamo/backend_sglang.go`.
+        Rule: roles.sglang
+        """
+        return container if role.role == "leader" else _command_lines.without_probes(container)
+
     def check(self, container: Container, role: RolePlan) -> Iterator[Result]:
         """Checks the plain command of a follower, which runs in a shell that computes the follower's rank."""
         if role.component.placement.nodes > 1 and role.role == "worker" and _command_lines.is_python(container):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from krm_fn.kinds.releases import MPI
-    from krm_fn.kube.native_types import Container, PodSpec, Probe, Volume
+    from krm_fn.kube.native_types import Container, PodSpec, Probe, Volume, VolumeMount
     from krm_fn.kube.types import WordsField
     from krm_fn.plan import ComponentPlan, RolePlan
     from krm_fn.results import Result
@@ -77,18 +77,19 @@ class TensorRTLLM(Engine):
         plan = role.component
         if plan.placement.nodes == 1:
             return container
-        secret = plan.config.mpi_secret_name
-        ready: Container = {
-            **container,
-            "env": [*container["env"], env.value("OMPI_MCA_orte_keep_fqdn_hostnames", "1")],
-            "volumeMounts": [*(container.get("volumeMounts") or ()), {"name": secret, "mountPath": _KEY_DIR, "readOnly": True}],
-        }
+        ready = _with_keys(container, plan)
         if role.role == "leader":
             return _command_lines.shell(ready, _leader(ready, role))
-        return {
-            **_command_lines.without_probes(_command_lines.shell(ready, _follower(plan.release.engines.mpi))),
-            "readinessProbe": _SSHD_READY,
-        }
+        return _with_sshd_probe(_command_lines.shell(ready, _follower(plan.release.engines.mpi)))
+
+    def launched_container(self, container: Container, role: RolePlan) -> Container:
+        """A role with a pod template of its own mounts the ssh keys, and its followers have the probe of sshd.
+
+        Follows the operator's `internal/dynamo/backend_trtllm.go`.
+        Rule: roles.trtllm
+        """
+        ready = _with_keys(container, role.component)
+        return ready if role.role == "leader" else _with_sshd_probe(ready)
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """The pods of an MPI job mount the ssh keys from a Secret that the platform provides.
@@ -108,6 +109,29 @@ class TensorRTLLM(Engine):
             yield from _command_lines.check_words(container, role, _words_in_line(container))
             if role.component.release.engines.mpi.home == "~":
                 yield from _check_home(container, role)
+
+
+def _with_keys(container: Container, plan: ComponentPlan) -> Container:
+    """The main container of an MPI job mounts the ssh keys, and MPI keeps the whole names of hosts.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.main
+    """
+    keys: VolumeMount = {"name": plan.config.mpi_secret_name, "mountPath": _KEY_DIR, "readOnly": True}
+    return {
+        **container,
+        "env": [*container["env"], env.value("OMPI_MCA_orte_keep_fqdn_hostnames", "1")],
+        "volumeMounts": [*(container.get("volumeMounts") or ()), keys],
+    }
+
+
+def _with_sshd_probe(container: Container) -> Container:
+    """A follower of an MPI job has no other probe than that of sshd.
+
+    Follows the operator's `internal/dynamo/backend_trtllm.go`.
+    Rule: trtllm.follower-probes
+    """
+    return {**_command_lines.without_probes(container), "readinessProbe": _SSHD_READY}
 
 
 def _check_home(container: Container, role: RolePlan) -> Iterator[Result]:

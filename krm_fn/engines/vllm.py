@@ -75,8 +75,20 @@ class VLLM(Engine):
             from krm_fn.engines import _vllm_elastic  # noqa: PLC0415 - few workers are elastic
 
             container = _vllm_elastic.alone(container)
-        cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
-        return env.appended(container, env.value("VLLM_CACHE_ROOT", cache.path)) if cache and cache.path else container
+        return _with_cache_folder(container, plan)
+
+    def launched_container(self, container: Container, role: RolePlan) -> Container:
+        """A role with a pod template of its own gets the port of its leader if vLLM starts the processes of all nodes itself.
+
+        A follower has no probes.
+
+        Follows the operator's `internal/dynamo/backend_vllm.go`.
+        Rule: roles.vllm
+        """
+        from krm_fn.engines import _vllm_mp  # noqa: PLC0415 - few workers run on several nodes
+
+        container = _with_cache_folder(_vllm_mp.launched(container), role.component)
+        return container if role.role == "leader" else _command_lines.without_probes(container)
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
         """Makes a follower wait until its leader accepts connections."""
@@ -102,6 +114,22 @@ class VLLM(Engine):
             yield from _command_lines.check_words(container, role)
         if (spread, role.role) == ("data", "worker"):
             yield from _check_rank(container, role)
+
+    def check_launched(self, container: Container, role: RolePlan) -> Iterator[Result]:
+        """Checks that the launch line can get the port of the leader."""
+        from krm_fn.engines import _vllm_mp  # noqa: PLC0415 - see above
+
+        yield from _vllm_mp.check_port(container, role.component)
+
+
+def _with_cache_folder(container: Container, plan: ComponentPlan) -> Container:
+    """With a compilation cache, vLLM has the variable `VLLM_CACHE_ROOT`.
+
+    Follows the operator's `internal/dynamo/backend_vllm.go`.
+    Rule: vllm.cache-variable
+    """
+    cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
+    return env.appended(container, env.value("VLLM_CACHE_ROOT", cache.path)) if cache and cache.path else container
 
 
 def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:

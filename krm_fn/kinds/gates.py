@@ -64,6 +64,14 @@ NEW_PROFILER = Gate(
     effect="Images hold another profiler, which krm-fn does not run: a request with such an image is an error.",
     fields=(),
 )
+PLANNER_STATUS = Gate(
+    name="PlannerDGDComponentStatus",
+    release=(1, 6),
+    reads="runtime",
+    minimum=(1, 6, 0),
+    effect="A planner reads the GPUs of a component from its status. Below the minimum, roles cannot have pod templates of their own.",
+    fields=(),
+)
 TOPOLOGY_ALIASES = Gate(
     name="MultinodeTopologyAliases",
     release=(1, 6),
@@ -102,6 +110,7 @@ GATES: tuple[Gate, ...] = (
     ),
     NATIVE_PICKER,
     TOPOLOGY_ALIASES,
+    PLANNER_STATUS,
     Gate(
         name="FrontendStartupProbe",
         release=(1, 6),

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Structs = dict[str, dict[str, str]]
-"""For each struct the Go types of its fields in their order, with marks: `?` omitempty, `*` pointer, `[]` list, `{}` map."""
+"""For each struct the Go types of its fields in their order, with marks: `?` omitempty, `*` pointer, `[]` list, `{}` map.
+
+A field of the type `JSON` holds any JSON. An API server stores the keys of its objects in their order.
+"""
 
 _MARKS = {"*": "*", "[": "[]", "{": "{}"}
 _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0, "IntOrString": 0, "Quantity": "0"}
@@ -79,11 +82,19 @@ class Encoder:
     def _single(self, kind: str, value: Any) -> Any:
         if kind in self._structs:
             return self._struct(value or {}, kind)
+        if kind == "JSON":
+            return _in_order(value)
         if value is None:
             return _ZEROS[kind]
         if kind == "Quantity":
             return quantity.canonical(value)
         return int(value) if isinstance(value, float) else value
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in sorted(value)}
+    return [_in_order(entry) for entry in value] if isinstance(value, list) else value
 
 
 def fields(struct: Mapping[str, str]) -> list[GoField]:

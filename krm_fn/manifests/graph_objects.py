@@ -137,8 +137,9 @@ def _summary(plan: GraphPlan) -> str:
     """Returns the size of the graph for people: `2 services, 3 pods, 8 GPUs`."""
     pods = gpus = 0
     for component in plan.components:
-        nodes = component.placement.replicas_or_one * component.placement.nodes
-        pods, gpus = pods + nodes * component.features.pods_per_node, gpus + nodes * component.pod.gpus.number
+        replicas = component.placement.replicas_or_one
+        pods += replicas * component.placement.nodes * component.features.pods_per_node
+        gpus += replicas * component.gpus
     return ", ".join(_counted(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
 
 

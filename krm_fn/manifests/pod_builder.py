@@ -51,7 +51,10 @@ class Pod(NamedTuple):
 
 
 class Pods(NamedTuple):
-    """The pods of one component, one for each role. `main` is their main container before the engine changes it."""
+    """The pods of one component, one for each role.
+
+    `main` is their main container before the engine changes it: that of the leader if each role has a pod template of its own.
+    """
 
     plan: ComponentPlan
     main: Container
@@ -79,10 +82,19 @@ class Draft:
 
 def pods(plan: ComponentPlan, roles: Iterable[RolePlan]) -> Pods:
     """Builds the pods of one component, one for each of these roles."""
-    draft = Draft(plan, Origins())
+    origins = Origins()
+    drafts = {name: _shared_draft(template, origins) for name, template in (plan.roles or {"": plan}).items()}
+    first = next(iter(drafts.values()))
+    built = tuple(_pod(drafts.get(role.role, first).with_main(), role) for role in roles)
+    return Pods(plan, first.main, built, origins)
+
+
+def _shared_draft(plan: ComponentPlan, origins: Origins) -> Draft:
+    """Returns the part of a pod that all roles with this pod template share."""
+    draft = Draft(plan, origins)
     for layer in plan.release.pod_layers:
         _POD_LAYERS[layer](draft)
-    return Pods(plan, draft.main, tuple(_pod(draft.with_main(), role) for role in roles), draft.origins)
+    return draft
 
 
 def _pod(draft: Draft, role: RolePlan) -> Pod:
@@ -310,8 +322,10 @@ def _topology_aliases(draft: Draft, role: RolePlan) -> None:
 
 
 def _engine(draft: Draft, role: RolePlan) -> None:
-    """Lets the engine change the main container."""
-    draft.main = engines.get(draft.plan.engine).container(draft.main, role)
+    """Lets the engine change the main container. The launch line of a role with a pod template of its own stays as it is."""
+    engine = engines.get(draft.plan.engine)
+    change = engine.launched_container if draft.plan.features.has_role_templates else engine.container
+    draft.main = change(draft.main, role)
 
 
 def _engine_pod(draft: Draft, role: RolePlan) -> None:

@@ -30,7 +30,7 @@ def of_component(pods: Pods, devices: Devices | None) -> StatusFacts | None:
     if not release.reports_gpus:
         return None
     try:
-        engine = gpu_demand.of_container(pods.plan.pod.spec, pods.main, pods.plan.placement.nodes)
+        engine = _of_engine(pods)
         replica = _of_replica(pods, engine)
     except ValueError as problem:
         facts = StatusFacts(gpu_problem=str(problem))
@@ -38,6 +38,14 @@ def of_component(pods: Pods, devices: Devices | None) -> StatusFacts | None:
         namespace = pods.plan.identity.namespace
         facts = StatusFacts(_known(engine, devices, namespace), _known(replica, devices, namespace))
     return _with_names(facts, pods) if release.reports_names else facts
+
+
+def _of_engine(pods: Pods) -> GPUDemand:
+    """Returns the demand of the main containers of one replica, on all its nodes."""
+    if not pods.plan.roles:
+        return gpu_demand.of_container(pods.plan.pod.spec, pods.main, pods.plan.placement.nodes)
+    mains = [({"containers": [pod.main], "resourceClaims": pod.spec.get("resourceClaims")}, pod.role.pods_in_replica) for pod in pods.roles]
+    return gpu_demand.of_pods(mains)
 
 
 def _of_replica(pods: Pods, engine: GPUDemand) -> GPUDemand:

@@ -22,11 +22,23 @@ from krm_fn.plan.facts import (
     Restart,
     SourcePaths,
 )
-from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
+from krm_fn.plan.features import (
+    Checkpoint,
+    Failover,
+    Features,
+    GPUMemory,
+    GraphFeatures,
+    KVTransfer,
+    ProviderOverride,
+    RoleSettings,
+    Topology,
+)
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from krm_fn.kinds.gates import Gate
     from krm_fn.kinds.releases import Release, TypeDefaults
     from krm_fn.kinds.types import ComponentType
@@ -57,9 +69,11 @@ __all__ = [
     "Overrides",
     "Placement",
     "PodFacts",
+    "ProviderOverride",
     "RequestPlan",
     "Restart",
     "RolePlan",
+    "RoleSettings",
     "SourcePaths",
     "Topology",
 ]
@@ -70,6 +84,7 @@ class ComponentPlan(NamedTuple):
 
     `paths` are the paths of its fields in the resource `ref`. `inventory` is the spec of its DynamoComponentDeployment in the API
     version that its release reads; None if the configuration does not enable it. `gates` are the gates that are open.
+    `roles` holds a plan for each role that has a pod template of its own; the plan of the component then has the pod of its leader.
     """
 
     ref: Ref
@@ -86,6 +101,22 @@ class ComponentPlan(NamedTuple):
     inventory: dict[str, Any] | None
     features: Features = Features()
     gates: tuple[Gate, ...] = ()
+    roles: Mapping[str, ComponentPlan] = {}
+
+    def of_role(self, role: Role) -> ComponentPlan:
+        """The plan with the pod of one role."""
+        return self.roles.get(role, self)
+
+    @property
+    def templates(self) -> tuple[ComponentPlan, ...]:
+        """The plans of all pod templates that the author wrote: one for the component, or one for each of its roles."""
+        return tuple(self.roles.values()) or (self,)
+
+    @property
+    def gpus(self) -> int:
+        """The GPUs of the main containers of one replica, on all its nodes."""
+        followers = self.placement.nodes - 1
+        return self.of_role("leader").pod.gpus.number + followers * self.of_role("worker").pod.gpus.number
 
     def at(self, *steps: str | int) -> Path:
         """The path at which the user writes a field of the component. The steps are those of `SourcePaths.at`."""

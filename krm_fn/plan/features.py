@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -52,13 +53,53 @@ class KVTransfer(NamedTuple):
     weight: float | None
 
 
+class ProviderOverride(NamedTuple):
+    """Fields of the object that Grove reads, as their author wrote them. `target` is empty if the author wrote none."""
+
+    api_version: str
+    target: str
+    value: Any
+
+    @property
+    def topology_constraint(self) -> dict[str, Any] | None:
+        """The constraint of a component or of a role; None if the override has none."""
+        fields = mapping(self.value)
+        return mapping(fields["topologyConstraint"]) if "topologyConstraint" in fields else None
+
+    @property
+    def of_clique_set(self) -> dict[str, Any] | None:
+        """The constraint of a graph; None if the override has none."""
+        template = mapping(self.value, "spec", "template")
+        return mapping(template["topologyConstraint"]) if "topologyConstraint" in template else None
+
+    @property
+    def min_available(self) -> int | None:
+        """The minimum of replicas of a component: a field of its scaling group, or of the spec of its clique. None without one."""
+        fields = mapping(self.value)
+        number = fields.get("minAvailable", mapping(fields.get("spec")).get("minAvailable"))
+        return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+class RoleSettings(NamedTuple):
+    """What the author of a component wrote for one of its roles. `position` is that in `roles`.
+
+    `template` is the pod template, or None.
+    """
+
+    name: str
+    position: int
+    replicas: int | None
+    override: ProviderOverride | None
+    template: dict[str, Any] | None
+
+
 class Features(NamedTuple):
-    """The features of one component. `min_available` is None if the user wrote no number.
+    """The features of one component. `min_available` is None if the user wrote no number in the field.
 
     `runtime` is the version of Dynamo in the image; None if it is unknown. `sidecar_mode` is true if an init container runs Dynamo beside
     the engine. `frontend_sidecar` names the container that runs a frontend.
-    `grouped` is true if a scaling group of Grove always contains the component. `overridden_roles` names the roles of a multinode
-    component with an override. `containers` are those of the pod as its author wrote it. `written_main` is false if a
+    `grouped` is true if a scaling group of Grove always contains the component. `override` holds fields of its clique or scaling group, and
+    `roles` are its roles as their author wrote them. `containers` are those of the pod as its author wrote it. `written_main` is false if a
     component that is read as v1beta1 has no container `main`.
     """
 
@@ -71,10 +112,28 @@ class Features(NamedTuple):
     failover: Failover | None = None
     checkpoint: Checkpoint | None = None
     grouped: bool = False
-    overrides_provider: bool = False
-    overridden_roles: tuple[str, ...] = ()
+    override: ProviderOverride | None = None
+    roles: tuple[RoleSettings, ...] = ()
     containers: tuple[str, ...] = ()
     written_main: bool = True
+
+    @property
+    def least_replicas(self) -> int:
+        """Grove starts one replica before it counts a component as running, unless a field or an override says another minimum.
+
+        Follows the operator's `internal/dynamo/graph.go buildCliqueForRole, buildGroveScalingGroupConfig`.
+        Rule: grove.least-replicas
+        """
+        return self.min_available or (self.override.min_available if self.override else None) or 1
+
+    @property
+    def has_role_templates(self) -> bool:
+        """True if each role has a pod template of its own. Its launch line then stays as its author wrote it."""
+        return any(role.template is not None for role in self.roles)
+
+    def role(self, name: str) -> RoleSettings | None:
+        """What the author wrote for a role; None without it."""
+        return next((role for role in self.roles if role.name == name), None)
 
     @property
     def memory_apart(self) -> bool:
@@ -108,4 +167,4 @@ class GraphFeatures(NamedTuple):
     priority_class: str = ""
     topology: Topology | None = None
     kv_transfer: KVTransfer | None = None
-    overrides_provider: bool = False
+    override: ProviderOverride | None = None

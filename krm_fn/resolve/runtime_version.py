@@ -86,8 +86,12 @@ def _of_service(service: Any, path: Path) -> Iterator[tuple[Version | None, Path
 
 
 def _of_component(component: Any, path: Path) -> Iterator[tuple[Version | None, Path]]:
-    """The versions of a v1beta1 component and of its frontend sidecar."""
+    """The versions of a v1beta1 component, of its roles and of its frontend sidecar."""
     if isinstance(component, dict):
+        for position, role in enumerate(_listed(component.get("roles"))):
+            of_role = {**component, "podTemplate": role.get("podTemplate"), "roles": None}
+            for role_version, below in _of_component(of_role, ()):
+                yield role_version, (*path, *(("roles", position) if below[:1] == ("podTemplate",) else ()), *below)
         beside = _image_beside(_field(_field(component, "podTemplate"), "spec"))
         for index, container in enumerate(_containers(component)):
             at: Path = ("podTemplate", "spec", "containers", index, "image")

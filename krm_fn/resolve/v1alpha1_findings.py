@@ -26,7 +26,6 @@ _NEW_IN_COMPONENTS = (
     "providerOverride",
     "topologyConstraint",
 )
-_ROLES = ("leader", "worker")
 _SIDECAR = "sidecar-frontend"
 
 
@@ -75,9 +74,8 @@ def of_new_fields(written: dict[str, Any], paths: SourcePaths) -> Iterator[Resul
     for field in _NEW_IN_COMPONENTS:
         if _says(written.get(field)):
             yield _unknown(paths, field)
-    for role in _ROLES:
-        if _says((written.get("multinode") or {}).get(role)):
-            yield _unknown(paths, "multinode", role, "providerOverride")
+    if paths.written.get("roles"):  # of v1beta1 only, so a conversion drops it
+        yield _unknown(paths, "roles")
 
 
 def _says(value: Any) -> bool:

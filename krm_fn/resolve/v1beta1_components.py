@@ -10,16 +10,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from krm_fn import results
+from krm_fn.convert import path_mapping
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kinds import gates, types
 from krm_fn.kinds.releases import SIDECAR_KEY
 from krm_fn.kube import canonical, labels, quantity
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
-from krm_fn.resolve import component_facts, deployment_config, graph_context, runtime_version, v1beta1_templates
+from krm_fn.resolve import component_facts, component_roles, deployment_config, graph_context, runtime_version, v1beta1_templates
 from krm_fn.resolve.graph_context import GraphContext
+from krm_fn.resolve.v1beta1_templates import ComponentTemplate
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from krm_fn.kube.native_types import Container
     from krm_fn.kube.types import Labels
     from krm_fn.plan import SourcePaths
@@ -28,13 +32,15 @@ if TYPE_CHECKING:
 _BETWEEN_PODS = "InterPod"
 
 
-def component(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> ComponentPlan:
+def component(context: GraphContext, identity: Identity, template: ComponentTemplate) -> ComponentPlan:
     """A v1beta1 component without `replicas` has one.
 
     Follows the operator's `internal/dynamo/graph.go`.
     Rule: replicas.default
     """
     written, paths = template.component, context.paths.component(identity.service)
+    if template.role is not None:
+        paths = path_mapping.of_role(paths, template.role, template.written)
     pods = _pod(context, identity, template)
     component_type = types.get(identity.type)
     engine = component_facts.engine(context, component_type, pods.container, paths)
@@ -55,7 +61,7 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
         names_topology=gates.TOPOLOGY_ALIASES in opened and component_facts.nodes(written) > 1,
         executor=_executor(annotations, opened),
     )
-    needed = placement.nodes > 1 and engine.counts_gpus
+    needed = placement.nodes > 1 and engine.counts_gpus and not features.has_role_templates
     gpus = pods.gpus if features.gpu_memory else _gpus(context, pods, paths, needed=needed)  # the service makes the claim itself
     return ComponentPlan(
         ref=context.ref,
@@ -75,6 +81,22 @@ def component(context: GraphContext, identity: Identity, template: v1beta1_templ
     )
 
 
+def of_roles(context: GraphContext, whole: ComponentTemplate, identity: Identity, roles: Mapping[str, Identity]) -> ComponentPlan:
+    """A component whose roles have pod templates of their own has the plan of its leader, and one plan for each role.
+
+    `identity` is that of the component, and `roles` holds those of its roles.
+
+    Follows the operator's `internal/dynamo/graph.go`.
+    Rule: roles.pod-templates
+    """
+    if whole.written.get("podTemplate") is not None:
+        message = "the roles have pod templates of their own, so podTemplate of the component has no effect; remove one of the two"
+        context.findings.append(results.error("DYN499", message, context.ref, context.paths.component(identity.service).at("podTemplate")))
+    plans = {name: component(context, of_role, whole.roles[name]) for name, of_role in roles.items()}
+    leader = plans.get(component_roles.LEADER) or next(iter(plans.values()))
+    return leader._replace(identity=identity, inventory=_component_object(context, identity, whole), roles=plans)
+
+
 def _executor(annotations: Labels, opened: tuple[gates.Gate, ...]) -> Literal["ray", "mp"]:
     """The program with which vLLM runs one model on several nodes: the one in an annotation of the pods, otherwise that of their operator.
 
@@ -86,7 +108,7 @@ def _executor(annotations: Labels, opened: tuple[gates.Gate, ...]) -> Literal["r
     return "mp" if gates.MULTIPROCESSING in opened else "ray"
 
 
-def _pod(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> PodFacts:
+def _pod(context: GraphContext, identity: Identity, template: ComponentTemplate) -> PodFacts:
     """A pod without any other service account uses `default`, or the first one with the label `nvidia.com/dynamo-component-pod`.
 
     Follows the operator's `internal/controller/dynamocomponentdeployment_controller.go generatePodTemplateSpec`.
@@ -151,8 +173,8 @@ def _features(written: dict[str, Any], *, sidecar_mode: bool) -> Features:
         failover=_failover(experimental.get("failover")),
         checkpoint=_checkpoint(experimental.get("checkpoint")),
         grouped=bool((experimental.get("grove") or {}).get("forceScalingGroup")),
-        overrides_provider=written.get("providerOverride") is not None,
-        overridden_roles=tuple(_overridden_roles(written.get("multinode") or {})),
+        override=component_roles.override(written),
+        roles=component_roles.of_component(written),
         containers=names,
         written_main=MAIN in names,
     )
@@ -167,7 +189,7 @@ def graph_features(spec: dict[str, Any]) -> GraphFeatures:
         priority_class=spec.get("priorityClassName") or "",
         topology=_topology(spec.get("topologyConstraint")),
         kv_transfer=_kv_transfer((spec.get("experimental") or {}).get("kvTransferPolicy")),
-        overrides_provider=spec.get("providerOverride") is not None,
+        override=component_roles.override(spec),
     )
 
 
@@ -175,12 +197,6 @@ def _containers(written: dict[str, Any]) -> Iterator[str]:
     """The names of the containers of the pod."""
     for container in ((written.get("podTemplate") or {}).get("spec") or {}).get("containers") or ():
         yield container.get("name") or ""
-
-
-def _overridden_roles(several: dict[str, Any]) -> Iterator[str]:
-    for role in ("leader", "worker"):
-        if (several.get(role) or {}).get("providerOverride") is not None:
-            yield role
 
 
 def _topology(written: dict[str, Any] | None) -> Topology | None:
@@ -247,7 +263,7 @@ def _gpus(context: GraphContext, pod: PodFacts, paths: SourcePaths, *, needed: b
     return GPUs(number, f"{number}", f"{number}") if number else pod.gpus
 
 
-def _component_object(context: GraphContext, identity: Identity, template: v1beta1_templates.ComponentTemplate) -> dict[str, Any] | None:
+def _component_object(context: GraphContext, identity: Identity, template: ComponentTemplate) -> dict[str, Any] | None:
     """A DynamoComponentDeployment of a graph has its component with everything that the graph adds.
 
     Returns None if the configuration does not enable the inventory.

@@ -19,10 +19,10 @@ from krm_fn.resolve.worker_revisions import WorkerRevision, worker_revision
 from krm_fn.schema import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from krm_fn.kube.types import Labels, Resource
-    from krm_fn.plan import Claim
+    from krm_fn.plan import Claim, ComponentPlan
 
 
 class _V1alpha1(NamedTuple):
@@ -66,7 +66,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     current = worker_revision(source, context)
     stamp = {labels.RESTART_AT: restart.id} if restart and restart.id and context.config.restart == "render" else {}
     components = tuple(
-        v1beta1_components.component(context, _identity(context, template, source, current, stamp), template)
+        _component(context, template, lambda template: _identity(context, template, source, current, stamp))
         for template in v1beta1_templates.templates(source, current.pods)
     )
     component_facts.check_engines(context, components)
@@ -77,6 +77,14 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
         standalone=False,
         features=v1beta1_components.graph_features(spec),
     )
+
+
+def _component(context: GraphContext, template: ComponentTemplate, identity: Callable[[ComponentTemplate], Identity]) -> ComponentPlan:
+    """Plans one component, or each role of it that has a pod template of its own."""
+    if not template.roles:
+        return v1beta1_components.component(context, identity(template), template)
+    roles = {name: identity(role) for name, role in template.roles.items()}
+    return v1beta1_components.of_roles(context, template, identity(template), roles)
 
 
 def admitted(annotations: Labels, context: GraphContext) -> Labels:
@@ -146,14 +154,24 @@ def standalone(resource: Resource, context: GraphContext) -> GraphPlan:
     """
     template = _template(resource, context.namespace)
     context = context._replace(discovery=template.annotations.get(labels.DISCOVERY_BACKEND, context.discovery))
-    identity = _standalone_identity(resource, context.namespace, template)
-    plan = context.plan(results.ref(resource).name, (v1beta1_components.component(context, identity, template),))
+    component = _component(context, template, lambda template: _standalone_identity(resource, context.namespace, template))
+    plan = context.plan(results.ref(resource).name, (component,))
     return plan._replace(features=v1beta1_components.graph_features({"backendFramework": context.framework}))
 
 
 def _template(resource: Resource, namespace: str) -> ComponentTemplate:
     """The component with the labels of its objects. A label of the resource that identifies it wins over all others."""
-    spec, service = table.with_defaults(resource).get("spec") or {}, _preserved_in_component(resource)
+    spec = table.with_defaults(resource).get("spec") or {}
+    whole = _standalone_template(resource, namespace, spec)
+    roles = {
+        role["name"]: _standalone_template(resource, namespace, component)._replace(role=index)
+        for index, role, component in v1beta1_templates.role_pods(spec)
+    }
+    return whole._replace(roles=roles)
+
+
+def _standalone_template(resource: Resource, namespace: str, spec: dict[str, Any]) -> ComponentTemplate:
+    service = _preserved_in_component(resource)
     name = results.ref(resource).name
     resource_labels = {key: value for key, value in labels.of(resource).items() if key != labels.MANAGED_BY}
     written = {

@@ -17,7 +17,7 @@ from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster_topologies, deployment_config
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from krm_fn.kube.types import Labels
 
@@ -60,6 +60,7 @@ class ComponentTemplate(NamedTuple):
     `component` is its spec, `written` the spec as its author wrote it, and `v1alpha1_service` the service that it is in v1alpha1
     (`Graph.v1alpha1_services`). `labels` and `annotations` are those of its objects. `kind` and `sub_kind` are the values of the labels
     for its type. `user_labels` and `user_annotations` are those that users wrote for the graph, for the service and for its pods.
+    `roles` holds a template for each role that has a pod template of its own; `role` is then the position of the role in `roles`.
     """
 
     component: dict[str, Any]
@@ -72,6 +73,8 @@ class ComponentTemplate(NamedTuple):
     v1alpha1_service: dict[str, Any]
     user_labels: Labels
     user_annotations: Labels
+    roles: Mapping[str, ComponentTemplate] = {}
+    role: int | None = None
 
     @property
     def name(self) -> str:
@@ -89,7 +92,43 @@ def templates(graph: Graph, worker_hash: str, *, workers_only: bool = False) -> 
     components = graph.spec.get("components") or ()
     picked = any(types.get(component.get("type") or "").picks_workers for component in components)
     listed = filter(is_worker, components) if workers_only else components
-    return tuple(_template(graph, component, worker_hash, picked=picked) for component in listed)
+    return tuple(_of_component(graph, component, worker_hash, picked=picked) for component in listed)
+
+
+def role_pods(written: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], dict[str, Any]]]:
+    """Yields the roles that have pod templates of their own: position, role, and the component with the pod template of the role."""
+    for index, role in enumerate(written.get("roles") or ()):
+        if role.get("podTemplate") is not None:
+            yield index, role, {**written, "podTemplate": role["podTemplate"]}
+
+
+def _of_component(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked: bool) -> ComponentTemplate:
+    """All that a graph adds to the pods of a component, it adds to the pod template of each role.
+
+    Follows the operator's `internal/dynamo/graph.go applyDGDTemplateDefaults`.
+    Rule: roles.graph-fields
+    """
+    roles = {
+        role["name"]: _template(graph, component, worker_hash, picked=picked)._replace(role=index)
+        for index, role, component in role_pods(written)
+    }
+    if not roles:
+        return _template(graph, written, worker_hash, picked=picked)
+    listed = [
+        {**role, "podTemplate": roles[role["name"]].component["podTemplate"]} if role["name"] in roles else role
+        for role in written["roles"]
+    ]
+    service = graph.v1alpha1_services.get(written.get("name") or "") or {}
+    first = next(iter(roles.values()))
+    whole = template({**written, "roles": listed}, service, first.dynamo_namespace, {})
+    marks = {**_marks(written, worker_hash, picked=picked), labels.GRAPH: graph.name}
+    return whole._replace(
+        labels={**whole.labels, **marks},
+        written=written,
+        user_labels=_users(graph, service, written, "labels"),
+        user_annotations=_users(graph, service, written, "annotations"),
+        roles=roles,
+    )
 
 
 def _template(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked: bool) -> ComponentTemplate:
@@ -302,7 +341,7 @@ def identity_under_grove(identity: Identity, template: ComponentTemplate, discov
     Rule: metadata.grove-component
     """
     written, model = template.component, (template.component.get("modelRef") or {}).get("name")
-    on_pods = (written["podTemplate"].get("metadata") or {}).get("annotations") or {}
+    on_pods = _metadata(written).get("annotations") or {}
     return identity._replace(
         type=written.get("type") or "",
         selector={**identity.selector, labels.COMPONENT_TYPE: written.get("type") or ""},

@@ -25,14 +25,22 @@ _LENGTH = 8
 # The fields of a v1beta1 component in the order of their Go declaration. The fields that may change without new pods are not in the list.
 _STRUCTS: go_json.Structs = {
     "Generation": {"workers": "{}Worker"},
-    "Worker": {"labels": "?{}string", "annotations": "?{}string", "runtimeVersion": "?string", "spec": "Component"},
+    "Worker": {
+        "labels": "?{}string",
+        "annotations": "?{}string",
+        "runtimeVersion": "?string",
+        "roleRuntimeVersions": "?{}string",
+        "spec": "Component",
+    },
     "Component": {
         "backendFramework": "?string",
+        "providerOverride": "?*ProviderOverride",
         "name": "string",
         "type": "?string",
         "globalDynamoNamespace": "?bool",
         "podTemplate": "?*PodTemplateSpec",
         "multinode": "?*Multinode",
+        "roles": "?[]Role",
         "sharedMemorySize": "?*Quantity",
         "modelRef": "?*ModelReference",
         "frontendSidecar": "?*string",
@@ -40,7 +48,9 @@ _STRUCTS: go_json.Structs = {
         "topologyConstraint": "?*TopologyConstraint",
         "experimental": "?*Experimental",
     },
+    "ProviderOverride": {"apiVersion": "string", "target": "?string", "value": "JSON"},
     "Multinode": {"nodeCount": "int32"},
+    "Role": {"name": "string", "providerOverride": "?*ProviderOverride", "podTemplate": "?*PodTemplateSpec"},
     "ModelReference": {"name": "string", "revision": "?string"},
     "CompilationCache": {"pvcName": "string", "mountPath": "?string"},
     "TopologyConstraint": {"packDomain": "string"},
@@ -82,12 +92,14 @@ class Worker(NamedTuple):
 
     `spec` is a v1beta1 component with the defaults of its schema, with all that the graph adds to it, and with the graph's
     `backendFramework`. `labels` and `annotations` are those of its DynamoComponentDeployment. Both `labels` and the labels in
-    `spec.podTemplate` hold `PLACEHOLDER`. `runtime_version` is empty for a runtime before 1.5.0.
+    `spec.podTemplate` hold `PLACEHOLDER`. `runtime_version` is empty for a runtime before 1.5.0, and `role_versions` are those of
+    roles with pod templates of their own.
     """
 
     labels: Labels
     annotations: Labels
     runtime_version: str
+    role_versions: Mapping[str, str]
     spec: Mapping[str, Any]
 
 
@@ -105,7 +117,13 @@ def worker_hash(workers: Mapping[str, Worker]) -> str:
 def text(workers: Mapping[str, Worker]) -> str:
     """Returns the JSON text that the hash is computed of."""
     entries = {
-        name: {"labels": worker.labels, "annotations": worker.annotations, "runtimeVersion": worker.runtime_version, "spec": worker.spec}
+        name: {
+            "labels": worker.labels,
+            "annotations": worker.annotations,
+            "runtimeVersion": worker.runtime_version,
+            "roleRuntimeVersions": worker.role_versions,
+            "spec": worker.spec,
+        }
         for name, worker in workers.items()
     }
     return _encoder().text({"workers": entries}, "Generation").removeprefix('{"workers":').removesuffix("}")

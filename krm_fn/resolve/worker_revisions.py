@@ -13,7 +13,7 @@ from krm_fn import engines, results
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kube import labels
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import runtime_version, v1beta1_templates
+from krm_fn.resolve import component_roles, runtime_version, v1beta1_templates
 from krm_fn.resolve import worker_hash as hashing
 from krm_fn.resolve.worker_hash import PLACEHOLDER, Worker
 
@@ -77,9 +77,22 @@ def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> 
     Rule: worker-hash.worker
     """
     spec = template.component
-    runtime = runtime_version.of_component(spec, sidecar_mode=sidecar_mode)
-    hashed = runtime if runtime and runtime >= _HASHED_SINCE else ()
-    return Worker(template.labels, template.annotations, ".".join(map(str, hashed)), {**spec, "backendFramework": engine})
+    roles = {name: _runtime(role.component, sidecar_mode=sidecar_mode) for name, role in template.roles.items()}
+    versions = {name: version for name, version in roles.items() if version}
+    hashed = {**component_roles.hashed(spec), "backendFramework": engine}
+    return Worker(template.labels, template.annotations, _runtime(spec, sidecar_mode=sidecar_mode), versions, hashed)
+
+
+def _runtime(component: dict[str, Any], *, sidecar_mode: bool) -> str:
+    """The worker hash reads runtime versions from 1.5.0 on.
+
+    Returns the version; empty for an older or an unknown one.
+
+    Follows the operator's `internal/dynamo/hash.go`.
+    Rule: worker-hash.runtime
+    """
+    version = runtime_version.of_component(component, sidecar_mode=sidecar_mode)
+    return ".".join(map(str, version)) if version and version >= _HASHED_SINCE else ""
 
 
 def _detected(workers: Sequence[ComponentTemplate]) -> str:
@@ -93,7 +106,8 @@ def _detected(workers: Sequence[ComponentTemplate]) -> str:
 
 
 def _main(template: ComponentTemplate) -> dict[str, Any]:
-    containers = (template.component["podTemplate"].get("spec") or {}).get("containers") or ()
+    leader = template.roles.get(component_roles.LEADER) or template
+    containers = ((leader.component.get("podTemplate") or {}).get("spec") or {}).get("containers") or ()
     return next((container for container in containers if container.get("name") == MAIN), {})
 
 

@@ -192,7 +192,8 @@ def check_features(change: Change) -> Iterator[Result]:
     for paths, was, now in change.both():
         if _min_available(was) != _min_available(now):
             message = rule_messages.of("DYN480")
-            yield results.error("DYN480", message, path=paths.at("minAvailable"), current=_min_available(now), proposed=_min_available(was))
+            form = "minAvailable" if "minAvailable" in now or now.get("providerOverride") is None else "providerOverride"
+            yield results.error("DYN480", message, path=paths.at(form), current=_min_available(now), proposed=_min_available(was))
         grove: tuple[tuple[Path, Any, Any, str], ...] = (
             (("topologyConstraint",), was.get("topologyConstraint"), now.get("topologyConstraint"), _MOVES),
             (("experimental", "gpuMemoryService"), _has_pods(was, "gpuMemoryService"), _has_pods(now, "gpuMemoryService"), _GROUPS),
@@ -204,6 +205,28 @@ def check_features(change: Change) -> Iterator[Result]:
                 yield _fixed(paths.at(*field), reason)
         if _power(was) != _power(now):
             yield _rejected_by_operator(paths.at("podTemplate", "metadata", "annotations", labels.POWER_LIMIT))
+
+
+def check_roles(change: Change) -> Iterator[Result]:
+    """Since Dynamo 1.6, an operator refuses another number of nodes, another type, and other roles of a component."""
+    for paths, was, now in change.both():
+        old, new = _count(was), _count(now)
+        if old != new and old > 1 and new > 1:
+            yield _rejected_by_operator(paths.at("multinode", "nodeCount"))
+        if was.get("type") and was["type"] != now.get("type"):
+            yield _rejected_by_operator(paths.at("type"))
+        switches = _has_templates(was) != _has_templates(now) and (old, was.get("type")) != (new, now.get("type"))
+        renames = bool(_roles(was) and _roles(now)) and _roles(was) != _roles(now)
+        if switches or renames:
+            yield _rejected_by_operator(paths.at("roles"))
+
+
+def _roles(component: dict[str, Any]) -> set[Any]:
+    return {str(role.get("name")) for role in objects(component.get("roles"))}
+
+
+def _has_templates(component: dict[str, Any]) -> bool:
+    return any(role.get("podTemplate") is not None for role in objects(component.get("roles")))
 
 
 def _check_graph_features(change: Change) -> Iterator[Result]:
@@ -227,8 +250,10 @@ def _rejected_by_operator(path: Path) -> Result:
 
 
 def _min_available(component: dict[str, Any]) -> Any:
-    """Returns the number of replicas that Grove starts together. Absent means 1."""
-    return component.get("minAvailable", 1)
+    """Returns the number of replicas that Grove starts together: that of the field, or that of the override. Absent means 1."""
+    value = mapping(mapping(component.get("providerOverride")).get("value"))
+    overridden = value.get("minAvailable", mapping(value.get("spec")).get("minAvailable", 1))
+    return component.get("minAvailable", overridden)
 
 
 def _has_pods(component: dict[str, Any], feature: str) -> bool:

@@ -21,20 +21,22 @@ if TYPE_CHECKING:
 
 def check(pods: Pods) -> Iterator[Result]:
     """Yields the findings about the labels, annotations and pods of a component."""
-    yield from _check_metadata(pods.plan)
+    for template in pods.plan.templates:
+        yield from _check_metadata(template)
     yield from _check_pods(pods)
     yield from _check_engine(pods)
 
 
 def _check_pods(pods: Pods) -> Iterator[Result]:
     """Reports pods that an API server would reject, or that the workload cannot restart."""
-    plan = pods.plan
-    always_restarts = workloads.get(plan.placement.workload).always_restarts
+    always_restarts = workloads.get(pods.plan.placement.workload).always_restarts
     for pod in pods.roles:
-        for rejection in pod_rules.validate(pod.spec, lambda: plan.word("pod")):
-            path = field_origin.path(pods, pod.spec, rejection)
+        plan = pods.plan.of_role(pod.role.role)
+        of_role = pods._replace(plan=plan)
+        for rejection in pod_rules.validate(pod.spec, lambda: plan.word("pod")):  # noqa: B023 - called before the next turn
+            path = field_origin.path(of_role, pod.spec, rejection)
             if path is not None:
-                yield results.error(rejection.code, _message(pods, pod.spec, rejection), plan.ref, path)
+                yield results.error(rejection.code, _message(of_role, pod.spec, rejection), plan.ref, path)
         policy = pod.spec.get("restartPolicy")
         if always_restarts and policy != "Always":
             message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"
@@ -44,7 +46,12 @@ def _check_pods(pods: Pods) -> Iterator[Result]:
 def _check_engine(pods: Pods) -> Iterator[Result]:
     """Yields the findings of the engine about the main container of each role."""
     for pod in pods.roles:
-        yield from engines.get(pods.plan.engine).check(pods.main, pod.role)
+        plan = pod.role.component
+        engine = engines.get(plan.engine)
+        if plan.features.has_role_templates:
+            yield from engine.check_launched(plan.pod.container, pod.role)
+        else:
+            yield from engine.check(pods.main, pod.role)
 
 
 def _check_metadata(plan: ComponentPlan) -> Iterator[Result]:

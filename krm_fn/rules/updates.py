@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
+from krm_fn.config import Config
 from krm_fn.convert import versions
 from krm_fn.kube import identity
 from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
+from krm_fn.resolve import release_choice
 from krm_fn.rules import graph_updates
 from krm_fn.schema import invalid_fields
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 SERVICES = graph_updates.SERVICES
 """Code of added and removed services, the only rule that is optional in a cluster."""
+
+
+_DEFAULTS = Config()
 
 
 class _Fixed(NamedTuple):
@@ -44,17 +49,17 @@ _OF_MODELS = (
 )
 
 
-def check(old: Iterable[Resource], new: Iterable[Resource], default_namespace: str, orchestrator: str = "deployment") -> Iterator[Result]:
+def check(old: Iterable[Resource], new: Iterable[Resource], default_namespace: str, config: Config = _DEFAULTS) -> Iterator[Result]:
     """Yields the findings about changes of resources that are in both states.
 
     Any field may have any type, and the API versions of the states may differ. `default_namespace` is the namespace of resources without
-    one. `orchestrator` runs all graphs that do not opt out.
+    one. `config` has the orchestrator of all graphs that do not opt out, and can name their release.
     """
     before = _known(old, default_namespace)
     for key, resource in _known(new, default_namespace).items():
         if key in before:
             was, now = (invalid_fields.without_nulls(state) for state in (before[key], resource))
-            yield from (result._replace(ref=results.ref(resource)) for result in _rules(key.kind, was, now, orchestrator))
+            yield from (result._replace(ref=results.ref(resource)) for result in _rules(key.kind, was, now, config))
 
 
 def compared(old: Iterable[Resource], new: Iterable[Resource], default_namespace: str) -> int:
@@ -67,7 +72,7 @@ def _known(state: Iterable[Resource], default_namespace: str) -> dict[identity.O
     return {key: resource for key, resource in named.items() if key.group == DYNAMO_GROUP}
 
 
-def _rules(kind: str, was: Resource, now: Resource, orchestrator: str) -> Iterator[Result]:
+def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[Result]:
     """The findings about a change of one resource. They have no resource yet."""
     if kind in (identity.GRAPH, identity.COMPONENT):
         yield from _keeps(_ENGINE, was, now)
@@ -75,7 +80,9 @@ def _rules(kind: str, was: Resource, now: Resource, orchestrator: str) -> Iterat
         for rule in _OF_GRAPHS if kind == identity.GRAPH else _OF_COMPONENTS:
             yield from rule(change)
         if kind == identity.GRAPH:
-            yield from graph_updates.check_holder(change, orchestrator)
+            yield from graph_updates.check_holder(change, config.orchestrator)
+            if release_choice.release(now, config).role_templates:
+                yield from graph_updates.check_roles(change)
     elif kind == identity.MODEL:
         for fixed in _OF_MODELS:
             yield from _keeps(fixed, was, now)

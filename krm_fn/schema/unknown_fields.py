@@ -91,8 +91,14 @@ _FIXES = {
     ("GraphTopologyConstraint", "clusterTopologyName"): "write topologyProfile",
     # fields of later releases
     ("ComponentExperimentalV1beta1", "flagsInjection"): f"only Dynamo 1.6 and later has it; remove it, or {_OPERATOR}",
-    ("ComponentV1beta1", "roles"): f"only later releases of Dynamo have pod templates for roles; remove it, or {_OPERATOR}",
-    ("MultinodeV1beta1", "roles"): f"only later releases of Dynamo have pod templates for roles; remove it, or {_OPERATOR}",
+    ("Component", "roles"): "write the resource in apiVersion: nvidia.com/v1beta1, which has roles; krm-fn convert rewrites it",
+    ("ComponentV1beta1", "lpx"): f"krm-fn does not support LPX; remove it, or {_OPERATOR}",
+    ("GraphExperimental", "componentGroups"): f"no release of Dynamo that krm-fn knows has it; remove it, or {_OPERATOR}",
+    ("Multinode", "leader"): "released operators do not have it; remove it",
+    ("Multinode", "worker"): "released operators do not have it; remove it",
+    ("MultinodeV1beta1", "leader"): "write an entry of roles with name: leader, beside multinode",
+    ("MultinodeV1beta1", "roles"): "write roles beside multinode",
+    ("MultinodeV1beta1", "worker"): "write an entry of roles with name: worker, beside multinode",
     # other names of a field
     ("Component", "env"): "write envs",
     ("Component", "envFrom"): "write envFromSecret: NAME, or envFrom in extraPodSpec.mainContainer",

@@ -18,7 +18,7 @@ def opened(release, tag="", origin=""):
 
 
 OF_IMAGES = {"CanaryHealthChecks", "IncreasedWorkerFailureThreshold", "NativeRustEPP"}
-SINCE_1_6 = {"FrontendStartupProbe", "StrictNamespacePrefix"}
+SINCE_1_6 = {"PlannerDGDComponentStatus", "FrontendStartupProbe", "StrictNamespacePrefix"}
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,24 @@ def worker(namespace="ns", image="registry.example/w:1.4.0", runtime="", origin=
     }
     template = {"metadata": {"labels": {HASH: PLACEHOLDER}, "annotations": {ORIGIN: origin}}, "spec": {"containers": [main]}}
     spec = {"backendFramework": "vllm", "name": "decode", "type": "decode", "podTemplate": template}
-    return Worker(labels, {}, runtime, {**spec, **changed})
+    return Worker(labels, {}, runtime, {}, {**spec, **changed})
+
+
+def test_roles_and_overrides_are_where_the_operator_declares_them():
+    """Roles have an order by name, and an override the order of a stored object."""
+    override = {"apiVersion": "grove.io/v1alpha1", "target": "PodCliqueScalingGroupConfig", "value": {"b": [{"d": 1, "c": 2}], "a": 1}}
+    roles = [{"name": "leader", "podTemplate": {}}, {"name": "worker", "replicas": 2}]
+    written = worker(providerOverride=override, multinode={"nodeCount": 3}, roles=roles)._replace(
+        runtime_version="1.6.0", role_versions={"worker": "1.6.1", "leader": "1.6.0"}
+    )
+    text = hashing.text({"decode": written})
+    assert '"runtimeVersion":"1.6.0","roleRuntimeVersions":{"leader":"1.6.0","worker":"1.6.1"},"spec":{"backendFramework":"vllm",' in text
+    assert (
+        '"providerOverride":{"apiVersion":"grove.io/v1alpha1","target":"PodCliqueScalingGroupConfig",'
+        '"value":{"a":1,"b":[{"c":2,"d":1}]}},"name":"decode","type":"decode"' in text
+    )
+    assert '"multinode":{"nodeCount":3},"roles":[{"name":"leader","podTemplate":{"metadata":' in text
+    assert text.count('{"name":"worker"}') == 1
 
 
 def worker_hash(**changed):

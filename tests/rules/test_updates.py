@@ -10,11 +10,13 @@ from hypothesis import given as over
 from hypothesis import strategies as st
 
 from krm_fn import results
+from krm_fn.config import Config
 from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.rules import updates
 from tests.support import beta, given, strategies
+from tests.support.role_faults import launched, override, several
 
 HOME = "team"
 A = {"componentType": "worker"}
@@ -138,11 +140,11 @@ HELD = [
 def test_services_that_grove_cannot_add_or_remove_are_a_warning(orchestrator, old, new, held):
     """Grove refuses to change the cliques of a PodCliqueSet that exists."""
     before, after = given.graph({"a": A, "b": A}, annotations=old), given.graph({"a": A, "c": A}, annotations=new)
-    found = [each for each in updates.check([before], [after], HOME, orchestrator) if each.code == "DYN408"]
+    found = [each for each in updates.check([before], [after], HOME, Config()._replace(orchestrator=orchestrator)) if each.code == "DYN408"]
     fields = [("DYN408", "spec.services.c"), ("DYN408", "spec.services")]
     assert given.findings(found) == (fields if held else [])
     assert {each.severity for each in found} <= {"warning"}
-    assert list(updates.check([before], [before], HOME, orchestrator)) == []
+    assert list(updates.check([before], [before], HOME, Config()._replace(orchestrator=orchestrator))) == []
 
 
 W = beta.component("a")
@@ -191,6 +193,34 @@ NEWER: list[tuple[str, list[Resource], list[Resource], dict[str, Any], dict[str,
 @pytest.mark.parametrize(("before", "after", "old", "new", "found"), [row[1:] for row in NEWER], ids=[row[0] for row in NEWER])
 def test_graphs_in_v1beta1(before, after, old, new, found):
     assert given.findings(list(updates.check([beta.graph(*before, **old)], [beta.graph(*after, **new)], HOME))) == found
+
+
+ROLES = [
+    # reason, component before, component after, findings since 1.6
+    ("another number of nodes", several(nodes=2), several(nodes=4), [("DYN484", f"{AT}.multinode.nodeCount")]),
+    ("another type", beta.component("Worker"), beta.component("Worker", "decode"), [("DYN484", f"{AT}.type")]),
+    ("a type at last", beta.component("Worker", ""), beta.component("Worker"), []),
+    ("the implicit roles, written", several(), several(roles=[{"name": "leader"}, {"name": "worker"}]), []),
+    ("pod templates of roles", several(), launched(), []),
+    ("and another type", several(), launched() | {"type": "decode"}, [("DYN484", f"{AT}.type"), ("DYN484", f"{AT}.roles")]),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "found"), [row[1:] for row in ROLES], ids=[row[0] for row in ROLES])
+def test_fields_that_an_operator_keeps_since_1_6(before, after, found):
+    changes = [beta.graph(component) for component in (before, after)]
+    assert given.findings(list(updates.check(changes[:1], changes[1:], HOME, Config(behaviour="v1.6")))) == found
+    assert list(updates.check(changes[:1], changes[1:], HOME, Config(behaviour="v1.5"))) == []
+
+
+def test_a_minimum_can_move_to_the_other_form():
+    field, moved, other = (
+        several(replicas=3, minAvailable=2),
+        *(several(replicas=3, **override({"minAvailable": number})) for number in (2, 1)),
+    )
+    assert list(updates.check([beta.graph(field)], [beta.graph(moved)], HOME)) == []
+    found = list(updates.check([beta.graph(field)], [beta.graph(other)], HOME))
+    assert given.findings(found) == [("DYN480", f"{AT}.providerOverride")]
 
 
 def test_a_change_that_only_an_operator_refuses_is_a_warning():

@@ -8,7 +8,7 @@ from typing import Any
 from krm_fn.config import LeaderWorkerSetSettings
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
-from tests.support import beta, faults, given, grove_faults
+from tests.support import beta, faults, given, grove_faults, role_faults
 from tests.support.faults import Case, fires, quiet
 
 _NEWER = {"behaviour": "v1.5"}
@@ -17,7 +17,6 @@ _POD = f"{_AT}.podTemplate.spec"
 _SERVICE = "spec.services.Worker"
 _NOTHING, _NOWHERE = {"name": "", "mountPoint": "/a"}, {"name": "a"}
 _OVERRIDE = {"apiVersion": "grove.io/v1alpha1", "value": {}}
-_LEADER: dict[str, Any] = {"multinode": {"leader": {"providerOverride": _OVERRIDE}}}
 
 
 def older(written: Resource, **spec: Any) -> Resource:
@@ -461,9 +460,7 @@ TOPOLOGY = [
 ]
 
 UNSUPPORTED = [
-    fires("DYN475", "spec.providerOverride", "an override of the graph", beta.graph(providerOverride=_OVERRIDE)),
-    fires("DYN475", f"{_AT}.providerOverride", "an override of a component", newer(providerOverride=_OVERRIDE)),
-    fires("DYN475", f"{_SERVICE}.providerOverride", "an override of a service", older(beta.service(providerOverride=_OVERRIDE)), **_NEWER),
+    fires("DYN452", f"{_SERVICE}.providerOverride", "an override of a service", older(beta.service(providerOverride=_OVERRIDE)), **_NEWER),
     fires("DYN476", f"{_SERVICE}.componentType", "a type that v1beta1 lacks", older(beta.service("main")), **_NEWER),
     fires("DYN024", f"{_AT}.type", "the same type in v1beta1", newer(kind="main")),
     fires(
@@ -599,9 +596,10 @@ NEWER_FIELDS = [
     ),
     fires(
         "DYN411",
-        f"{_SERVICE}.multinode.leader.providerOverride",
-        "an override of a leader under 0.9",
-        older(beta.service(main={"args": ["python3 -m dynamo.sglang"]}, **_LEADER, resources={"limits": {"gpu": "1"}})),
+        f"{_AT}.roles",
+        "roles in v1beta1 under 0.9",
+        beta.graph(role_faults.several(roles=[{"name": "leader"}, {"name": "worker"}])),
+        **_OLDER,
     ),
     fires("DYN411", _MEMORY, "a GPU memory service in v1beta1 under 0.9", _memory(), **_OLDER),
     fires("DYN411", f"{_AT}.minAvailable", "a number for Grove in v1beta1 under 0.9", newer(minAvailable=1), **_OLDER),
@@ -643,6 +641,7 @@ ALL: list[Case] = [
     *GPU_MEMORY,
     *TOPOLOGY,
     *UNSUPPORTED,
+    *role_faults.CASES,
     *ENGINES,
     *OLDER_FORM,
     *NEWER_FIELDS,

@@ -193,10 +193,6 @@ class Multinode(base.Model):
 
     node_count: base.Int32 = Field(default=2, ge=2)
     """The number of nodes of each replica. Resources, for example GPUs, are per node."""
-    leader: common.RoleOverride | None = None
-    """The pod of the first node. krm-fn refuses it."""
-    worker: common.RoleOverride | None = None
-    """The pods of the other nodes. krm-fn refuses it."""
 
 
 class GPUMemoryService(base.Model):
@@ -294,4 +290,4 @@ class Component(base.Model):
     checkpoint: common.Checkpoint | None = None
     """A saved state from which new pods start. Only under `behaviour: v1.5`."""
     provider_override: common.ProviderOverride | None = None
-    """Fields of the object that runs the component. krm-fn refuses it: operators newer than 1.5 act on it."""
+    """Fields of the component's clique, or of its scaling group. Only for Grove, and only since Dynamo 1.5."""

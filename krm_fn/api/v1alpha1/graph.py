@@ -114,7 +114,7 @@ class GraphSpec(base.Model):
     experimental: common.GraphExperimental | None = None
     """Features that may change in any release. Only under `behaviour: v1.5`."""
     provider_override: common.ProviderOverride | None = None
-    """Fields of the object that runs the graph. krm-fn refuses it: operators newer than 1.5 act on it."""
+    """Fields of the PodCliqueSet of the graph. Only for Grove, and only since Dynamo 1.5."""
 
 
 class RestartStatus(base.Model):

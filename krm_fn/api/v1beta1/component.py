@@ -22,10 +22,6 @@ class MultinodeV1beta1(base.Model):
 
     node_count: base.Int32 = Field(default=2, ge=2)
     """The number of nodes of each replica. Resources, for example GPUs, are per node."""
-    leader: common.RoleOverride | None = None
-    """The pod of the first node. krm-fn refuses it."""
-    worker: common.RoleOverride | None = None
-    """The pods of the other nodes. krm-fn refuses it."""
 
 
 class ModelReferenceV1beta1(base.Model):
@@ -50,16 +46,8 @@ class CompilationCacheV1beta1(base.Model):
     """The mount path. Required unless the engine has a default folder."""
 
 
-class PodTemplateMetadataV1beta1(base.Model):
-    """Metadata of the pods."""
-
-    model_config = base.rules(
-        base.Rule(
-            "DYN457",
-            f'!({_BACKEND} in self.?annotations.orValue({{}})) || self.annotations[{_BACKEND}].lowerAscii() in ["mp", "ray"]',
-            "annotations",
-        )
-    )
+class RolePodMetadataV1beta1(base.Model):
+    """Metadata of the pods of a role."""
 
     name: str | None = None
     """Ignored: workloads name their pods."""
@@ -73,12 +61,36 @@ class PodTemplateMetadataV1beta1(base.Model):
     """Finalizers of each pod."""
 
 
+class PodTemplateMetadataV1beta1(RolePodMetadataV1beta1):
+    """Metadata of the pods."""
+
+    model_config = base.rules(
+        base.Rule(
+            "DYN457",
+            f'!({_BACKEND} in self.?annotations.orValue({{}})) || self.annotations[{_BACKEND}].lowerAscii() in ["mp", "ray"]',
+            "annotations",
+        )
+    )
+
+
 class PodTemplateV1beta1(base.Model):
     """The pod of a component. The container `main` runs the component; its fields are merged over the defaults of the type."""
 
     model_config = base.rules(*rules.POD_TEMPLATE)
 
     metadata: PodTemplateMetadataV1beta1 | None = None
+    """Labels and annotations of each pod."""
+    spec: native.PodSpec | None = None
+    """The container `main` with its image and command, sidecars, and every other field of a pod."""
+
+
+class RolePodTemplateV1beta1(base.Model):
+    """The whole pod of a role. The container `main` runs the role; its fields are merged over the defaults of the type.
+
+    An API server limits the cost of rules, so it checks fewer of them here than in the pod template of a component.
+    """
+
+    metadata: RolePodMetadataV1beta1 | None = None
     """Labels and annotations of each pod."""
     spec: native.PodSpec | None = None
     """The container `main` with its image and command, sidecars, and every other field of a pod."""
@@ -128,13 +140,27 @@ class ComponentExperimentalV1beta1(base.Model):
     """A saved state from which new pods start."""
 
 
+class RoleV1beta1(base.Model):
+    """One role of a component on several nodes: the leader, which is the pod of the first node, or the workers on the other nodes."""
+
+    name: Annotated[str, Field(max_length=63, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
+    """`leader` or `worker`. A component with roles has both."""
+    replicas: base.Int32 | None = Field(default=None, ge=1)
+    """The number of pods of the role in one replica of the component: 1 for the leader, `nodeCount` - 1 for the workers."""
+    provider_override: common.ProviderOverride | None = None
+    """Fields of the role's clique. Only for Grove."""
+    pod_template: RolePodTemplateV1beta1 | None = None
+    """The whole pod of the role, with its own launch line. Either both roles have one, or the component has `podTemplate`.
+    Since Dynamo 1.6."""
+
+
 class ComponentV1beta1(base.Model):
     """One component of a graph: its pod, replicas and nodes."""
 
     model_config = base.rules(*rules.picker("type"), *rules.component())
 
     provider_override: common.ProviderOverride | None = None
-    """Fields of the object that runs the component. krm-fn refuses it: operators newer than 1.5 act on it."""
+    """Fields of the component's clique, or of its scaling group. Only for Grove."""
     name: Name
     """The name of the component."""
     type: Annotated[str, base.Registered("kinds.types")] | None = None
@@ -151,6 +177,8 @@ class ComponentV1beta1(base.Model):
     """The number of replicas that Grove starts together. Only for Grove; 1 if absent."""
     multinode: MultinodeV1beta1 | None = None
     """Multinode settings. If set, each replica spans several nodes."""
+    roles: Annotated[list[RoleV1beta1], base.ByKey(), Field(max_length=2)] | None = None
+    """The leader and the workers of a component on several nodes."""
     shared_memory_size: native.Quantity | None = None
     """The size limit of `/dev/shm`, for example `16Gi`; default `8Gi`. With `"0"` the pod gets no shared memory volume."""
     model_ref: ModelReferenceV1beta1 | None = None

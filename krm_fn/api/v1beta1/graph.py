@@ -50,7 +50,7 @@ class GraphSpecV1beta1(base.Model):
     )
 
     provider_override: common.ProviderOverride | None = None
-    """Fields of the object that runs the graph. krm-fn refuses it: operators newer than 1.5 act on it."""
+    """Fields of the PodCliqueSet of the graph. Only for Grove."""
     annotations: base.Texts | None = None
     """Annotations of generated objects and pods. Those of a component's `podTemplate` take precedence."""
     labels: base.Texts | None = None

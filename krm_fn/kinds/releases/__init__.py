@@ -166,7 +166,8 @@ class GroveFacts(NamedTuple):
     that an annotation names. `whole_groups`: a replica of a multinode component needs all its pods, so that Grove starts and ends them
     together. `volcano`: the Volcano scheduler can place the pods. `refusals`: the severity of findings about pods that Grove's admission
     refuses. They are warnings where the operator accepts such pods and leaves the decision to the version of Grove in the cluster.
-    `update_strategies` are the update strategies that an annotation can name.
+    `update_strategies` are the update strategies that an annotation can name. `overridden_minimum`: a provider override can set the minimum
+    of replicas.
     """
 
     cuts_names: bool = False
@@ -175,6 +176,7 @@ class GroveFacts(NamedTuple):
     volcano: bool = False
     refusals: Literal["error", "warning"] = "error"
     update_strategies: tuple[str, ...] = ("RollingRecreate", "OnDelete")
+    overridden_minimum: bool = False
 
 
 class MPI(NamedTuple):
@@ -197,13 +199,14 @@ class Engines(NamedTuple):
 
     `quotes_words`: each word of a plain command is quoted for the shell that reads it; otherwise only JSON is. `waits_for_leader`: a
     follower of vLLM waits for its leader in an init container, with a script from a ConfigMap of the graph. `elastic`: vLLM with elastic
-    expert parallelism starts a Ray cluster.
+    expert parallelism starts a Ray cluster. `only_engines_span_nodes`: a component without an engine cannot run on several nodes.
     """
 
     quotes_words: bool
     waits_for_leader: bool
     elastic: bool
     mpi: MPI
+    only_engines_span_nodes: bool = False
 
 
 class Picker(NamedTuple):
@@ -253,7 +256,8 @@ class Release(NamedTuple):
     memory replaces volumes and mounts of the user. `multinode_workload` names the workload kind of multinode components without Grove
     (`krm_fn.manifests.workloads`). `debug_modes` is true if annotations of a service can add a debugger. `rules` names the groups of rules
     that only some releases have (`krm_fn.rules.by_release`). `number` decides which gates a release has (`krm_fn.kinds.gates`).
-    `sidecar_mode`: an init container can run Dynamo beside an engine (`SIDECAR_KEY`). `names_sidecar`: with discovery of containers, a
+    `sidecar_mode`: an init container can run Dynamo beside an engine (`SIDECAR_KEY`). `role_templates`: each role of a component on several
+    nodes can have a pod template of its own. `names_sidecar`: with discovery of containers, a
     frontend sidecar gets its own name; otherwise it gets the name of the main container.
     `reports_gpus` and `reports_names`: the status of a component repeats facts of its pods (`krm_fn.manifests.status_facts`).
     """
@@ -287,6 +291,7 @@ class Release(NamedTuple):
     rules: tuple[str, ...] = ()
     names_sidecar: bool = False
     sidecar_mode: bool = False
+    role_templates: bool = False
     reports_gpus: bool = False
     """Since Dynamo 1.5, the status of a component has the GPUs of its engine and of a replica, which a planner needs.
 

@@ -25,9 +25,11 @@ RELEASE = v1_5.RELEASE._replace(
     pod_metadata=v1_5.RELEASE.pod_metadata._replace(owns_origin=True),
     names_sidecar=True,
     sidecar_mode=True,
+    role_templates=True,
+    engines=v1_5.RELEASE.engines._replace(only_engines_span_nodes=True),
     types={**v1_5.RELEASE.types, SIDECAR_KEY: _RUNTIME},
     reports_names=True,
-    grove=v1_5.RELEASE.grove._replace(update_strategies=(*v1_5.RELEASE.grove.update_strategies, "Coherent")),
+    grove=v1_5.RELEASE.grove._replace(update_strategies=(*v1_5.RELEASE.grove.update_strategies, "Coherent"), overridden_minimum=True),
 )
 """In Dynamo 1.6, a frontend sidecar gets its own name for discovery, and pods have the origin version of their graph.
 

@@ -55,8 +55,8 @@ class Sets(Workload):
         if self.sets(plan) == 0:
             return
         addressing = self.addressing(plan)
-        yield RolePlan(plan, plan.identity.workload_name, "leader", addressing=addressing)
-        yield RolePlan(plan, plan.identity.workload_name, "worker", addressing=addressing)
+        yield RolePlan(plan.of_role("leader"), plan.identity.workload_name, "leader", addressing=addressing)
+        yield RolePlan(plan.of_role("worker"), plan.identity.workload_name, "worker", addressing=addressing)
 
     def selector(self, plan: ComponentPlan) -> Labels:
         """The Service of a component with LeaderWorkerSets selects only the leaders, because only they serve requests.
@@ -94,7 +94,7 @@ class Sets(Workload):
             message = f"the LeaderWorkerSet would be named {name}, which is not a valid name of a Service; use letters, digits and dashes"
             yield results.error("DYN141", message, plan.ref, plan.at("name"))
         for field in ("command", "args"):
-            if not pods.main.get(field):
+            if not pods.main.get(field) and not plan.features.has_role_templates:
                 message = f"{field} is required in a multinode service, because the flags for the other nodes are added to it; set it"
                 yield results.error("DYN161", message, plan.ref, plan.at("main", field))
 

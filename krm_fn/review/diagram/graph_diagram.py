@@ -102,9 +102,8 @@ def _service_lines(graph: GraphPlan, pods: Pods) -> Iterator[str]:
     yield f"{_counted(number, 'replica')}{nodes}{autoscaled}"
     if workload_kinds:
         yield ", ".join(workload_kinds)
-    gpus = plan.pod.gpus.number * plan.placement.nodes
-    if gpus:
-        yield f"{_counted(gpus * number, 'GPU')}{f', {gpus} each' if number > 1 else ''}"
+    if plan.gpus:
+        yield f"{_counted(plan.gpus * number, 'GPU')}{f', {plan.gpus} each' if number > 1 else ''}"
     ports = [f"{port.get('name') or ''} {port['containerPort']}".strip() for pod in pods.roles[:1] for port in pod.main.get("ports") or ()]
     if ports:
         yield f"ports {', '.join(ports)}"

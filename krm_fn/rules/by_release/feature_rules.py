@@ -34,16 +34,16 @@ _IGNORED_BY_FRONTENDS = "does not read DYN_NAMESPACE_PREFIX, so it does not find
 
 def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
     """Reports problems of the features of a graph and of each component."""
-    if plan.features.overrides_provider:
-        yield _overridden(plan, plan.at("providerOverride"))
     has_revisions = any(component.identity.generation for component in plan.components)
     for component in plan.components:
-        yield from _check_component(plan, component)
-        yield from _check_containers(plan, component)
+        yield from _check_component(component)
         yield from _check_replicas(component)
-        yield from _check_topology_variables(component)
-        if has_revisions:
-            yield from _check_runtime(component)
+        for template in component.templates:
+            yield from _check_containers(plan, template)
+            yield from _check_command(template)
+            yield from _check_topology_variables(template)
+            if has_revisions:
+                yield from _check_runtime(template)
         features = component.features
         if features.gpu_memory or features.failover or features.checkpoint:
             from krm_fn.rules.by_release import gpu_memory_rules  # noqa: PLC0415 - few components share GPUs
@@ -51,13 +51,9 @@ def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
             yield from gpu_memory_rules.check(plan, component)
 
 
-def _check_component(plan: GraphPlan, component: ComponentPlan) -> Iterator[Result]:
-    """Reports provider overrides, types and names that v1beta1 does not have, and elastic expert parallelism without a command."""
-    if component.features.overrides_provider:
-        yield _overridden(plan, component.at("providerOverride"))
-    for role in component.features.overridden_roles:
-        yield _overridden(plan, component.at("multinode", role, "providerOverride"))
-    kind, name, container = component.identity.type, component.identity.service, component.pod.container
+def _check_component(component: ComponentPlan) -> Iterator[Result]:
+    """Reports types and names that v1beta1 does not have."""
+    kind, name = component.identity.type, component.identity.service
     if kind and kind not in types.names():  # a service of v1alpha1 can have any type
         message = f"v1beta1 has no type {kind}, so an API server refuses the converted component"
         message = f"{message}; write one of {', '.join(types.names())}, or remove the field"
@@ -65,9 +61,14 @@ def _check_component(plan: GraphPlan, component: ComponentPlan) -> Iterator[Resu
     if name and not _NAME.fullmatch(name):  # a service of v1alpha1 can have other names, for example with a dot
         message = f"v1beta1 has no component named {name!r}; use letters, digits and dashes, and no dash at either end"
         yield results.error("DYN479", message, component.ref, component.at("name"))
+
+
+def _check_command(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports elastic expert parallelism without a command."""
+    container = plan.pod.container
     if _ELASTIC in " ".join(container.get("args") or ()) and not container.get("command"):
         message = f"{_ELASTIC} needs the command that starts the engine, because Ray is started before it; set command"
-        yield results.error("DYN477", message, component.ref, component.at("main", "command"))
+        yield results.error("DYN477", message, plan.ref, plan.at("main", "command"))
 
 
 def _check_topology_variables(plan: ComponentPlan) -> Iterator[Result]:
@@ -76,11 +77,6 @@ def _check_topology_variables(plan: ComponentPlan) -> Iterator[Result]:
         if variable.get("name") in TOPOLOGY_VARIABLES:
             message = "on several nodes, Dynamo sets this variable itself, and replaces the one that you wrote; remove it"
             yield results.warning("DYN495", message, plan.ref, plan.at("main", "env", index))
-
-
-def _overridden(plan: GraphPlan, path: Path) -> Result:
-    message = "krm-fn does not support provider overrides, which came after the operator that it follows; remove the field"
-    return results.error("DYN475", message, plan.ref, path)
 
 
 def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:

@@ -75,6 +75,8 @@ def _of_graph(plan: GraphPlan) -> Iterator[Path]:
         yield plan.at("priorityClassName")
     if plan.features.kv_transfer and plan.features.kv_transfer.topology:
         yield plan.at("experimental", "kvTransferPolicy", "clusterTopologyName")
+    if plan.features.override:
+        yield plan.at("providerOverride")
 
 
 def _of_component(plan: ComponentPlan) -> Iterator[Path]:
@@ -85,3 +87,8 @@ def _of_component(plan: ComponentPlan) -> Iterator[Path]:
         yield plan.at("experimental", "grove", "forceScalingGroup")
     if features.gpu_memory and features.gpu_memory.between_pods:
         yield plan.at("experimental", "gpuMemoryService", "mode")
+    if features.override and not plan.identity.standalone:
+        yield plan.at("providerOverride")
+    for role in features.roles:
+        if role.override:
+            yield (*plan.at("roles"), role.position, "providerOverride")

@@ -16,7 +16,7 @@ from krm_fn.schema import rule_messages
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krm_fn.manifests.pod_builder import Pods
+    from krm_fn.manifests.pod_builder import Pod, Pods
     from krm_fn.plan import ComponentPlan, GraphPlan
     from krm_fn.results import Result
 
@@ -33,8 +33,10 @@ def check(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Result]:
     yield from _of_graph(plan)
     yield from _check_keys(plan)
     for component in pods:
-        yield from _of_component(component.plan)
-        yield from _overridden(component)
+        for template in component.plan.templates:
+            yield from _of_component(template)
+        for pod in _with_own_templates(component):
+            yield from _overridden(pod)
 
 
 def _of_graph(plan: GraphPlan) -> Iterator[Result]:
@@ -97,12 +99,17 @@ def _check_keys(plan: GraphPlan) -> Iterator[Result]:
         yield results.error(rejection.code, rejection.message, plan.ref, plan.at(*rejection.path))
 
 
-def _overridden(pods: Pods) -> Iterator[Result]:
+def _with_own_templates(pods: Pods) -> Sequence[Pod]:
+    """Returns one pod for each pod template that the author wrote."""
+    return pods.roles if pods.plan.roles else pods.roles[:1]
+
+
+def _overridden(pod: Pod) -> Iterator[Result]:
     """Warns of labels of pods that Dynamo sets itself, because the user's value would be lost silently."""
-    plan = pods.plan
-    if not plan.pod.labels or not pods.roles:
+    plan = pod.role.component
+    if not plan.pod.labels:
         return
-    final = pod_template.labels_of(pods.roles[0].role)
+    final = pod_template.labels_of(pod.role)
     for key, value in plan.pod.labels.items():
         if final.get(key, value) != value:
             message = f"Dynamo sets this label on the pods itself, to {final[key]}; remove it"

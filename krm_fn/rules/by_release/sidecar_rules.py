@@ -23,13 +23,13 @@ _LATER = "is not available with an init container runtime in this release of Dyn
 
 def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
     """Reports init containers `runtime` that an operator refuses, and containers that look like them."""
-    for component in plan.components:
-        for index, container in enumerate(component.pod.spec.get("initContainers") or ()):
+    for template in (template for component in plan.components for template in component.templates):
+        for index, container in enumerate(template.pod.spec.get("initContainers") or ()):
             if container.get("name") == names.RUNTIME:
-                yield from _check_runtime(component, container, component.at("pod", "initContainers", index))
-        for container in component.pod.spec.get("containers") or ():
+                yield from _check_runtime(template, container, template.at("pod", "initContainers", index))
+        for container in template.pod.spec.get("containers") or ():
             if container.get("name") == names.RUNTIME:
-                yield _beside_main(component)
+                yield _beside_main(template)
 
 
 def _check_runtime(plan: ComponentPlan, container: Mapping[str, Any], path: Path) -> Iterator[Result]:

@@ -35,8 +35,8 @@ def roles(plan: ComponentPlan) -> Iterator[RolePlan]:
         yield RolePlan(plan, plan.identity.name)
     else:
         addressing = addresses(plan)
-        yield RolePlan(plan, plan.identity.name, "leader", addressing=addressing)
-        yield RolePlan(plan, plan.identity.name, "worker", addressing=addressing)
+        yield RolePlan(plan.of_role("leader"), plan.identity.name, "leader", addressing=addressing)
+        yield RolePlan(plan.of_role("worker"), plan.identity.name, "worker", addressing=addressing)
 
 
 def addresses(plan: ComponentPlan) -> Addressing:

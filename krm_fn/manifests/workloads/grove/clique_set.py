@@ -68,7 +68,7 @@ def _scaling_group(graph: GraphPlan, pods: Pods) -> dict[str, Any]:
         name=names.scaling_group(plan.identity.service),
         cliqueNames=[clique_roles.clique(pod.role) for pod in pods.roles],
         replicas=plan.placement.replicas,
-        minAvailable=plan.features.min_available or 1,
+        minAvailable=plan.features.least_replicas,
         topologyConstraint=cliques.component_topology(graph, plan),
         resourceSharing=_sharing(pods) or None,
     )

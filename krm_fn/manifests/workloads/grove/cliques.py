@@ -39,7 +39,7 @@ def _clique(graph: GraphPlan, pod: Pod, others: list[RolePlan]) -> dict[str, Any
         name=name,
         labels={**_labels(role), **queue},
         annotations=_annotations(role) or None,
-        topologyConstraint=None if clique_roles.in_groups(plan) else component_topology(graph, plan),
+        topologyConstraint=_topology_of_clique(graph, role),
         spec=merge.present(
             roleName=name,
             replicas=count,
@@ -69,7 +69,7 @@ def _least(role: RolePlan, count: int) -> int:
     """
     plan = role.component
     if not clique_roles.in_groups(plan):
-        return plan.features.min_available or 1
+        return plan.features.least_replicas
     return count if plan.release.grove.whole_groups and plan.features.engine_pods == 1 else 1
 
 
@@ -120,14 +120,35 @@ def _discovery(role: RolePlan) -> Labels:
     return services.discovery_labels(plan.placement.graph_discovery, discoverable=True)
 
 
+def _topology_of_clique(graph: GraphPlan, role: RolePlan) -> dict[str, Any] | None:
+    """Returns the constraint of a clique: that of its role's override, or that of a component without a scaling group."""
+    settings = role.component.features.role(role.role)
+    overridden = settings.override.topology_constraint if settings and settings.override else None
+    if overridden is not None or clique_roles.in_groups(role.component):
+        return overridden
+    return component_topology(graph, role.component)
+
+
 def graph_topology(graph: GraphPlan) -> dict[str, Any] | None:
-    """Returns the constraint of a PodCliqueSet; None if it has none."""
+    """An override of a graph, of a component or of a role replaces its whole topology constraint.
+
+    Returns the constraint of a PodCliqueSet; None if it has none.
+
+    Follows the operator's `internal/dynamo/grove.go`.
+    Rule: grove.topology-override
+    """
+    override = graph.features.override
+    if override is not None and (constraint := override.of_clique_set) is not None:
+        return constraint
     wanted = graph.features.topology
     return _topology_constraint(wanted.name, wanted.domain) if wanted else None
 
 
 def component_topology(graph: GraphPlan, plan: ComponentPlan) -> dict[str, Any] | None:
     """Returns the constraint of a clique or scaling group. It names the topology if it cannot inherit the name from the PodCliqueSet."""
+    override = plan.features.override
+    if override is not None and (constraint := override.topology_constraint) is not None:
+        return constraint
     graph_topology, topology = graph.features.topology, plan.features.topology
     return (
         _topology_constraint(graph_topology.name if graph_topology and not graph_topology.domain else "", topology.domain)

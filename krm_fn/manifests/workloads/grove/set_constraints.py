@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 def check(plan: ComponentPlan) -> Iterator[Result]:
     """Yields findings about one component."""
     yield from _check_replicas(plan)
-    yield from _check_pod(plan)
+    for template in plan.templates:
+        yield from _check_pod(template)
+        yield from _check_scheduler(template)
+
+
+def _check_scheduler(plan: ComponentPlan) -> Iterator[Result]:
     known, name = plan.config.grove.schedulers, grove_schedulers.scheduler(plan)
     if known and name not in (*known, grove_schedulers.enabled(plan)):
         message = f"Grove does not know the scheduler {name}, only {', '.join(known)}"
