@@ -122,13 +122,29 @@ class PullSecret(NamedTuple):
     """The Secret's name."""
 
 
+class PlatformSettings(NamedTuple):
+    """The versions of what the cluster runs, for example `1.33` or `v0.1.0-alpha.14`. krm-fn warns if a graph needs a newer one.
+
+    They change no object. An empty version is not checked.
+    """
+
+    kubernetes: str = ""
+    """The version of Kubernetes."""
+    grove: str = ""
+    """The version of Grove."""
+    kai_scheduler: str = ""
+    """The version of the KAI scheduler."""
+    leader_worker_set: str = ""
+    """The version of LeaderWorkerSet."""
+
+
 class Config(NamedTuple):
     """The settings of one run."""
 
-    behaviour: Literal["", "v0.9", "v1.5", "v1.6"] = ""
+    behaviour: Literal["", "v0.9", "v1.5", "v1.5+", "v1.6"] = ""
     """The release of the Dynamo operator that a render follows. If empty, the images of the resource decide: the highest version in their
     tags, or in `runtimeVersionOverride`. Below 1.0 it is `v0.9`, from 1.0 to 1.5 `v1.5`, and from 1.6 on `v1.6`. Resources of v1beta1, and
-    those with an annotation of an operator of 1.0 or later, follow at least `v1.5`."""
+    those with an annotation of an operator of 1.0 or later, follow at least `v1.5`. With `v1.5+`, all resources do."""
     operator_version: Version = ""
     """The version of the operator that created the graphs, for graphs without the annotation `nvidia.com/dynamo-operator-origin-version`.
     If empty, it is the lowest version of the release, for example 1.5.0. It decides how engines start on several nodes. Only `v1.5` and
@@ -183,6 +199,8 @@ class Config(NamedTuple):
     """If true, DynamoComponentDeployments are generated, too, so that `kubectl get dcd` lists the components."""
     unknown_fields: Literal["error", "warn"] = "error"
     """The severity of native fields that the known Kubernetes version does not have."""
+    platform: PlatformSettings = PlatformSettings()
+    """The versions of what the cluster runs."""
     restart: Literal["render", "sync"] = "render"
     """The effect of a new `spec.restart.id`. `render`: all services restart at once. `sync`: the syncer restarts them in order."""
 

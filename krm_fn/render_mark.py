@@ -15,7 +15,7 @@ from krm_fn import function_config, results
 from krm_fn.config import Config
 
 _PROGRAM = "krm-fn"
-_OF_THE_RUN = ("behaviour", "source", "source_version", "unknown_fields")
+_OF_THE_RUN = ("behaviour", "platform", "source", "source_version", "unknown_fields")
 """The settings that are left out: the release stands beside the settings, and the others change no generated object."""
 
 

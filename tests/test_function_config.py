@@ -39,6 +39,7 @@ EVERYTHING = {
     "source": "drop",
     "components": True,
     "unknownFields": "warn",
+    "platform": {"kubernetes": "1.33", "grove": "v0.1.0-alpha.14", "kaiScheduler": "0.17.0", "leaderWorkerSet": "0.7.0"},
     "restart": "sync",
 }
 READ = Config(
@@ -69,6 +70,7 @@ READ = Config(
     source="drop",
     components=True,
     unknown_fields="warn",
+    platform=config.PlatformSettings("1.33", "v0.1.0-alpha.14", "0.17.0", "0.7.0"),
     restart="sync",
 )
 

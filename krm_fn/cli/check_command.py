@@ -22,7 +22,7 @@ from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.results import Result, Severity
-from krm_fn.rules import deprecations, finished_builds, updates
+from krm_fn.rules import deprecations, finished_builds, runtime_windows, updates
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
@@ -115,6 +115,7 @@ def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
         if not orphan and (loaded.configs or result.code != _PRUNED):
             yield result
     yield from deprecations.check(values, loaded.config)
+    yield from runtime_windows.check(values, loaded.config)
     yield from mismatches
 
 

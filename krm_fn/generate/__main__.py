@@ -22,7 +22,7 @@ from krm_fn.yamlio import emitter
 
 ROOT = Path(__file__).parents[2]
 KUSTOMIZE, DOCS = ROOT / "platform" / "kustomize", ROOT / "docs" / "reference"
-SETTINGS, RELEASES = ROOT / "docs" / "configuration.md", ROOT / "docs" / "releases.md"
+SETTINGS, RELEASES, PLATFORM = (ROOT / "docs" / name for name in ("configuration.md", "releases.md", "platform.md"))
 CRDS = {"v1alpha1": ROOT / "platform" / "crds", "v1beta1": ROOT / "platform" / "crds-v1beta1"}
 """The folder of the definitions by the version that they serve."""
 _MADE = "# Made from krm_fn/api by `make generate`.\n"
@@ -46,6 +46,7 @@ def generated() -> dict[Path, str]:
         ROOT / "krm_fn" / native_definitions.TYPES_FILE: native_definitions.types_text(native_definitions.load().definitions),
         SETTINGS: docs_pages.with_settings(SETTINGS.read_text("utf-8")),
         RELEASES: docs_pages.with_gates(RELEASES.read_text("utf-8")),
+        PLATFORM: docs_pages.with_floors(PLATFORM.read_text("utf-8")),
     }
 
 

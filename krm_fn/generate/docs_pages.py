@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from krm_fn import generate
 from krm_fn.api import base, dynamo_render
 from krm_fn.generate import structural
-from krm_fn.kinds import gates
+from krm_fn.kinds import floors, gates
 from krm_fn.schema import table
 from krm_fn.schema.table import Schema
 
@@ -41,6 +41,7 @@ _GATES_HEAD = """\
 | gate | input | minimum | first release | effect | fields of the pod |
 |---|---|---|---|---|---|
 """
+_FLOORS_START = "<!-- Made from krm_fn/kinds/floors.py by `make generate`. -->\n"
 _INPUTS = {"runtime": "runtime version", "origin": "origin version"}
 _WIDTH = 140
 _SETTINGS_HEAD = """\
@@ -72,6 +73,20 @@ def with_gates(text: str) -> str:
     before, _, rest = text.partition(_GATES_START)
     rows = "".join(_gate_row(gate) for gate in gates.GATES)
     return before + _GATES_START + _GATES_HEAD + rows + _GATES_END + rest.partition(_GATES_END)[2]
+
+
+def with_floors(text: str) -> str:
+    """Returns the text of docs/platform.md with the current table of floors and windows."""
+    before, _, rest = text.partition(_FLOORS_START)
+    head = f"| release | {' | '.join(name.removeprefix('the ') for name in floors.NAMES.values())} | runtimes |\n"
+    rows = "".join(_floors_row(release, needed) for release, needed in floors.FLOORS.items())
+    table = f"{head}|{'---|' * (len(floors.NAMES) + 2)}\n{rows}"
+    return before + _FLOORS_START + table + "\n" + rest.partition("\n\n")[2]
+
+
+def _floors_row(release: tuple[int, int], needed: floors.Floors) -> str:
+    cells = [getattr(needed, part) or "not stated" for part in floors.NAMES]
+    return f"| v{'.'.join(map(str, release))} | {' | '.join(cells)} | {' to '.join(floors.window(release))} |\n"
 
 
 def _gate_row(gate: gates.Gate) -> str:

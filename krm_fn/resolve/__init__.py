@@ -71,6 +71,6 @@ def _converted(resource: Resource, config: Config, release: Release) -> tuple[Re
         return resource, []
     from krm_fn.convert import conversion_findings, versions  # noqa: PLC0415 - most resources are in that version
 
-    is_pinned = bool(config.behaviour) and not release_choice.is_from_newer(resource)
+    is_pinned = release_choice.is_pinned(config) and not release_choice.is_from_newer(resource)
     about = conversion_findings.of_render(resource, release.reads, is_pinned=is_pinned)
     return versions.to(release.reads, resource), about

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MARKS = (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2, labels.WORKLOAD_PROVIDER, labels.PRESERVED_GRAPH)
 _KEEP = "keep"
+_OR_NEWER = "+"
 _GROUP = f"{identity.DYNAMO_GROUP}/"
 
 
@@ -50,21 +51,29 @@ def release_name(resource: Resource, config: Config) -> str:
     The configuration decides; otherwise the highest runtime version among the images of the resource. A resource of v1beta1, or with an
     annotation that only an operator of 1.0 or later writes, follows the first release of v1beta1 or a newer one.
     """
-    return config.behaviour or _of_images(resource, runtime_version.of_resource(resource))
+    if is_pinned(config):
+        return config.behaviour
+    return _of_images(resource, runtime_version.of_resource(resource), config)
 
 
-def _of_images(resource: Resource, highest: RuntimeVersion | None) -> str:
-    lowest = _FIRST_OF_V1BETA1 if resource.get("apiVersion") != identity.V1ALPHA1 or is_from_newer(resource) else _OLDEST
+def is_pinned(config: Config) -> bool:
+    """True if the configuration names one release for all resources."""
+    return bool(config.behaviour) and not config.behaviour.endswith(_OR_NEWER)
+
+
+def _of_images(resource: Resource, highest: RuntimeVersion | None, config: Config) -> str:
+    is_newer = resource.get("apiVersion") != identity.V1ALPHA1 or is_from_newer(resource)
+    lowest = config.behaviour.removesuffix(_OR_NEWER) or (_FIRST_OF_V1BETA1 if is_newer else _OLDEST)
     since = max(RELEASES[lowest].since, highest.version[:2] if highest else (0, 0))
     return [name for name, row in RELEASES.items() if row.since <= since][-1]
 
 
 def check(resource: Resource, config: Config) -> Iterator[Result]:
     """Warns if a newer krm-fn may choose another release, or if the images do not say which one to follow."""
-    if config.behaviour:
+    if is_pinned(config):
         return
     highest = runtime_version.of_resource(resource)
-    chosen = _of_images(resource, highest)
+    chosen = _of_images(resource, highest, config)
     if highest and chosen == _NEWEST and highest.version[:2] > release(resource, config).number:
         written = ".".join(map(str, highest.version))
         message = (

@@ -51,9 +51,22 @@ def of_resource(resource: Resource) -> RuntimeVersion | None:
 
     A frontend sidecar counts, too. Returns None if no version is known. Fields may have wrong types.
     """
-    spec = _field(resource, "spec")
-    known = (RuntimeVersion(found, ("spec", *path)) for found, path in _versions(spec) if found)
-    return max(known, key=lambda entry: entry.version, default=None)
+    return max(each(resource), key=lambda entry: entry.version, default=None)
+
+
+def each(resource: Resource) -> Iterator[RuntimeVersion]:
+    """Yields the known runtime versions of the components of a graph, or of a standalone component. Fields may have wrong types."""
+    for found, path in _versions(_field(resource, "spec")):
+        if found:
+            yield RuntimeVersion(found, ("spec", *path))
+
+
+def component_type(resource: Resource, runtime: RuntimeVersion) -> str:
+    """Returns the type of the component whose image has a runtime version; empty if it has none. Fields may have wrong types."""
+    is_graph = runtime.path[1] in ("services", "components")
+    component = paths.at(resource, runtime.path[:3] if is_graph else runtime.path[:1])
+    written = (component.get("type"), component.get("componentType")) if isinstance(component, dict) else ()
+    return next((kind for kind in written if isinstance(kind, str)), "")
 
 
 def names_images(resource: Resource) -> bool:

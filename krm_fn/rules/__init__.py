@@ -32,6 +32,10 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
         yield from _check_component(component, cluster)
     for workload, components in workloads.grouped(pods).items():
         yield from workload.check_together(plan, [component.plan for component in components])
+    if any(plan.config.platform):
+        from krm_fn.rules import platform_rules  # noqa: PLC0415 - few configurations describe their platform
+
+        yield from platform_rules.check(plan)
     if plan.release.rules:
         from krm_fn.rules import by_release  # noqa: PLC0415 - a render under the oldest release starts without it
 

@@ -32,7 +32,7 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
             continue
         message = "v1alpha1 is deprecated; krm-fn convert -w FILE rewrites it"
         yield results.info("DYN481", message, ref, ("apiVersion",))
-        if ref.kind in _RENDERED and not config.behaviour and release_choice.release_name(resource, config) == _OLDEST:
+        if ref.kind in _RENDERED and not release_choice.is_pinned(config) and release_choice.release_name(resource, config) == _OLDEST:
             message = (
                 "rendered as Dynamo 0.9 does, because no image has version 1.0 or later; images of a newer version move the resource to "
                 "their release, which restarts every pod once"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import sys
 
 import cluster
@@ -36,7 +37,7 @@ def show(move: cluster.Move) -> None:
             f"{len(found)} operators watch the namespace {move.namespace}; write the configuration as docs/operator-map.md says"
         )
     if file := cluster.configuration(found[0]):
-        sys.stdout.write(annotated(file, move))
+        sys.stdout.write(annotated(file, move, cluster.manager(found[0]).get("image") or ""))
         return
     settings: dict[str, object] = {"behaviour": "v0.9"}  # only operators before 1.0 have flags
     settings |= {KEYS[flag]: value for flag, value in cluster.flags(found[0]) if value and flag in KEYS}
@@ -48,11 +49,18 @@ def show(move: cluster.Move) -> None:
     sys.stdout.write("apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\nspec:\n" + text(settings))
 
 
-def annotated(file: str, move: cluster.Move) -> str:
-    """The configuration file of an operator of 1.0 or later, with annotations for what it does not say: pull secrets, and our roles."""
-    settings = {"imagePullSecrets": json.dumps(pull_secrets(move)), **ROLES}
+def annotated(file: str, move: cluster.Move, image: str) -> str:
+    """The configuration file of an operator of 1.0 or later, with annotations for the release, pull secrets and our roles."""
+    settings = {**release(image), "imagePullSecrets": json.dumps(pull_secrets(move)), **ROLES}
     lines = [f"    config.dynamo.krm-fn.io/{key}: {json.dumps(value)}\n" for key, value in settings.items()]
     return f"{file.rstrip()}\nmetadata:\n  name: render\n  annotations:\n{''.join(lines)}"
+
+
+def release(image: str) -> dict[str, str]:
+    """The release of an operator of 1.0 or later by the tag of its image; empty if the tag does not say it."""
+    tag = re.search(r":v?1\.([0-9]+)\.[0-9]+[^:/]*$", image.partition("@")[0])
+    minor = int(tag[1]) if tag else -1
+    return {"behaviour": "v1.5" if minor < 6 else "v1.6"} if 0 <= minor <= 6 else {}
 
 
 def graph(move: cluster.Move) -> None:

@@ -24,7 +24,7 @@ def check(old: RenderedState, new: RenderedState) -> Iterator[Result]:
         if known is None or known[0] == release:
             continue
         highest = runtime_version.of_resource(resource)
-        path: Path = highest.path if highest and not new.config.behaviour else ("spec",)
+        path: Path = highest.path if highest and not release_choice.is_pinned(new.config) else ("spec",)
         message = (
             f"the render follows {release} in place of {known[0]}; to keep the release, set behaviour: {known[0]} in the configuration"
         )

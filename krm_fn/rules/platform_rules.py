@@ -1,0 +1,47 @@
+"""Rules about the platform that the configuration describes: each release needs a lowest version of each part that a graph uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import config as settings
+from krm_fn import results
+from krm_fn.kinds import WHOLE_GRAPH, floors
+from krm_fn.manifests.workloads.grove import grove_schedulers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krm_fn.plan import GraphPlan
+    from krm_fn.results import Result
+
+
+def check(plan: GraphPlan) -> Iterator[Result]:
+    """Warns of each part of the platform that is too old for the release of a graph, or whose version cannot be read."""
+    release, platform = plan.release.number, plan.config.platform
+    for part in _used(plan):
+        declared, needed = getattr(platform, part), getattr(floors.FLOORS[release], part)
+        if not declared:
+            continue
+        field = f"platform.{settings.key(part)}"
+        version = floors.parsed(declared)
+        if version is None:
+            message = f"{field} of the configuration is {declared!r}, which is not a version; write for example {needed or '1.30'}"
+            yield results.warning("DYN488", message, plan.ref)
+        elif needed and version < (floors.parsed(needed) or ()):
+            message = (
+                f"release v{'.'.join(map(str, release))} needs {floors.NAMES[part]} {needed} or newer, and {field} of the configuration is "
+                f"{declared}; upgrade it before you apply the graph, or correct the configuration"
+            )
+            yield results.warning("DYN485", message, plan.ref)
+
+
+def _used(plan: GraphPlan) -> Iterator[str]:
+    """The parts of the platform that the objects of a graph use."""
+    yield "kubernetes"
+    if plan.orchestrator in WHOLE_GRAPH:
+        yield "grove"
+        if any(grove_schedulers.scheduler(component) == grove_schedulers.KAI for component in plan.components):
+            yield "kai_scheduler"
+    elif any(component.placement.nodes > 1 for component in plan.components):
+        yield "leader_worker_set"

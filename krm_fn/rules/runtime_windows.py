@@ -1,0 +1,65 @@
+"""Warns of images that a release does not support, and of components of one graph whose runtimes are too far apart.
+
+They are findings of `krm-fn check`. A render leaves them out, because they change nothing in its output.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krm_fn import results
+from krm_fn.kinds import floors, types
+from krm_fn.kube import identity
+from krm_fn.manifests import ownership
+from krm_fn.resolve import release_choice, runtime_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from krm_fn.config import Config
+    from krm_fn.kinds.releases import ReleaseNumber
+    from krm_fn.kube.types import Resource
+    from krm_fn.resolve.runtime_version import RuntimeVersion
+    from krm_fn.results import Result
+
+_RENDERED = (identity.GRAPH, identity.COMPONENT)
+
+
+def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
+    """Yields the findings about each graph and each component among the resources. Fields may have wrong types."""
+    for resource in resources:
+        if resource.get("kind") in _RENDERED and not ownership.is_generated(resource):
+            runtimes = [*runtime_version.each(resource)]
+            if release_choice.is_pinned(config):
+                yield from _check_release(resource, release_choice.release(resource, config).number, runtimes)
+            yield from _check_graph(resource, runtimes)
+
+
+def _check_release(resource: Resource, release: ReleaseNumber, runtimes: Sequence[RuntimeVersion]) -> Iterator[Result]:
+    """Warns of runtimes outside the window of a release that the configuration names, one finding for each version."""
+    oldest, newest = floors.window(release)
+    for runtime in {entry.version: entry for entry in reversed(runtimes)}.values():
+        if not -floors.OLDER <= floors.distance(release, runtime.version) <= floors.NEWER:
+            message = (
+                f"the configuration names release v{_text(release)}, which supports runtimes from {oldest} to {newest}, and this is "
+                f"{_text(runtime.version)}; use an image of these versions, or remove behaviour, so that the images choose the release"
+            )
+            yield results.warning("DYN486", message, results.ref(resource), runtime.path)
+
+
+def _check_graph(resource: Resource, runtimes: Sequence[RuntimeVersion]) -> Iterator[Result]:
+    """Warns of a frontend and workers of one graph that are more than two minor versions apart."""
+    by_type = [(types.get(runtime_version.component_type(resource, runtime)), runtime) for runtime in runtimes]
+    workers = [runtime for component_type, runtime in by_type if component_type.runs_engine]
+    for frontend in (runtime for component_type, runtime in by_type if component_type.is_frontend):
+        far = [worker for worker in workers if abs(floors.distance(frontend.version, worker.version)) > floors.OLDER]
+        if far:
+            message = (
+                f"the frontend has runtime {_text(frontend.version)}, and a worker has {_text(far[0].version)}: they work together up to "
+                f"{floors.OLDER} minor versions apart; use images of closer versions"
+            )
+            yield results.warning("DYN487", message, results.ref(resource), frontend.path)
+
+
+def _text(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
