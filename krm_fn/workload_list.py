@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube.device_claims import CLAIM, TEMPLATE
-from krm_fn.kube.gpu_demand import ClaimUse, GPUDemand
 from krm_fn.records import NamedTuple
+
+if TYPE_CHECKING:
+    from krm_fn.kube.gpu_demand import ClaimUse, GPUDemand
 
 
 class StatusFacts(NamedTuple):
@@ -52,7 +53,7 @@ _KEYS = {"service": "service", "apiVersion": "api_version", "kind": "kind", "nam
 _DEMANDS = {"engine": ("gpusPerEngine", "claimsPerEngine"), "replica": ("gpusPerReplica", "claimsPerReplica")}
 _NAMES = {"gpuProblem": "gpu_problem", "servedModelName": "served_model", "runtimeComponentName": "runtime_component"}
 _POWER_LIMIT = "gpuPowerLimitWatts"
-_REFERENCES = {"claim": CLAIM, "template": TEMPLATE}
+_REFERENCES = {"claim": "ResourceClaim", "template": "ResourceClaimTemplate"}
 
 
 def write(entries: Iterable[WorkloadEntry]) -> str:
@@ -129,6 +130,8 @@ def _facts(index: int, value: dict[str, Any]) -> StatusFacts | None:
 
 
 def _demand(index: int, value: dict[str, Any], number: str, claims: str) -> GPUDemand | None:
+    from krm_fn.kube.gpu_demand import GPUDemand  # noqa: PLC0415 - a render writes the annotation only
+
     gpus, listed = value.get(number), value.get(claims, [])
     _require(gpus is None or _is_count(gpus), f"entry {index} has no whole number under {number}")
     _require(isinstance(listed, list), f"entry {index} has no list under {claims}")
@@ -138,6 +141,8 @@ def _demand(index: int, value: dict[str, Any], number: str, claims: str) -> GPUD
 
 
 def _claim(otherwise: str, value: Any) -> ClaimUse:
+    from krm_fn.kube.gpu_demand import ClaimUse  # noqa: PLC0415 - see above
+
     _require(isinstance(value, dict), otherwise)
     references = [(kind, value[key]) for key, kind in _REFERENCES.items() if key in value]
     _require(len(references) == 1 and isinstance(references[0][1], str), otherwise)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import device_claims, quantity
-from krm_fn.kube.device_claims import CLAIM, Devices
+from krm_fn.kube import quantity
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from krm_fn.kube.device_claims import Devices
 
 _LARGEST = 2**31 - 1
 """The largest number of a status."""
@@ -51,8 +52,7 @@ def of_pods(pods: Iterable[tuple[Mapping[str, Any], int]]) -> GPUDemand:
     uses: dict[tuple[str, str, int, str], tuple[set[str], int]] = {}
     for index, (pod, count) in enumerate(pods):
         total += _footprint(pod) * count
-        for kind, name, entry, request in _claims(pod):
-            shared = kind == CLAIM
+        for kind, name, entry, request, shared in _claims(pod):
             key = (kind, name, -1, "") if shared else (kind, name, index, entry)
             requests, _ = uses.setdefault(key, (set(), 1 if shared else count))
             requests.add(request)
@@ -83,6 +83,8 @@ def added(demand: GPUDemand, other: GPUDemand) -> GPUDemand:
 
 def resolved(demand: GPUDemand, devices: Devices, namespace: str) -> int:
     """Returns the number of GPUs of a demand. Raises ValueError with the reason if a claim does not show its number."""
+    from krm_fn.kube import device_claims  # noqa: PLC0415 - few pods claim devices
+
     total = demand.number
     for use in demand.claims:
         total += use.times * device_claims.of_claim(devices, use.kind, namespace, use.name, use.requests)
@@ -134,11 +136,16 @@ def _gpus(container: Mapping[str, Any], role: str) -> int:
     return value // quantity.UNIT
 
 
-def _claims(pod: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str]]:
-    """Yields the claims that containers of a pod use: kind and name of the object, name of the entry in the pod, and request."""
+def _claims(pod: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str, bool]]:
+    """Yields the claims that containers of a pod use.
+
+    For each: kind and name of the object, name of the entry in the pod, request, and true if pods share the claim.
+    """
     listed = {claim.get("name"): claim for claim in pod.get("resourceClaims") or ()}
     for field in ("initContainers", "containers"):
         for container in pod.get(field) or ():
             for claim in (container.get("resources") or {}).get("claims") or ():
+                from krm_fn.kube import device_claims  # noqa: PLC0415 - few pods claim devices
+
                 kind, name = device_claims.reference(listed.get(claim.get("name")) or {}, claim.get("name"))
-                yield kind, name, str(claim.get("name")), str(claim.get("request") or "")
+                yield kind, name, str(claim.get("name")), str(claim.get("request") or ""), kind == device_claims.CLAIM

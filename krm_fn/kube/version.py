@@ -9,9 +9,10 @@ import re
 
 Version = tuple[int, int, int]
 
+_DIGITS = 9
 _CORE = r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})"
 _LABELS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
-_VERSION = re.compile(rf"v?{_CORE}(-{_LABELS})?(\+{_LABELS})?")
+_VERSION = rf"v?{_CORE}(-{_LABELS})?(\+{_LABELS})?"  # most texts are plain versions, so few renders compile it
 _ORIGIN = (
     rf"v?(0|[1-9][0-9]{{0,8}})(?:\.(0|[1-9][0-9]{{0,8}}))?(?:\.(0|[1-9][0-9]{{0,8}}))?(-{_LABELS})?(\+{_LABELS})?"  # few renders read it
 )
@@ -28,8 +29,23 @@ def core(text: str) -> Version | None:
     Follows the operator's `internal/features`.
     Rule: worker-hash.runtime-version
     """
-    match = _VERSION.fullmatch(text)
+    if plain := _plain(text):
+        return plain
+    match = re.fullmatch(_VERSION, text)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def _plain(text: str) -> Version | None:
+    """Returns the version in a text of three numbers; None for another text, which can be a version, too."""
+    numbers = text.removeprefix("v").split(".")
+    if len(numbers) != 3 or not all(_is_number(number) for number in numbers):
+        return None
+    major, minor, patch = map(int, numbers)
+    return major, minor, patch
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _DIGITS and (text[0] != "0" or text == "0")
 
 
 def of_operator(text: str) -> Version | None:
@@ -38,6 +54,8 @@ def of_operator(text: str) -> Version | None:
     >>> of_operator("v1.6"), of_operator("1.6.0-rc1"), of_operator("main")
     ((1, 6, 0), (1, 6, 0), None)
     """
+    if plain := _plain(text):
+        return plain
     match = re.fullmatch(_ORIGIN, text)
     return (int(match[1]), int(match[2] or 0), int(match[3] or 0)) if match else None
 
@@ -48,6 +66,8 @@ def at_least(text: str, least: Version) -> bool:
     >>> at_least("1.0.0", (1, 0, 0)), at_least("v1.6", (1, 6, 0)), at_least("1.0.0-rc1", (1, 0, 0)), at_least("main", (1, 0, 0))
     (True, True, False, False)
     """
+    if plain := _plain(text):
+        return plain >= least
     match, version = re.fullmatch(_ORIGIN, text), of_operator(text)
     if match is None or version is None:
         return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn.kube import gpu_demand
 from krm_fn.kube.gpu_demand import GPUDemand
-from krm_fn.manifests import pod_template, served_names
+from krm_fn.manifests import pod_template
 from krm_fn.workload_list import StatusFacts
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def _with_names(facts: StatusFacts, pods: Pods) -> StatusFacts:
     serving = next(_serving(pods), None)
     if serving is None:
         return facts
+    from krm_fn.manifests import served_names  # noqa: PLC0415 - older releases do not report names
+
     annotations = pod_template.pod_annotations(pods.plan)
     names = served_names.of_pod(serving.spec, serving.main, annotations)
     return facts._replace(served_model=names.model, runtime_component=names.component, power_limit=names.watts)

@@ -22,17 +22,7 @@ from krm_fn.plan.facts import (
     Restart,
     SourcePaths,
 )
-from krm_fn.plan.features import (
-    Checkpoint,
-    Failover,
-    Features,
-    GPUMemory,
-    GraphFeatures,
-    KVTransfer,
-    ProviderOverride,
-    RoleSettings,
-    Topology,
-)
+from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Ref
 
@@ -69,11 +59,9 @@ __all__ = [
     "Overrides",
     "Placement",
     "PodFacts",
-    "ProviderOverride",
     "RequestPlan",
     "Restart",
     "RolePlan",
-    "RoleSettings",
     "SourcePaths",
     "Topology",
 ]

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube.values import mapping
-from krm_fn.plan import ProviderOverride, RoleSettings
+from krm_fn.plan.roles import ProviderOverride, RoleSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LEADER = "leader"
 CLIQUE, SCALING_GROUP, CLIQUE_SET = "PodCliqueTemplateSpec", "PodCliqueScalingGroupConfig", "PodCliqueSet"
 """The types whose fields a provider override sets: of a component on one node or of a role, of other components, and of a graph.
 

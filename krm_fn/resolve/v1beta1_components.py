@@ -17,7 +17,7 @@ from krm_fn.kinds.releases import SIDECAR_KEY
 from krm_fn.kube import canonical, labels, quantity
 from krm_fn.plan import ComponentPlan, GPUs, Identity, Mount, Placement, PodFacts
 from krm_fn.plan.features import Checkpoint, Failover, Features, GPUMemory, GraphFeatures, KVTransfer, Topology
-from krm_fn.resolve import component_facts, component_roles, deployment_config, graph_context, runtime_version, v1beta1_templates
+from krm_fn.resolve import component_facts, deployment_config, graph_context, runtime_version, v1beta1_templates
 from krm_fn.resolve.graph_context import GraphContext
 from krm_fn.resolve.v1beta1_templates import ComponentTemplate
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container
     from krm_fn.kube.types import Labels
     from krm_fn.plan import SourcePaths
+    from krm_fn.plan.roles import ProviderOverride, RoleSettings
 
 
 _BETWEEN_PODS = "InterPod"
@@ -93,7 +94,7 @@ def of_roles(context: GraphContext, whole: ComponentTemplate, identity: Identity
         message = "the roles have pod templates of their own, so podTemplate of the component has no effect; remove one of the two"
         context.findings.append(results.error("DYN499", message, context.ref, context.paths.component(identity.service).at("podTemplate")))
     plans = {name: component(context, of_role, whole.roles[name]) for name, of_role in roles.items()}
-    leader = plans.get(component_roles.LEADER) or next(iter(plans.values()))
+    leader = plans.get("leader") or next(iter(plans.values()))
     return leader._replace(identity=identity, inventory=_component_object(context, identity, whole), roles=plans)
 
 
@@ -173,8 +174,8 @@ def _features(written: dict[str, Any], *, sidecar_mode: bool) -> Features:
         failover=_failover(experimental.get("failover")),
         checkpoint=_checkpoint(experimental.get("checkpoint")),
         grouped=bool((experimental.get("grove") or {}).get("forceScalingGroup")),
-        override=component_roles.override(written),
-        roles=component_roles.of_component(written),
+        override=_override(written),
+        roles=_roles(written),
         containers=names,
         written_main=MAIN in names,
     )
@@ -189,8 +190,24 @@ def graph_features(spec: dict[str, Any]) -> GraphFeatures:
         priority_class=spec.get("priorityClassName") or "",
         topology=_topology(spec.get("topologyConstraint")),
         kv_transfer=_kv_transfer((spec.get("experimental") or {}).get("kvTransferPolicy")),
-        override=component_roles.override(spec),
+        override=_override(spec),
     )
+
+
+def _override(part: dict[str, Any]) -> ProviderOverride | None:
+    if part.get("providerOverride") is None:
+        return None
+    from krm_fn.resolve import component_roles  # noqa: PLC0415 - few graphs have an override
+
+    return component_roles.override(part)
+
+
+def _roles(written: dict[str, Any]) -> tuple[RoleSettings, ...]:
+    if not written.get("roles"):
+        return ()
+    from krm_fn.resolve import component_roles  # noqa: PLC0415 - few components have roles
+
+    return component_roles.of_component(written)
 
 
 def _containers(written: dict[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from krm_fn import engines, results
 from krm_fn.convert.path_mapping import MAIN
 from krm_fn.kube import labels
 from krm_fn.records import NamedTuple
-from krm_fn.resolve import component_roles, runtime_version, v1beta1_templates
+from krm_fn.resolve import runtime_version, v1beta1_templates
 from krm_fn.resolve import worker_hash as hashing
 from krm_fn.resolve.worker_hash import PLACEHOLDER, Worker
 
@@ -79,8 +79,12 @@ def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> 
     spec = template.component
     roles = {name: _runtime(role.component, sidecar_mode=sidecar_mode) for name, role in template.roles.items()}
     versions = {name: version for name, version in roles.items() if version}
-    hashed = {**component_roles.hashed(spec), "backendFramework": engine}
-    return Worker(template.labels, template.annotations, _runtime(spec, sidecar_mode=sidecar_mode), versions, hashed)
+    if "roles" in spec or "providerOverride" in spec:
+        from krm_fn.resolve import component_roles  # noqa: PLC0415 - few components have roles or an override
+
+        spec = component_roles.hashed(spec)
+    runtime = _runtime(spec, sidecar_mode=sidecar_mode)
+    return Worker(template.labels, template.annotations, runtime, versions, {**spec, "backendFramework": engine})
 
 
 def _runtime(component: dict[str, Any], *, sidecar_mode: bool) -> str:
@@ -106,7 +110,7 @@ def _detected(workers: Sequence[ComponentTemplate]) -> str:
 
 
 def _main(template: ComponentTemplate) -> dict[str, Any]:
-    leader = template.roles.get(component_roles.LEADER) or template
+    leader = template.roles.get("leader") or template
     containers = ((leader.component.get("podTemplate") or {}).get("spec") or {}).get("containers") or ()
     return next((container for container in containers if container.get("name") == MAIN), {})
 

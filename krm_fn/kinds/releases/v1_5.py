@@ -146,7 +146,7 @@ Rule: epp.args-v1.5
 RELEASE = Release(
     number=(1, 5),
     reads="v1beta1",
-    rules=("feature_rules", "sidecar_rules", "role_rules", "override_rules", "metadata_rules", "grove_rules"),
+    rules=("feature_rules", "sidecar_rules", "metadata_rules", "grove_rules"),
     pod_layers=("defaults", "user", "cache_mount"),
     role_layers=(
         *("engine", "account", "cache_volume", "shared_memory", "main_first"),

@@ -34,6 +34,7 @@ _IGNORED_BY_FRONTENDS = "does not read DYN_NAMESPACE_PREFIX, so it does not find
 
 def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
     """Reports problems of the features of a graph and of each component."""
+    yield from _check_roles(plan)
     has_revisions = any(component.identity.generation for component in plan.components)
     for component in plan.components:
         yield from _check_component(component)
@@ -49,6 +50,19 @@ def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
             from krm_fn.rules.by_release import gpu_memory_rules  # noqa: PLC0415 - few components share GPUs
 
             yield from gpu_memory_rules.check(plan, component)
+
+
+def _check_roles(plan: GraphPlan) -> Iterator[Result]:
+    """Reports problems of roles on several nodes, and of provider overrides."""
+    features = [component.features for component in plan.components]
+    if any(component.placement.nodes > 1 or component.features.roles for component in plan.components):
+        from krm_fn.rules.by_release import role_rules  # noqa: PLC0415 - few graphs span nodes
+
+        yield from role_rules.check(plan)
+    if plan.features.override or any(part.override or any(role.override for role in part.roles) for part in features):
+        from krm_fn.rules.by_release import override_rules  # noqa: PLC0415 - few graphs have an override
+
+        yield from override_rules.check(plan)
 
 
 def _check_component(component: ComponentPlan) -> Iterator[Result]:

@@ -14,10 +14,10 @@ from krm_fn.manifests.workloads.grove import clique_roles
 from krm_fn.resolve import component_roles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from krm_fn.manifests.pod_builder import Pods
-    from krm_fn.plan import ComponentPlan, GraphPlan, ProviderOverride
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.plan.roles import ProviderOverride
     from krm_fn.results import Path, Ref, Result
 
 _API_VERSION = "grove.io/v1alpha1"
@@ -25,7 +25,7 @@ _TOPOLOGY = ("topologyConstraint",)
 _MINIMUM: Mapping[str, Path] = {component_roles.CLIQUE: ("spec", "minAvailable"), component_roles.SCALING_GROUP: ("minAvailable",)}
 
 
-def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
+def check(plan: GraphPlan) -> Iterator[Result]:
     """Reports overrides with another target, or with fields that no override sets."""
     if plan.features.override:
         fields = (("spec", "template", *_TOPOLOGY),)

@@ -12,16 +12,16 @@ from krm_fn.kinds import gates, types
 from krm_fn.kube import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from krm_fn.manifests.pod_builder import Pods
-    from krm_fn.plan import ComponentPlan, GraphPlan, RoleSettings
+    from krm_fn.plan import ComponentPlan, GraphPlan
+    from krm_fn.plan.roles import RoleSettings
     from krm_fn.results import Path, Result
 
 _ROLES = ("leader", "worker")
 
 
-def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
+def check(plan: GraphPlan) -> Iterator[Result]:
     """Reports roles that an operator refuses."""
     for component in plan.components:
         if component.release.engines.only_engines_span_nodes and component.placement.nodes > 1 and not component.type.runs_engine:
