@@ -1,6 +1,6 @@
 """`krm-fn check`: finds mistakes in resources and in changes, and prints no objects.
 
-The rules are in `krm_fn.expand` (render), `krm_fn.rules.finished_builds` and `krm_fn.rules.updates` (changes).
+The rules are in `krm_fn.expand` (render), `krm_fn.review.finished_builds` and `krm_fn.rules.updates` (changes).
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from krm_fn.kube import identity, labels
 from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.results import Result, Severity
-from krm_fn.rules import deprecations, finished_builds, runtime_windows, updates
+from krm_fn.review import finished_builds
+from krm_fn.rules import deprecations, runtime_windows, updates
 
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
@@ -107,7 +108,7 @@ def _findings(group: Iterable[Source], loaded: Sources) -> Iterator[Result]:
     settings that made it, and generated objects that a render would remove are not reported, because a later layer may have made them.
     """
     values = [source.value for source in group]
-    mismatches = list(finished_builds.check(values))
+    mismatches = list(finished_builds.check(values, loaded.config))
     known = {mismatch.ref for mismatch in mismatches}
     config = None if loaded.configs else _of_build(values)
     for result in expand.expand(values, config or loaded.config).results:

@@ -8,11 +8,12 @@ import sys
 import pytest
 
 from krm_fn import engines, registry, workload_list
+from krm_fn.config import Config
 from krm_fn.kinds import types
 from krm_fn.kube import labels
 from krm_fn.manifests import ownership, workloads
+from krm_fn.review import finished_builds
 from krm_fn.review.adopt import exported_objects, verification
-from krm_fn.rules import finished_builds
 from krm_fn.status import cached_object, graph_status, replica_status
 from krm_fn.status.workload_index import WorkloadIndex
 from tests.support import given, toys
@@ -125,9 +126,10 @@ def test_a_new_workload_kind_runs_a_graph_is_served_listed_and_read_back(add, co
         answer = control_plane.apply(each)
         assert answer.ok, answer.message
 
-    assert list(finished_builds.check(list(found.values()))) == []
+    config = Config(orchestrator="statefulset")  # type: ignore[arg-type]
+    assert list(finished_builds.check(list(found.values()), config)) == []
     shifted = [{**each, "metadata": {**each["metadata"], "namespace": "prod"}} for each in found.values()]
-    mismatches = {f"{each.ref.kind}/{each.ref.name}": each.code for each in finished_builds.check(shifted) if each.ref}
+    mismatches = {f"{each.ref.kind}/{each.ref.name}": each.code for each in finished_builds.check(shifted, config) if each.ref}
     assert mismatches["StatefulSet/chat-worker"] == "DYN060"
 
 

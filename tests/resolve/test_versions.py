@@ -17,7 +17,7 @@ PACKAGE = Path(krm_fn.__file__).parent
 CRDS = Path(__file__).parents[1] / "crds"
 BELOW = [file for room in ("manifests", "kube", "kinds", "plan") for file in sorted((PACKAGE / room).rglob("*.py"))]
 BELOW += [PACKAGE / name for name in ("workload_list.py",)]
-READERS = ("build_index", "graph_rules", "graph_updates", "pod_template_rules", "updates")
+READERS = ("graph_rules", "graph_updates", "pod_template_rules", "updates")
 """The rules that read resources beside the plans, or name a field in a message of their own."""
 BELOW += [file for file in sorted((PACKAGE / "rules").rglob("*.py")) if file.stem not in READERS]
 NAMING = [file for room in ("manifests", "rules", "resolve") for file in sorted((PACKAGE / room).rglob("*.py"))]

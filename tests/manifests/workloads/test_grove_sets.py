@@ -8,7 +8,7 @@ import pytest
 
 from krm_fn import config, workload_list
 from krm_fn.kube import labels
-from krm_fn.rules import finished_builds
+from krm_fn.review import finished_builds
 from krm_fn.workload_list import WorkloadEntry
 from tests.support import beta, given
 
@@ -73,7 +73,7 @@ def test_the_annotation_names_what_grove_makes_of_a_cut_name():
 @pytest.mark.parametrize("name", ["chat", "a" * 40], ids=["whole", "cut"])
 def test_a_finished_build_is_in_order(name):
     found = given.expanded(beta.graph(name=name, namespace="n"), orchestrator="grove").resources
-    assert not list(finished_builds.check(found))
+    assert not list(finished_builds.check(found, config.Config()))
 
 
 @pytest.mark.parametrize("name", ["chat", "a" * 40], ids=["whole", "cut"])
@@ -81,7 +81,7 @@ def test_a_later_layer_that_renames_the_graph_is_told(name):
     found = given.expanded(beta.graph(name=name, namespace="n"), orchestrator="grove").resources
     for each in found:
         each["metadata"] = {**each["metadata"], "name": f"prod-{each['metadata']['name']}"}
-    assert {each.code for each in finished_builds.check(found) if each.severity == "error"}
+    assert {each.code for each in finished_builds.check(found, config.Config()) if each.severity == "error"}
 
 
 def test_the_set_has_the_labels_and_annotations_of_its_graph():

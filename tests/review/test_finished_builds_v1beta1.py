@@ -9,7 +9,7 @@ import pytest
 from krm_fn import expand, results
 from krm_fn.config import Config
 from krm_fn.kube import labels
-from krm_fn.rules import finished_builds
+from krm_fn.review import finished_builds
 from tests.support import beta, given
 
 GPU = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
@@ -36,7 +36,7 @@ def build(source=None, **settings):
 
 
 def found(resources):
-    return {(each.ref.kind, each.ref.name): each.code for each in finished_builds.check(resources) if each.ref}
+    return {(each.ref.kind, each.ref.name): each.code for each in finished_builds.check(resources, Config()) if each.ref}
 
 
 def older():

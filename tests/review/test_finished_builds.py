@@ -7,7 +7,7 @@ import pytest
 
 from krm_fn import config, expand, results
 from krm_fn.kube import labels
-from krm_fn.rules import finished_builds
+from krm_fn.review import finished_builds
 
 WORKER: dict[str, Any] = {"image": "engine:1", "command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "m"]}
 SERVICES: dict[str, Any] = {
@@ -46,7 +46,7 @@ def build(settings=CONFIG, name="chat", namespace="base", source="keep", others=
 
 
 def found(resources):
-    return {address(result): result for result in finished_builds.check(resources)}
+    return {address(result): result for result in finished_builds.check(resources, CONFIG)}
 
 
 def address(result):
@@ -176,7 +176,7 @@ SINGLE = [
     ("parent's name", "Deployment", "chat-worker", lambda b: variable(b, "chat-worker", "DYN_PARENT_DGD_K8S_NAME"), "old", "DYN061"),
     ("pool's namespace", "Deployment", "chat-picker", lambda b: flag(b, "chat-picker", "-pool-namespace"), "old", "DYN060"),
     ("pool's name", "Deployment", "chat-picker", lambda b: flag(b, "chat-picker", "-pool-name"), "old-pool", "DYN061"),
-    ("selector", "Deployment", "chat-worker", ("spec", "selector", "matchLabels", labels.SELECTOR), "old-worker", "DYN061"),
+    ("selector", "Deployment", "chat-worker", ("spec", "selector", "matchLabels", labels.SELECTOR), "old-worker", "DYN062"),
     ("graph label", "Service", "chat-worker", ("metadata", "labels", labels.GRAPH), "old", "DYN062"),
     ("Dynamo namespace label", "Service", "chat-worker", ("metadata", "labels", labels.NAMESPACE), "old-chat", "DYN060"),
     ("pod label", "Deployment", "chat-worker", ("spec", "template", "metadata", "labels", labels.NAMESPACE), "old-chat", "DYN060"),
@@ -184,11 +184,11 @@ SINGLE = [
     ("Service selector", "Service", "chat-worker", ("spec", "selector", labels.NAMESPACE), "old-chat", "DYN060"),
     ("pool selector", "InferencePool", "chat-pool", ("spec", "selector", "matchLabels", labels.NAMESPACE), "old-chat", "DYN060"),
     ("label added to a selector only", "Service", "chat-worker", ("spec", "selector", "team"), "a", "DYN062"),
-    ("picker", "InferencePool", "chat-pool", ("spec", "endpointPickerRef", "name"), "old-picker", "DYN061"),
-    ("subject", "RoleBinding", "chat-k8s-service-discovery-binding", ("subjects", 0, "name"), "old", "DYN061"),
+    ("picker", "InferencePool", "chat-pool", ("spec", "endpointPickerRef", "name"), "eu-chat-picker", "DYN061"),
+    ("subject", "RoleBinding", "chat-k8s-service-discovery-binding", ("subjects", 0, "name"), "eu-chat-k8s-service-discovery", "DYN061"),
     ("subject's namespace", "RoleBinding", "chat-k8s-service-discovery-binding", ("subjects", 0, "namespace"), "old", "DYN060"),
-    ("role", "RoleBinding", "chat-k8s-service-discovery-binding", ("roleRef", "name"), "old-role", "DYN061"),
-    ("adapter", "DynamoGraphDeploymentScalingAdapter", "chat-worker", ("spec", "dgdRef", "name"), "old", "DYN061"),
+    ("role", "RoleBinding", "chat-k8s-service-discovery-binding", ("roleRef", "name"), "eu-chat-k8s-service-discovery-role", "DYN061"),
+    ("adapter", "DynamoGraphDeploymentScalingAdapter", "chat-worker", ("spec", "dgdRef", "name"), "eu-chat", "DYN061"),
     ("account", "Deployment", "chat-worker", (*POD, "serviceAccountName"), "eu-chat-k8s-service-discovery", "DYN061"),
     ("configuration", "Deployment", "chat-picker", (*POD, "volumes", 0, "configMap", "name"), "eu-chat-epp-config", "DYN061"),
     ("owner", "Ingress", "chat-frontend", ("metadata", "name"), "chat-frontend", ""),
@@ -210,7 +210,7 @@ def test_one_object_with_many_mismatches_is_one_finding():
     for entry in one(resources, "Deployment", "chat-worker")["spec"]["template"]["spec"]["containers"][0]["env"]:
         if entry["name"].startswith("DYN_") and "value" in entry:
             entry["value"] = "old"
-    assert len(list(finished_builds.check(resources))) == 1
+    assert len(list(finished_builds.check(resources, CONFIG))) == 1
 
 
 def references(resources, kind, old, new):
@@ -331,7 +331,7 @@ def test_an_override_does_not_hide_a_change_of_a_later_layer():
 
 def test_two_graphs_with_one_name_in_two_namespaces_do_not_mix():
     assert found([*build(), *build(namespace="prod")]) == {}
-    moved_to = finished_builds.check([*build(), *moved(build(namespace="prod"), "test")])
+    moved_to = finished_builds.check([*build(), *moved(build(namespace="prod"), "test")], CONFIG)
     assert {each.ref.namespace for each in moved_to if each.ref} == {"test"}
 
 
@@ -391,7 +391,7 @@ def test_no_shape_of_a_marked_object_raises(kind, name):
         holder, before = at(whole, path[:-1]), at(whole, path)
         for value in JUNK:
             holder[path[-1]] = value
-            list(finished_builds.check([resources[0], worker, whole]))
+            list(finished_builds.check([resources[0], worker, whole], CONFIG))
         holder[path[-1]] = before
 
 

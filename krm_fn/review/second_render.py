@@ -1,0 +1,169 @@
+"""Renders a graph of a finished build again, and finds the fields of its objects in that render.
+
+The settings of the render are those in the annotation `rendered-by`. Renders under another name and in another namespace show which
+fields depend on them. The other names have the same length, so that both renders cut the same names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from krm_fn import expand, render_mark, results
+from krm_fn.config import Config
+from krm_fn.kube import labels, paths
+from krm_fn.kube.types import Resource
+from krm_fn.kube.values import text
+from krm_fn.records import NamedTuple
+from krm_fn.resolve import release_choice
+from krm_fn.results import Path
+from krm_fn.review import build_index
+
+_NO_NAMESPACE = "default"
+_NO_NAME = "/"
+"""No object has this name."""
+_NEXT = str.maketrans("abcdefghijklmnopqrstuvwxyz0123456789", "bcdefghijklmnopqrstuvwxyza1234567890")
+
+
+class Field(NamedTuple):
+    """A text of a built object, with the text that the second render has in its place.
+
+    `at` is the path in the second render, `path` that in the build. `before` is the text under the name that the graph had at its render.
+    `position` is that of the rendered object. `targets` are the positions of the objects whose name is the expected text.
+    """
+
+    position: int
+    at: Path
+    path: Path
+    value: str
+    expected: str
+    before: str
+    targets: Sequence[int]
+
+
+class SecondRender:
+    """The objects of one graph, rendered under its name in the build. Further renders are made only if a field needs them."""
+
+    def __init__(self, source: Resource, built: Iterable[Resource], config: Config) -> None:
+        """Renders a source under its name in the build. `built` holds its objects in the build."""
+        ref = results.ref(source)
+        self._source = source
+        self._config = render_mark.read(text(labels.annotations(source).get(labels.RENDERED_BY))) or config
+        self._name, self._namespace = ref.name, ref.namespace
+        self.objects = self._rendered(ref.name, ref.namespace)
+        """The objects in the order in which a render makes them; empty if the graph has errors."""
+        before = build_index.name_at_render(source)
+        self._before = self.objects if before == ref.name else self._rendered(before, ref.namespace)
+        self._targets: dict[str, list[int]] = {}
+        for index, item in enumerate((*self.objects, source)):
+            self._targets.setdefault(results.ref(item).name, []).append(index)
+        self._built = {self._index(item): results.ref(item).name for item in built}
+        self._built[len(self.objects)] = ref.name
+
+    def fields(self, built: Resource) -> Iterator[Field]:
+        """Yields the texts of a built object that the second render has, too; none for an object that it does not have."""
+        index = self._index(built)
+        if index is None:
+            return
+        before = self._before[index] if index < len(self._before) else {}
+        for at, path, expected, value in _texts(self.objects[index], built):
+            if value != expected or expected in self._targets:
+                earlier = paths.at(before, at)
+                yield Field(index, at, path, value, expected, earlier if isinstance(earlier, str) else "", self._targets.get(expected, ()))
+
+    def built_name(self, index: int) -> str:
+        """Returns the name that a rendered object has in the build; empty if it is not there."""
+        return self._built.get(index, "")
+
+    def has_hash(self, field: Field) -> bool:
+        """Returns true if a text has a worker hash that another change of the workers explains, too: a layer that sets an image."""
+        return field.value != field.before and any(worker_hash in field.expected for worker_hash in self._hashes)
+
+    def depends(self, field: Field, *, name: bool = False, namespace: bool = False) -> bool:
+        """Returns true if the text of a field depends on the name or on the namespace of the graph.
+
+        Without a namespace in the build, texts that depend on the namespace cannot be compared.
+        """
+        by_namespace = _differs(field, self._in_other_namespace)
+        if by_namespace and not self._namespace:
+            return False
+        return (namespace and by_namespace) or (name and _differs(field, self._under_other_name))
+
+    def is_of_other_namespace(self, field: Field) -> bool:
+        """Returns true if a text is the expected one with another namespace, under the name of the build or the one before."""
+        patterns = (re.escape(known).replace(re.escape(self._namespace), ".+") for known in (field.expected, field.before))
+        return any(re.fullmatch(pattern, field.value) for pattern in patterns)
+
+    @cached_property
+    def _hashes(self) -> set[str]:
+        patterns = [(*holder, labels.WORKER_HASH) for holder in build_index.POD_LABELS]
+        return {worker_hash for item in self.objects for _, worker_hash in paths.find(item, patterns)}
+
+    @cached_property
+    def _under_other_name(self) -> list[Resource]:
+        return self._rendered(self._name.translate(_NEXT), self._namespace)
+
+    @cached_property
+    def _in_other_namespace(self) -> list[Resource]:
+        return self._rendered(self._name, (self._namespace or _NO_NAMESPACE).translate(_NEXT))
+
+    def _rendered(self, name: str, namespace: str) -> list[Resource]:
+        metadata = {**self._source["metadata"], "name": name, "namespace": namespace or _NO_NAMESPACE}
+        planned = expand.plans([{**self._source, "metadata": metadata}], self._config)
+        return [entry for resource in planned for entry in release_choice.beside(self._source, resource.objects)]
+
+    def _index(self, built: Resource) -> int | None:
+        """Returns the position of the rendered object of a built one.
+
+        It has the same name, or the longest name that the built one contains, or it is the only one of its component.
+        """
+        kind, name, component = built.get("kind"), results.ref(built).name, labels.of(built).get(labels.COMPONENT)
+        same_kind = [index for index, item in enumerate(self.objects) if item["kind"] == kind]
+        for rendered in (self.objects, self._before):
+            for index in same_kind:
+                if _name_of(rendered, index) == name:
+                    return index
+        similar = [index for index in same_kind if build_index.is_like(name, _name_of(self._before, index))]
+        if similar:
+            return max(similar, key=lambda index: len(_name_of(self._before, index)))
+        of_component = [index for index in same_kind if component and labels.of(self.objects[index]).get(labels.COMPONENT) == component]
+        return of_component[0] if len(of_component) == 1 else None
+
+
+def _name_of(objects: Sequence[Resource], index: int) -> str:
+    return results.ref(objects[index]).name if index < len(objects) else _NO_NAME
+
+
+def _differs(field: Field, objects: Sequence[Resource]) -> bool:
+    return field.position < len(objects) and paths.at(objects[field.position], field.at) != field.expected
+
+
+def _texts(expected: Any, built: Any, at: Path = (), path: Path = ()) -> Iterator[tuple[Path, Path, str, str]]:
+    """Yields each text of a rendered value that stands at the same place of the built value: both paths, and both texts."""
+    if isinstance(expected, str) and isinstance(built, str):
+        yield at, path, expected, built
+    elif isinstance(expected, dict) and isinstance(built, dict):
+        for key in filter(built.__contains__, expected):
+            yield from _texts(expected[key], built[key], (*at, key), (*path, key))
+    elif isinstance(expected, list) and isinstance(built, list):
+        for index, other in _aligned(expected, built):
+            yield from _texts(expected[index], built[other], (*at, index), (*path, other))
+
+
+def _aligned(expected: list[Any], built: list[Any]) -> Iterator[tuple[int, int]]:
+    """Yields the positions of the same entries in two lists: by name, in lists of the same length by position, else by the entry before."""
+    named = {_name(entry): index for index, entry in enumerate(built) if _name(entry)}
+    for index, entry in enumerate(expected):
+        if _name(entry) in named:
+            yield index, named[_name(entry)]
+        elif len(expected) == len(built):
+            yield index, index
+        elif index and isinstance(entry, str) and expected[index - 1] in built[:-1]:
+            yield index, built.index(expected[index - 1]) + 1
+
+
+def _name(entry: Any) -> str:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) else ""
