@@ -1,4 +1,4 @@
-"""Changes between two states of Dynamo resources that a cluster would reject.
+"""Changes between two states of Dynamo resources that a cluster would reject, or that move a graph to another release.
 
 Follows ValidateUpdate of the operator's `internal/webhook/validation/`. The policies in `platform/admission` enforce the same rules in
 a cluster.
@@ -16,7 +16,7 @@ from krm_fn.kube.identity import DYNAMO_GROUP
 from krm_fn.kube.values import mapping
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
-from krm_fn.rules import graph_updates
+from krm_fn.rules import graph_updates, release_moves
 from krm_fn.schema import invalid_fields
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[
     """The findings about a change of one resource. They have no resource yet."""
     if kind in (identity.GRAPH, identity.COMPONENT):
         yield from _keeps(_ENGINE, was, now)
+        yield from release_moves.check_files(was, now, config)
         change = graph_updates.change(was, now)
         for rule in _OF_GRAPHS if kind == identity.GRAPH else _OF_COMPONENTS:
             yield from rule(change)

@@ -103,7 +103,7 @@ GRAPHS = [
     (
         "labels and images",
         {"services": {"a": given.service("worker")}},
-        {"services": {"a": given.service("worker", main={"image": "x:2"}, labels={"a": "b"})}},
+        {"services": {"a": given.service("worker", main={"image": "x:1.5.1"}, labels={"a": "b"})}},
         [],
     ),
     (
@@ -186,7 +186,7 @@ NEWER: list[tuple[str, list[Resource], list[Resource], dict[str, Any], dict[str,
     ("a GPU memory service inside the pod", [W], [{**W, "experimental": {"gpuMemoryService": {}}}], {}, {}, []),
     ("a policy", [W], [W], {}, {"experimental": POLICY}, [("DYN484", "spec.experimental.kvTransferPolicy")]),
     ("a power limit", [limited("500")], [limited("400")], {}, {}, [("DYN484", POWER)]),
-    ("an image", [W], [beta.component("a", main={"image": "x:2.0.0"})], {}, {}, []),
+    ("an image", [W], [beta.component("a", main={"image": "x:1.5.2"})], {}, {}, []),
 ]
 
 
@@ -367,3 +367,28 @@ def judged(kind, before, after):
 
 def said(kind, before, after):
     return given.findings(judged(kind, before, after))
+
+
+def image(tag):
+    return beta.graph(beta.component("Worker", main={"image": f"registry.example/dynamo:{tag}"}))
+
+
+def rendered_graph(tag, behaviour=""):
+    """A graph as a render keeps it, with the annotation that names the release."""
+    done = given.expanded(image(tag), behaviour=behaviour)
+    return next(each for each in done.resources if each["kind"] == "DynamoGraphDeployment")
+
+
+@pytest.mark.parametrize(
+    ("reason", "before", "after", "behaviour", "found"),
+    [
+        ("images of another release", image("1.5.1"), image("1.6.0"), "", ["DYN526"]),
+        ("the configuration names the release", image("1.5.1"), image("1.6.0"), "v1.5", []),
+        ("a render wrote its release down", rendered_graph("1.6.0", "v1.5"), rendered_graph("1.6.0"), "", ["DYN526"]),
+        ("the same release in both renders", rendered_graph("1.5.1"), rendered_graph("1.6.0", "v1.5"), "", []),
+        ("a tag without a version", image("latest"), image("1.5.1"), "", []),
+    ],
+)
+def test_a_change_that_moves_a_graph_to_another_release_is_named(reason, before, after, behaviour, found):
+    results = list(updates.check([before], [after], HOME, Config(behaviour=behaviour)))
+    assert [each.code for each in results] == found, reason

@@ -11,7 +11,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
 from krm_fn.review import forecast
-from krm_fn.review.diff import change_origins, release_moves, rendered_state
+from krm_fn.review.diff import change_origins, moved_graphs, rendered_state
 from krm_fn.review.diff.change_origins import ChangeOrigin
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.forecast import Forecast
@@ -78,7 +78,7 @@ def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | 
     origins = change_origins.find(old, new, changes)
     outcomes = forecast.forecast(changes, nodes, pods)
     shown = tuple(without_secrets(change) for change in changes)
-    return Diff(shown, outcomes, origins, tuple(sorted(_unknown(old, new))), (*not_compared(old, new), *release_moves.check(old, new)))
+    return Diff(shown, outcomes, origins, tuple(sorted(_unknown(old, new))), (*not_compared(old, new), *moved_graphs.check(old, new)))
 
 
 def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
