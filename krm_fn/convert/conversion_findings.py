@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _MISSING = "DYN022"
 _Difference = tuple["Path", str, str]
+_IGNORED = "envFromSecret"
+"""The field that releases from 1.5 on ignore beside `mainContainer.envFrom`. Other fields keep an effect."""
 _FIGURES = ("initialDelaySeconds", "periodSeconds", "timeoutSeconds", "failureThreshold")
 
 
@@ -25,14 +27,14 @@ def of_render(resource: Resource, version: str, *, is_pinned: bool) -> list[Resu
 
     A field that an older release cannot read is an error. `is_pinned` is true if the configuration names the release of a graph that no
     newer operator has run: its pods may come from an older release, and the findings name the fields that change them. If the images choose
-    the release, they change the pods anyway.
+    the release, they change the pods anyway, and the findings name only a field that the release ignores.
     """
     findings = preserved_fields.findings(resource)
     if version == "v1alpha1":
         findings.extend(_unreadable(resource, field) for field in not_convertible.fields(resource, version))
         findings.extend(_unreadable_preserved(resource))
-    elif is_pinned:
-        findings.extend(of_release_change(resource))
+    else:
+        findings.extend(finding for finding in of_release_change(resource) if is_pinned or finding.path[-1] == _IGNORED)
     return findings
 
 

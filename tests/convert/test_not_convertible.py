@@ -152,7 +152,10 @@ def test_findings_of_a_render_and_of_a_conversion():
     assert [(found.severity, found.code) for found in conversion_findings.of_conversion(newer, "v1alpha1", {})] == [("warning", "DYN410")]
     older = _graph("envFromSecret: s, labels: {a: b}", "envFrom: [{}]")
     assert [found.code for found in conversion_findings.of_render(older, "v1beta1", is_pinned=True)] == ["DYN413"]
-    assert conversion_findings.of_render(older, "v1beta1", is_pinned=False) == []
+    assert [found.code for found in conversion_findings.of_render(older, "v1beta1", is_pinned=False)] == ["DYN413"]
+    merged = _graph("livenessProbe: {periodSeconds: 5}", "livenessProbe: {httpGet: {port: 1}}")
+    assert conversion_findings.of_release_change(merged) != []
+    assert conversion_findings.of_render(merged, "v1beta1", is_pinned=False) == []
     assert [found.code for found in conversion_findings.of_conversion(older, "v1beta1", {})] == ["DYN413", "DYN410"]
 
 

@@ -210,7 +210,13 @@ CONVERSIONS = [
     ),
     quiet("a component that 0.9 has fields for", newer(sharedMemorySize="1Gi", replicas=2), behaviour="v0.9"),
     fires("DYN413", f"{_SERVICE}.envFromSecret", "a Secret beside envFrom under v1.5", older(beta.service(**_SECRETS)), **_NEWER),
-    quiet("a Secret beside envFrom under the release of the images", older(beta.service(**_SECRETS)), behaviour=""),
+    fires(
+        "DYN413",
+        f"{_SERVICE}.envFromSecret",
+        "a Secret that the release of the images ignores",
+        older(beta.service(**_SECRETS)),
+        behaviour="",
+    ),
     quiet("a Secret beside envFrom under v0.9", older(beta.service(**_SECRETS))),
     quiet("a Secret beside envFrom in a graph of a newer operator", _created(older(beta.service(**_SECRETS)))),
 ]
