@@ -13,7 +13,7 @@ from typing import Any
 
 from krm_fn import config, expand, results
 from krm_fn.kinds import WHOLE_GRAPH
-from krm_fn.kube import identity
+from krm_fn.kube import identity, labels, version
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import name_of, objects, text
 from krm_fn.manifests import ingress, workloads
@@ -85,9 +85,16 @@ def rendered(spec: Spec, exported: ExportedObjects) -> expand.Expansion:
 
 def _likely_releases(exported: ExportedObjects) -> tuple[str, ...]:
     """The releases that are tried: that of the graphs' annotations and version first. Graphs of two releases may need no setting."""
-    likely = sorted({release_choice.release_name(item, config.Config()) for item in exported.written})
+    likely = sorted({_likely_release(item) for item in exported.written})
     others = (release for release in release_choice.RELEASES if release not in likely)
     return (*likely, *others, _BY_GRAPH) if len(likely) > 1 else (*likely, *others)
+
+
+def _likely_release(resource: Resource) -> str:
+    """The release that the images choose, or a newer one whose operator created the graph: newer operators run older images."""
+    origin = version.of_operator(text(labels.annotations(resource).get(labels.ORIGIN_VERSION))) or (0, 0, 0)
+    created_by = [name for name, row in release_choice.RELEASES.items() if row.since <= origin[:2]][-1]
+    return max(release_choice.release_name(resource, config.Config()), created_by, key=[*release_choice.RELEASES].index)
 
 
 class Score(NamedTuple):

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from krm_fn import expand, function_config, results
-from krm_fn.kube import identity
+from krm_fn.kube import identity, labels
 from krm_fn.review import adopt
 from krm_fn.review.adopt import exported_objects, migration_files
 from tests.support import given
@@ -368,6 +368,15 @@ def test_the_release_and_the_operator_that_run_the_newest_images():
 
 GROVE = {**V0_9, "orchestrator": "grove"}
 LARGE = {**given.service("worker", main={"args": ["python3 -m dynamo.trtllm"]}), "multinode": {"nodeCount": 2}}
+
+
+def test_the_operator_that_created_a_graph_decides_between_equal_releases():
+    """An operator of 1.6 runs a frontend of 1.5 as one of 1.5 does. The graph keeps the origin that only 1.6 gives it."""
+    frontend = given.service("frontend", main={"image": "registry.example/dynamo:1.5.1"})
+    graph = given.graph({"Frontend": frontend}, annotations={labels.ORIGIN_VERSION: "1.6.1"})
+    adopted = adopt.adopt(exported(graph, behaviour="v1.6", workerHash="names", operatorVersion="1.6.1"))
+    assert settings_of(adopted)["behaviour"] == "v1.6"
+    assert not {"DYN492"} & set(codes(adopted))
 
 
 def test_services_have_the_order_of_the_live_cliques():
