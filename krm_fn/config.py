@@ -152,7 +152,7 @@ class Config(NamedTuple):
     worker_hash: Literal["pods", "names", "none"] = "pods"
     """The objects that get the hash of all workers of a graph. `pods`: a label and a variable of the workers' pods. `names`: also the
     names of the workers' objects, as the operator does. `none`: no object. A graph with the operator's annotation keeps the names that
-    the operator gave. Only `behaviour: v1.5` uses it."""
+    the operator gave. Only `v1.5` and later use it."""
     source_version: Literal["keep", "v1alpha1", "v1beta1"] = "keep"
     """The API version of Dynamo resources in the output. `keep`: the version that they have in the input."""
     orchestrator: Literal["deployment", "grove"] = "deployment"
@@ -182,9 +182,9 @@ class Config(NamedTuple):
     profiling: ProfilingSettings = ProfilingSettings()
     """The profiling Jobs of requests."""
     service_mesh: ServiceMeshSettings = ServiceMeshSettings()
-    """The service mesh between a gateway and an endpoint picker. Only `behaviour: v1.5` uses it."""
+    """The service mesh between a gateway and an endpoint picker. Only `v1.5` and later use it."""
     dra: bool = True
-    """True if the cluster serves Dynamic Resource Allocation, which GPU memory services need. Only `behaviour: v1.5` uses it."""
+    """True if the cluster serves Dynamic Resource Allocation, which GPU memory services need. Only `v1.5` and later use it."""
     image_pull_secrets: tuple[PullSecret, ...] = ()
     """Image pull secrets in the cluster, for example `{registry: nvcr.io, name: ngc}`. Pods with images of the registry use them.
     Secrets of type `kubernetes.io/dockerconfigjson` among the input items need no entry."""

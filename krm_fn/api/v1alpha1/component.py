@@ -276,18 +276,18 @@ class Component(base.Model):
     extra_pod_spec: ExtraPodSpec | None = None
     """The main container with its image and command, sidecars, and every other field of a pod."""
     runtime_version_override: common.RuntimeVersion | None = None
-    """The version of Dynamo in the image. Only under `behaviour: v1.5`."""
+    """The version of Dynamo in the image. Only under `v1.5` and later."""
     min_available: base.Int32 | None = Field(default=None, ge=1)
-    """The number of replicas that Grove starts together. Only for Grove, and only under `behaviour: v1.5`."""
+    """The number of replicas that Grove starts together. Only for Grove, and only under `v1.5` and later."""
     frontend_sidecar: FrontendSidecar | None = None
-    """A container that runs a frontend beside the component. Only under `behaviour: v1.5`."""
+    """A container that runs a frontend beside the component. Only under `v1.5` and later."""
     topology_constraint: common.TopologyConstraint | None = None
-    """The level of the topology inside which the pods stay. Only under `behaviour: v1.5`."""
+    """The level of the topology inside which the pods stay. Only under `v1.5` and later."""
     gpu_memory_service: GPUMemoryService | None = None
-    """The service that keeps weights in the memory of GPUs. Only under `behaviour: v1.5`."""
+    """The service that keeps weights in the memory of GPUs. Only under `v1.5` and later."""
     failover: Failover | None = None
-    """A second engine that takes over when the first one fails. Only under `behaviour: v1.5`."""
+    """A second engine that takes over when the first one fails. Only under `v1.5` and later."""
     checkpoint: common.Checkpoint | None = None
-    """A saved state from which new pods start. Only under `behaviour: v1.5`."""
+    """A saved state from which new pods start. Only under `v1.5` and later."""
     provider_override: common.ProviderOverride | None = None
     """Fields of the component's clique, or of its scaling group. Only for Grove, and only since Dynamo 1.5."""

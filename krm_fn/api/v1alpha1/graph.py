@@ -104,15 +104,15 @@ class GraphSpec(base.Model):
     restart: Restart | None = None
     """A request to restart all services."""
     annotations: base.Texts | None = None
-    """Annotations of generated objects and pods. Only under `behaviour: v1.5`."""
+    """Annotations of generated objects and pods. Only under `v1.5` and later."""
     labels: base.Texts | None = None
-    """Labels of generated objects and pods. Only under `behaviour: v1.5`."""
+    """Labels of generated objects and pods. Only under `v1.5` and later."""
     priority_class_name: str | None = None
-    """The PriorityClass of the graph. Only for Grove, and only under `behaviour: v1.5`."""
+    """The PriorityClass of the graph. Only for Grove, and only under `v1.5` and later."""
     topology_constraint: GraphTopologyConstraint | None = None
-    """The level of the topology inside which the pods stay. Only for Grove, and only under `behaviour: v1.5`."""
+    """The level of the topology inside which the pods stay. Only for Grove, and only under `v1.5` and later."""
     experimental: common.GraphExperimental | None = None
-    """Features that may change in any release. Only under `behaviour: v1.5`."""
+    """Features that may change in any release. Only under `v1.5` and later."""
     provider_override: common.ProviderOverride | None = None
     """Fields of the PodCliqueSet of the graph. Only for Grove, and only since Dynamo 1.5."""
 

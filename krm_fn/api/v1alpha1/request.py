@@ -36,7 +36,7 @@ class ProfilingConfig(base.Model):
     tolerations: list[native.Toleration] | None = None
     """Tolerations of the profiling job."""
     node_selector: base.Texts | None = None
-    """Labels of the nodes for the profiling job. Only under `behaviour: v1.5`."""
+    """Labels of the nodes for the profiling job. Only under `v1.5` and later."""
 
 
 class DeploymentOverrides(base.Model):
@@ -72,7 +72,7 @@ class RequestSpec(base.Model):
     deployment_overrides: DeploymentOverrides | None = None
     """Fields of the graph that override the profiler's result."""
     runtime_version_override: common.RuntimeVersion | None = None
-    """The version of Dynamo in the images. Only under `behaviour: v1.5`."""
+    """The version of Dynamo in the images. Only under `v1.5` and later."""
 
 
 class DeploymentStatus(base.Model):
