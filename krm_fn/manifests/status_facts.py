@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from krm_fn.manifests.pod_builder import Pod, Pods
 
 
-def of_component(pods: Pods, devices: Devices | None) -> StatusFacts | None:
-    """Returns the facts of one component; None under a release whose operator does not report them.
+def of_component(pods: Pods, devices: Devices | None) -> StatusFacts:
+    """Returns the facts of one component, for releases whose operator reports GPUs.
 
     `devices` are the claims and classes among the items. If they do not show the GPUs of the claims, the claims stay in the facts, because
     the syncer can read them in the cluster.
     """
-    release = pods.plan.release
-    if not release.reports_gpus:
-        return None
     try:
         engine = _of_engine(pods)
         replica = _of_replica(pods, engine)
@@ -37,7 +34,7 @@ def of_component(pods: Pods, devices: Devices | None) -> StatusFacts | None:
     else:
         namespace = pods.plan.identity.namespace
         facts = StatusFacts(_known(engine, devices, namespace), _known(replica, devices, namespace))
-    return _with_names(facts, pods) if release.reports_names else facts
+    return _with_names(facts, pods) if pods.plan.release.reports_names else facts
 
 
 def _of_engine(pods: Pods) -> GPUDemand:
