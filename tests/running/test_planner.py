@@ -12,7 +12,7 @@ import json
 from tests.running import bed as beds
 from tests.running import graphs, load, prometheus
 from tests.running.graphs import MODEL
-from tests.testbed import audit
+from tests.testbed import audit, place
 from tests.testbed.place import GRAPH
 
 SCALE = "dynamographdeploymentscalingadapters/scale"
@@ -32,6 +32,12 @@ LOAD = {
 }
 # A small KV cache, and answers that take about a second, so that requests are always in it.
 ENGINE = ("--num-gpu-blocks-override", "64", "--speedup-ratio", "0.2")
+
+# One GPU of a driver, as a claim of Dynamic Resource Allocation asks for it.
+DRA = "resource.k8s.io/v1"
+DEVICES = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 1}}]}}
+SELECTOR = {"cel": {"expression": 'device.driver == "gpu.nvidia.com"'}}
+CLASS = {"apiVersion": DRA, "kind": "DeviceClass", "metadata": {"name": "gpu.nvidia.com"}, "spec": {"selectors": [SELECTOR]}}
 
 # What the planner of 0.9.0 reads of its engines: one that decodes 50 tokens a second, whatever the load, and is never busy with prefill.
 SHAPES = [(usage, length) for usage in (0.1, 0.5, 1.0) for length in (10, 1000, 10000)]
@@ -65,6 +71,38 @@ def test_planner_adds_and_removes_workers_as_the_load_changes(newer, measured):
             run.note("two workers are ready")
         newer.machine.eventually(lambda: counts(here, "worker") == [1] * 4, here.namespace)
         measured.append(f"the planner of 1.5.1: {run.story()}")
+        assert not run.lost
+        judge(newer, here, "worker")
+
+
+def test_planner_counts_the_devices_that_the_status_reports(newer, measured):
+    """The planner of 1.5.1 scales an engine with device claims only if the status has its GPUs. Nobody tells it their number here."""
+    newer.machine.images[graphs.planner_image("1.5.1")] = beds.planner("1.5.1")
+    with newer.namespace("planner-claims") as here:
+        here.plane.apply(CLASS)
+        planner = graphs.planner("1.5.1", "dynamo.planner", "--config", json.dumps({**LOAD, "decode_engine_num_gpu": None}))
+        graph = graphs.v1beta1("chat", "1.5.1", graphs.frontend(), graphs.worker(1, *ENGINE, adapter=True), planner)
+        pod = graph["spec"]["components"][1]["podTemplate"]["spec"]
+        pod["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]
+        pod["containers"][0]["resources"] = {"claims": [{"name": "gpu"}]}
+        template = {
+            "apiVersion": DRA,
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": "one-gpu", "namespace": here.namespace},
+            "spec": {"spec": DEVICES},
+        }
+        graph["metadata"]["namespace"] = here.namespace
+        here.apply(each for each in place.render(graph, template, CLASS, behaviour="v1.5") if each["kind"] != "DeviceClass")
+        status = newer.wait_until_successful(here, "chat")
+        assert {name: status["components"]["Worker"][name] for name in ("gpusPerEngine", "gpusPerReplica")} == {
+            "gpusPerEngine": 1,
+            "gpusPerReplica": 1,
+        }
+        newer.machine.eventually(lambda: newer.models(here, "chat") == [MODEL], here.namespace)
+        with load.running(newer.machine, *newer.frontend(here, "chat")) as run:
+            newer.machine.eventually(lambda: counts(here, "worker") == [2] * 4, here.namespace)
+        newer.machine.eventually(lambda: counts(here, "worker") == [1] * 4, here.namespace)
+        measured.append(f"the planner of 1.5.1, with device claims: {run.story()}")
         assert not run.lost
         judge(newer, here, "worker")
 

@@ -9,7 +9,8 @@ Object = dict[str, Any]
 _VOLUMES = {"name", "emptyDir", "persistentVolumeClaim", "configMap", "secret", "projected", "downwardAPI"}
 _PROJECTED = {"serviceAccountToken", "configMap", "secret", "downwardAPI"}
 _HANDLERS = {"httpGet", "exec", "tcpSocket", "grpc", "sleep"}
-_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "resourceClaims")
+_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace")
+"""`resourceClaims` is not one of them: the node has no devices, and a mock engine that claims one needs none."""
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 
 
