@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from typing import NamedTuple
 
 import pytest
@@ -84,3 +85,22 @@ def test_no_model_hub_is_asked(deployed, bed):
         for pod in here.listed("Pod"):
             log = bed.machine.logs(here.namespace, pod["metadata"]["name"])
             assert "huggingface.co" not in log
+
+
+@pytest.mark.parametrize(
+    ("release", "behaviour", "models"),
+    [("1.5.1", "v1.5", [MODEL, "other"]), ("1.6.1", "v1.6", [MODEL])],
+    ids=["before 1.6: the prefix of a name is enough", "from 1.6 on: the whole name"],
+)
+def test_a_frontend_lists_the_workers_of_its_graph(release, behaviour, models, bed, sync):
+    """The name of one graph is the beginning of the other's. DYN_NAMESPACE_PREFIX_STRICT keeps them apart from 1.6 on."""
+    other = graphs.worker(1, "--model-name", "other")
+    with bed.namespace(f"prefix-{behaviour.replace('.', '')}") as here:
+        for name, worker in (("chat", graphs.worker()), ("chat-b", other)):
+            here.deploy(graphs.v1beta1(name, release, graphs.frontend(), worker), behaviour=behaviour, sourceVersion="v1alpha1")
+        for name in ("chat", "chat-b"):
+            bed.wait_until_successful(here, name)
+        bed.machine.eventually(lambda: sorted(bed.models(here, "chat")) == models, here.namespace)
+        assert bed.models(here, "chat-b") == ["other"]
+        time.sleep(5)  # a worker of the other graph would be found within a second
+        assert sorted(bed.models(here, "chat")) == models
