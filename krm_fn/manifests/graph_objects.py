@@ -116,7 +116,7 @@ def own_annotations(plan: GraphPlan, pods: Sequence[Pods], spec: Any) -> Labels:
         labels.SUMMARY: _summary(plan),
         labels.SPEC_HASH: digest.of_value(spec),
         labels.ORCHESTRATOR: plan.orchestrator,
-        labels.RENDERED_BY: render_mark.write(plan.config, "v" + ".".join(map(str, plan.release.number))),
+        labels.RENDERED_BY: render_mark.write(plan.config, plan.release.name),
         **({labels.ORIGIN_VERSION: origin} if origin else {}),
         **({labels.RESTART: plan.config.restart} if plan.restart and plan.restart.id and plan.config.restart == "sync" else {}),
     }

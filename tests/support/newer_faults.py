@@ -218,7 +218,7 @@ CONVERSIONS = [
         behaviour="",
     ),
     quiet("a Secret beside envFrom under v0.9", older(beta.service(**_SECRETS))),
-    quiet("a Secret beside envFrom in a graph of a newer operator", _created(older(beta.service(**_SECRETS)))),
+    fires("DYN413", f"{_SERVICE}.envFromSecret", "a Secret that a newer operator ignores", _created(older(beta.service(**_SECRETS)))),
 ]
 
 

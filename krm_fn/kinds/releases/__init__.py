@@ -306,6 +306,12 @@ class Release(NamedTuple):
     """
     grove: GroveFacts = GroveFacts()
 
+    @property
+    def name(self) -> str:
+        """The name of the release in the configuration, for example `v1.5`."""
+        major, minor = self.number
+        return f"v{major}.{minor}"
+
 
 def get(name: str) -> Release:
     """Returns the facts of a release. `name` is the name of its file. Raises KeyError for an unknown release."""

@@ -139,7 +139,10 @@ def _check_version(plan: ComponentPlan) -> Iterator[Result]:
     image = dynamo.get("image")
     if image and plan.features.runtime is None:
         field = plan.word("runtimeVersionOverride")
-        message = f"the tag of the image {image} is not a version; set {field} to the version of Dynamo in it, for example 1.5.0"
+        message = (
+            f"the image {image} has no tag with a version such as 1.5.0, and {plan.release.name} depends on the version of Dynamo; set "
+            f"{field} to the version in the image"
+        )
         yield results.error("DYN451", message, plan.ref, plan.at("runtimeVersionOverride"))
 
 

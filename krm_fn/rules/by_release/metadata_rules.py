@@ -60,10 +60,9 @@ def _check_origin(plan: GraphPlan, origin: str) -> Iterator[Result]:
         message = f"{origin!r} is not a semantic version; write the version of the operator, for example 1.5.0, or remove the annotation"
         yield results.error("DYN456", message, plan.ref, path)
     elif parsed[:2] > plan.release.number:
-        release = "v" + ".".join(map(str, plan.release.number))
         message = (
-            f"an operator of version {origin} created the graph, and the render follows {release}, which is older; set behaviour in the "
-            "configuration to the release of the operator in the cluster, or remove the annotation"
+            f"an operator of version {origin} created the graph, and the render follows {plan.release.name}, which is older; set "
+            "behaviour in the configuration to the release of the operator in the cluster, or remove the annotation"
         )
         yield results.warning("DYN492", message, plan.ref, path)
 

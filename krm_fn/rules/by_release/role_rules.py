@@ -61,10 +61,9 @@ def _check_roles(plan: ComponentPlan) -> Iterator[Result]:
 def _check_templates(plan: ComponentPlan) -> Iterator[Result]:
     """Reports pod templates of roles together with settings that they exclude."""
     if not plan.release.role_templates:
-        release = "v" + ".".join(map(str, plan.release.number))
         message = (
-            f"release {release} does not read pod templates of roles, which came with Dynamo 1.6; use images of 1.6 or later, set "
-            f"behaviour: v1.6 in the configuration, or write one {plan.word('podTemplate')} for the component"
+            f"release {plan.release.name} does not read pod templates of roles, which came with Dynamo 1.6; use images of 1.6 or later, "
+            "set behaviour: v1.6 in the configuration, or write one pod template for the component"
         )
         yield results.error("DYN499", message, plan.ref, plan.at("roles"))
         return

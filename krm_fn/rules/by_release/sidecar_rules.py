@@ -35,10 +35,9 @@ def check(plan: GraphPlan, _pods: Sequence[Pods]) -> Iterator[Result]:
 def _check_runtime(plan: ComponentPlan, container: Mapping[str, Any], path: Path) -> Iterator[Result]:
     if not plan.release.sidecar_mode:
         if container.get("restartPolicy") == "Always":
-            release = "v" + ".".join(map(str, plan.release.number))
             message = (
-                f"{release} adds nothing of Dynamo to this container, because sidecar mode came with Dynamo 1.6; use images of 1.6 or "
-                "later, set behaviour: v1.6 in the configuration, or rename the container"
+                f"{plan.release.name} adds nothing of Dynamo to this container, because sidecar mode came with Dynamo 1.6; use images of "
+                "1.6 or later, set behaviour: v1.6 in the configuration, or rename the container"
             )
             yield results.warning("DYN497", message, plan.ref, (*path, "name"))
         return
