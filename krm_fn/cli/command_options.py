@@ -70,8 +70,13 @@ class Folder(click.Path):
         return super().convert(value, param, ctx) if str(value) else self.fail("the name of the folder is empty", param, ctx)
 
 
-def inputs(command: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...") -> Callable[..., Any]:
-    """Adds PATH..., -f, --config, -n and --exclude; the command receives them as `given`. `kind` and `name` are those of the argument."""
+def inputs(
+    command: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...", *, required: bool = True
+) -> Callable[..., Any]:
+    """Adds PATH..., -f, --config, -n and --exclude; the command receives them as `given`.
+
+    `kind` and `name` are those of the argument. Without `required`, the command has another input than PATH.
+    """
 
     @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind)
     @click.option("-f", "--filename", "filenames", metavar="PATH", multiple=True, type=_INPUT, help="The same as PATH. Can be repeated.")
@@ -95,7 +100,7 @@ def inputs(command: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, nam
         exclude: tuple[str, ...],
         **more: Any,
     ) -> Any:
-        if not paths and not filenames:
+        if required and not paths and not filenames:
             raise click.UsageError(f"Missing argument '{name}'.")
         return command(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from krm_fn import expand, profiler_output, results
 from krm_fn.files.sources import Sources
@@ -18,6 +18,7 @@ from krm_fn.status import (
     cached_model,
     cached_object,
     cached_request,
+    conditions,
     graph_status,
     model_endpoints,
     model_status,
@@ -34,21 +35,28 @@ from krm_fn.status.request_profiling import ProfilingPod
 from krm_fn.status.workload_index import WorkloadIndex
 from krm_fn.sync import timestamps
 
-_FEATURES = SyncFeatures(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True)
+FEATURES = SyncFeatures(pods=True, restarts=True, requests=True, auto_apply=True, models=True, loras=True, device_claims=True)
 """All features are on: the status depends only on the objects in the input."""
 _INTERNAL = "DYN019"
 _OPERATOR_RULES = {*rule_messages.MESSAGES, "DYN022", "DYN025", "DYN026"} - {"DYN101", "DYN102", "DYN145", "DYN205"}
 """Codes of rules that the operator checks, too. It then writes the status `ValidationFailed`. The last four are rules of a render only."""
 
 
+class Unready(NamedTuple):
+    """A resource that is not ready. `failed` is true if waiting does not help."""
+
+    key: ObjectKey
+    failed: bool
+
+
 class ComputedStatus:
-    """Computes the statuses of the Dynamo resources among the inputs. `results` are the findings about them."""
+    """Computes the statuses of the Dynamo resources among the inputs, at the time `now`. `results` are the findings about them."""
 
     def __init__(self, loaded: Sources) -> None:
         self.results: list[Result] = []
         self._loaded = loaded
         self._index = WorkloadIndex.of(loaded.values, loaded.default_namespace)
-        self._now = timestamps.now()
+        self.now = timestamps.now()
         self._resources = [resource for resource in loaded.values if identity.is_dynamo(resource)]
         self.objects = [self._read(resource) for resource in self._resources]
         self._graphs = {cached.key: cached for cached in self.objects if cached.key.kind == cached_object.GRAPH}
@@ -71,9 +79,9 @@ class ComputedStatus:
         """Returns the graphs and the standalone components, each with the readiness of its workloads."""
         for cached in self.objects:
             if cached.key.kind == cached_object.GRAPH:
-                yield cached, graph_status.graph_readiness(cached, self._index, self._now, _FEATURES)
+                yield cached, graph_status.graph_readiness(cached, self._index, self.now, FEATURES)
             elif cached.key.kind == cached_object.COMPONENT and not cached.graph:
-                yield cached, graph_status.component_readiness(cached, self._index, self._now, None, _FEATURES)
+                yield cached, graph_status.component_readiness(cached, self._index, self.now, None, FEATURES)
 
     def requests(self) -> Iterator[tuple[CachedRequest, dict[str, Any]]]:
         """Returns the requests, each with its status."""
@@ -82,6 +90,22 @@ class ComputedStatus:
     def models(self) -> Iterator[tuple[CachedModel, dict[str, Any]]]:
         """Returns the models, each with its status."""
         return ((model, self._model_status(model)) for model in self._models.values())
+
+    def unready(self) -> Iterator[Unready]:
+        """Returns the graphs, standalone components, requests and models that are not ready."""
+        for cached, readiness in self.workloads():
+            workloads = list(readiness)
+            rejected = bool(cached.problem) or cached.entries is None
+            if rejected or any(workload.problem for workload in workloads):
+                yield Unready(cached.key, rejected or any(workload.failure for workload in workloads))
+        others = [(request.key, status) for request, status in self.requests()] + [(model.key, status) for model, status in self.models()]
+        for key, status in others:
+            if not conditions.find(status, conditions.READY).is_true:
+                yield Unready(key, conditions.find(status, conditions.STALLED).is_true)
+
+    def ready(self) -> bool:
+        """Returns true if everything is ready. Without a Dynamo resource nothing is ready: the objects may not be applied yet."""
+        return bool(self.objects) and not any(self.unready())
 
     def _of(self, kind: str) -> list[Resource]:
         """Returns the Dynamo resources of one kind."""
@@ -122,16 +146,16 @@ class ComputedStatus:
         graph = self._graphs.get(cached.key._replace(kind=cached_object.GRAPH, name=cached.graph)) if cached.graph else None
         if cached.graph and graph is None:  # the input does not have the graph
             return cached.status
-        return graph_status.of_resource(cached, self._index, self._now, _FEATURES, graph)
+        return graph_status.of_resource(cached, self._index, self.now, FEATURES, graph)
 
     def _request_status(self, request: CachedRequest) -> dict[str, Any]:
-        return request_status.of_request(request, self._request_objects.inputs(request, self._graphs), self._now, _FEATURES)
+        return request_status.of_request(request, self._request_objects.inputs(request, self._graphs), self.now, FEATURES)
 
     def _model_status(self, model: CachedModel) -> dict[str, Any]:
         """Computes the status of a model. Without EndpointSlices in the input, it keeps its status."""
         if not self._has_slices:
             return model.status
-        return model_status.of_model(model, self._base_models, self._index, self._now, _FEATURES)
+        return model_status.of_model(model, self._base_models, self._index, self.now, FEATURES)
 
 
 class RequestObjects:
