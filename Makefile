@@ -115,6 +115,7 @@ upstream: $(VENV)/runtime ## ask PyPI if there is a newer release of Dynamo than
 generate: $(VENV)/dev ## write the files that the code generates: schemas, definitions, and pages of the docs
 	$(BIN)/python -m krm_fn.generate
 	$(BIN)/python tools/error_pages.py
+	$(BIN)/python tools/help_texts.py
 
 native: $(VENV)/dev tools ## for a new version of Kubernetes: read its schemas from a kube-apiserver, then generate
 	$(BIN)/python -m krm_fn.generate.native_definitions

@@ -28,7 +28,6 @@ from krm_fn.rules import deprecations, runtime_windows, updates
 _ORPHAN = "DYN053"
 _PRUNED = "DYN056"
 _RENDERED = (identity.GRAPH, identity.COMPONENT)
-_NO_NAMESPACE = "DYN057"
 _BY_SETTINGS = ("DYN124", "DYN143", "DYN144", "DYN147", "DYN155", "DYN156", "DYN160", "DYN161", "DYN162", "DYN190", "DYN452")
 """Codes of rules that depend on the configuration of a render. Without a configuration, `check` reports them as warnings."""
 
@@ -137,7 +136,6 @@ def _severities(loaded: Sources, *, fixed_services: bool) -> dict[str, Severity]
     severities: dict[str, Severity] = {} if fixed_services else {updates.SERVICES: "warning"}
     if not loaded.configs:
         severities |= dict.fromkeys(_BY_SETTINGS, "warning")
-        severities[_NO_NAMESPACE] = "info"
     return severities
 
 

@@ -20,6 +20,7 @@ from krm_fn.kube.types import Resource
 from krm_fn.results import Result
 from krm_fn.rules import ignore_rules
 
+_AUTO = "auto"
 _INPUT = click.Path(exists=True, allow_dash=True)
 _EXTRA = ("aiohttp", "prometheus_client")
 """The packages of the extra `sync`. Only commands that speak to a cluster need them."""
@@ -117,7 +118,7 @@ def reading_old() -> Iterator[None]:
 
 
 def policy(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --ignore, --strict and --quiet; the command receives them as `policy`."""
+    """Adds --ignore, --strict and --quiet; the command receives them as `policy`. Adds --color, which `command_output.colours` reads."""
 
     @click.option(
         "--ignore",
@@ -129,11 +130,24 @@ def policy(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option("--strict", is_flag=True, help="Fail on warnings, too.")
     @click.option("-q", "--quiet", is_flag=True, help="Print only the findings that make the command fail.")
+    @click.option(
+        "--color",
+        type=click.Choice((_AUTO, "always", "never")),
+        default=_AUTO,
+        callback=_colour,
+        expose_value=False,
+        help="Colours in the text. The default is auto: on a terminal, and as NO_COLOR and FORCE_COLOR say.",
+    )
     @functools.wraps(command)
     def wrapped(*args: Any, ignored: frozenset[str], strict: bool, quiet: bool, **more: Any) -> Any:
         return command(*args, policy=Policy(ignored, strict, quiet), **more)
 
     return wrapped
+
+
+def _colour(ctx: click.Context, _param: click.Parameter, mode: str) -> None:
+    if mode != _AUTO:
+        ctx.color = mode == "always"
 
 
 def output_format(

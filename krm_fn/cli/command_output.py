@@ -33,6 +33,14 @@ def value(content: Any, style: str) -> str:
 
 
 def colours(*, err: bool = False) -> bool:
-    """True if the stream is a terminal that shows colours and NO_COLOR is not set (https://no-color.org)."""
+    """Returns true if a stream shows colours: as --color says, else if it is a terminal.
+
+    Without --color, NO_COLOR (https://no-color.org) switches colours off, and FORCE_COLOR (https://force-color.org) on, in this order.
+    """
+    context = click.get_current_context(silent=True)
+    if context and context.color is not None:
+        return context.color
+    if os.environ.get("NO_COLOR"):
+        return False
     stream = sys.stderr if err else sys.stdout
-    return bool(stream and stream.isatty()) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return bool(os.environ.get("FORCE_COLOR")) or (bool(stream and stream.isatty()) and os.environ.get("TERM") != "dumb")

@@ -78,3 +78,25 @@ def test_formats_for_programs_have_no_colours(style, misspelt):
 def test_objects_have_no_colours(tmp_path):
     (tmp_path / "graph.yaml").write_text(GRAPH)
     assert "\x1b" not in terminal("render", str(tmp_path / "graph.yaml"))
+
+
+PIPES = [
+    # reason, arguments, environment, colours
+    ("a pipe", [], {}, False),
+    ("the option", ["--color", "always"], {}, True),
+    ("FORCE_COLOR", [], {"FORCE_COLOR": "1"}, True),
+    ("NO_COLOR comes first", [], {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ("the option comes before variables", ["--color", "always"], {"NO_COLOR": "1"}, True),
+    ("the option switches colours off", ["--color", "never"], {"FORCE_COLOR": "1"}, False),
+]
+
+
+@pytest.mark.parametrize(("arguments", "environment", "expected"), [row[1:] for row in PIPES], ids=[row[0] for row in PIPES])
+def test_a_pipe(arguments, environment, expected, misspelt, monkeypatch):
+    """Logs of CI are pipes that can show colours."""
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    done = console.run("check", *arguments, misspelt)
+    assert ("\x1b[31m\x1b[1merror" in done.out) is expected

@@ -61,7 +61,7 @@ def test_n_is_the_namespace_of_resources_without_one(spec, written, arguments, w
 
 UNSET = [
     # reason, arguments, configuration, findings
-    ("check without a configuration", [], "", [("info", "DYN057")]),
+    ("check without a configuration", [], "", [("warning", "DYN057")]),
     ("check with one", [], RENDER % "", [("warning", "DYN057")]),
     ("check with one that sets it", [], RENDER % "namespace: team", []),
     ("check with -n", ["-n", "mine"], "", []),
@@ -69,7 +69,8 @@ UNSET = [
 
 
 @pytest.mark.parametrize(("arguments", "config", "expected"), [row[1:] for row in UNSET], ids=[row[0] for row in UNSET])
-def test_a_missing_namespace_is_a_note_until_a_configuration_says_how_things_are_rendered(arguments, config, expected):
+def test_a_missing_namespace(arguments, config, expected):
+    """The severity is that of a render, with and without a configuration, so that a person learns it once."""
     assert found("-", *arguments, stdin=f"{BARE}---\n{config}" if config else BARE) == expected
 
 
@@ -145,7 +146,7 @@ EXITS = [
     # reason, text, arguments, exit code
     ("a warning", LABELLED, [], 0),
     ("a strict warning", LABELLED, ["--strict"], 1),
-    ("a strict note", BARE.replace("kind: Dynamo", "kind: Dynamo"), ["--strict"], 0),
+    ("a strict note", GRAPH, ["--strict"], 0),
     ("an ignored warning is no warning", LABELLED, ["--strict", "--ignore", "DYN425"], 0),
     ("quiet", LABELLED, ["--quiet"], 0),
     ("quiet and strict", LABELLED, ["-q", "--strict"], 1),
@@ -155,7 +156,7 @@ EXITS = [
 
 @pytest.mark.parametrize(("text", "arguments", "code"), [row[1:] for row in EXITS], ids=[row[0] for row in EXITS])
 def test_strict_makes_warnings_fail_and_quiet_prints_what_fails(text, arguments, code):
-    done = console.run("check", *arguments, "-", stdin=text)
+    done = console.run("check", *arguments, "-", stdin=text, notes=True)
     assert done.code == code
     if "-q" in arguments or "--quiet" in arguments:
         assert (bool(done.out), done.err) == (bool(code), "")

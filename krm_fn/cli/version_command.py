@@ -1,0 +1,32 @@
+"""`krm-fn version`: the version of krm-fn, and the versions of what it knows."""
+
+from __future__ import annotations
+
+import click
+
+import krm_fn
+from krm_fn import cli
+from krm_fn.cli import command_options, command_output
+from krm_fn.convert import versions
+from krm_fn.kube import identity
+from krm_fn.resolve import release_choice
+
+
+@click.command()
+@command_options.output_format(default=None, text="The format. The default is a text.")
+def version(style: str | None) -> None:
+    """Print the version, the operator releases that a render can follow, and the API versions of graphs.
+
+    \b
+      krm-fn version -o json
+    """  # noqa: D301 - click reads the backspace
+    known = {
+        "version": krm_fn.__version__,
+        "releases": [*release_choice.RELEASES],
+        "apiVersions": [f"{identity.DYNAMO_GROUP}/{version}" for version in (versions.V1ALPHA1, versions.V1BETA1)],
+    }
+    text = f"{cli.PROGRAM} {known['version']}\nreleases: {', '.join(known['releases'])}\nAPI versions: {', '.join(known['apiVersions'])}\n"
+    command_output.write(command_output.value(known, style) if style else text)
+
+
+COMMAND = version
