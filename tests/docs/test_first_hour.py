@@ -10,7 +10,7 @@ from tests.platform import installation, pages
 from tests.testbed import kubelet, programs, server, syncer
 
 PAGE = (programs.ROOT / "README.md").read_text()
-_PARTS = ("Render with kustomize", "Apply", "Look at the status")
+_PARTS = ("Render\n", "Render with kustomize", "Apply", "Look at the status")
 _HOME, _ACCOUNT = "dynamo-system", "krm-fn-sync"
 
 
@@ -33,13 +33,15 @@ def blocks(page):
 
 def test_every_block_of_the_readme_leads_to_a_graph_that_serves(tmp_path, fresh_cluster):
     folder = pages.clone(tmp_path, PAGE)
-    render, prepare, apply, install, look = blocks(PAGE)
-    assert "8 resources: no findings" in pages.run(render, folder, fresh_cluster)
+    render, build, prepare, apply, offline, install, look = blocks(PAGE)
+    assert "1 resource: no findings" in pages.run(render, folder, fresh_cluster)
+    assert "8 resources: no findings" in pages.run(build, folder, fresh_cluster)
     pages.run(prepare, folder, fresh_cluster)
-    server.eventually(lambda: fresh_cluster.client.knows("nvidia.com/v1alpha1", "DynamoGraphDeployment"))
+    server.eventually(lambda: fresh_cluster.client.knows("nvidia.com/v1beta1", "DynamoGraphDeployment"))
     pages.run(apply, folder, fresh_cluster)
     objects = fresh_cluster.kubectl("get", "deployments,services,roles", "--namespace", "prod", "--output", "name").split()
     assert {"deployment.apps/chat-frontend", "deployment.apps/chat-worker", "service/chat-frontend"} <= set(objects)
+    assert "prod/chat" in pages.run(offline, folder, fresh_cluster)
     pages.run(install, folder, fresh_cluster)
     config = syncer.kubeconfig(fresh_cluster, tmp_path / "syncer", syncer.token(fresh_cluster, _HOME, _ACCOUNT))
     with syncer.running(config, tmp_path, "--leader-election", f"--lease-namespace={_HOME}"):  # in place of the pods
@@ -47,5 +49,3 @@ def test_every_block_of_the_readme_leads_to_a_graph_that_serves(tmp_path, fresh_
     assert listed[-2].startswith("NAME ")
     assert listed[-1].startswith("chat ")
     assert "True" in listed[-1]
-    (offline,) = re.findall(r"^`(kubectl .*krm-fn status -)`", PAGE, re.MULTILINE)
-    assert "chat" in pages.run(offline, folder, fresh_cluster)
