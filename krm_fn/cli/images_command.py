@@ -11,16 +11,16 @@ from pathlib import Path
 import click
 
 from krm_fn import expand, report, results
-from krm_fn.cli import command_options, command_output, finding_formats
+from krm_fn.cli import author_locations, command_options, command_output, finding_formats
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.files import reading
 from krm_fn.files.sources import Sources
-from krm_fn.kube import paths
 from krm_fn.results import Result
+from krm_fn.review.field_authors import FieldLocation
 from krm_fn.review.images import image_lock, image_references, image_uses
-from krm_fn.review.images.image_formats import FORMATS, ImageList, ImageLocation
+from krm_fn.review.images.image_formats import FORMATS, ImageList
 from krm_fn.review.images.image_lock import ImageLock
-from krm_fn.review.images.image_uses import ImageAuthor, ImageUse
+from krm_fn.review.images.image_uses import ImageUse
 
 _IMAGE = "{}"
 """The word of a command that is replaced by the image."""
@@ -206,28 +206,10 @@ def _read_lock(path: str) -> ImageLock:
     return image_lock.read(file.sources[0].value if file.sources else None, path)
 
 
-def _located(uses: Sequence[ImageUse], loaded: Sources, root: Path | None = None) -> list[tuple[ImageUse, ImageLocation]]:
+def _located(uses: Sequence[ImageUse], loaded: Sources, root: Path | None) -> list[tuple[ImageUse, FieldLocation]]:
     """The uses with the locations of the fields that name their images, in the same order."""
-    numbers = {author: f"{number}" for number, author in enumerate(dict.fromkeys(use.author for use in uses if use.author))}
-    unlocated = [results.info("", number, author.ref, author.path) for author, number in numbers.items() if author.ref]
-    located = {result.message: result for result in reading.locate(unlocated, loaded.resources, root)}
-    locations_by_author: dict[ImageAuthor | None, ImageLocation] = {None: ImageLocation("")}
-    for author, number in numbers.items():
-        result = located.get(number)
-        field = results.field(author.path)
-        located_author = ImageLocation(field, result.file, result.line, result.column) if result else _setting(author, loaded)
-        locations_by_author[author] = located_author
-    return [(use, locations_by_author[use.author]) for use in uses]
-
-
-def _setting(author: ImageAuthor, loaded: Sources) -> ImageLocation:
-    """The location of a setting: its field in the configuration, or no file if the setting has its default."""
-    name = author.path[-1]
-    for path in (author.path, ("data", name)) if loaded.configs else ():
-        if paths.at(loaded.configs[0].value, path) is not None:
-            location = loaded.configs[0].location(path)
-            return ImageLocation(results.field(path), location["file"], location["line"], location["column"])
-    return ImageLocation(f"default of {'.'.join(str(step) for step in author.path[1:])}")
+    locations = author_locations.find((use.author for use in uses), loaded, root)
+    return [(use, locations[use.author]) for use in uses]
 
 
 COMMAND = images

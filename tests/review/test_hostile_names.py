@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from krm_fn.config import Config
 from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, graph_diagram, graphviz_diagram, mermaid_diagram
+from krm_fn.review.field_authors import FieldLocation
 from krm_fn.review.images import image_lock, image_references, image_uses
-from krm_fn.review.images.image_formats import FORMATS, ImageList, ImageLocation
+from krm_fn.review.images.image_formats import FORMATS, ImageList
 from tests.support import given
 from tests.testbed import programs
 
@@ -137,7 +138,7 @@ def test_objects_that_users_wrote_may_have_any_fields(kind, name, spec):
     picture = graph_diagram.diagram(resources, Config())
     assert not has_control("".join(writer.write(picture) for writer in (graphviz_diagram, mermaid_diagram)))
     uses = image_uses.uses(resources, Config())
-    assert not has_control(FORMATS["text"].write(ImageList([(use, ImageLocation("")) for use in uses], {})))
+    assert not has_control(FORMATS["text"].write(ImageList([(use, FieldLocation("")) for use in uses], {})))
 
 
 def pod(*images: Any) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def test_images_with_any_name_are_text_in_every_format(images):
     uses = image_uses.uses([pod(*images)], Config())
     digests = dict.fromkeys(image_lock.wanted(uses), f"sha256:{'0' * 64}")
     written = {
-        style: image_format.write(ImageList([(use, ImageLocation("")) for use in uses], digests)) for style, image_format in FORMATS.items()
+        style: image_format.write(ImageList([(use, FieldLocation("")) for use in uses], digests)) for style, image_format in FORMATS.items()
     }
     assert not [style for style, text in written.items() if has_control(text)]
     assert {each["image"] for each in json.loads(written["json"])["images"]} == set(images)

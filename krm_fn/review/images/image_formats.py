@@ -10,31 +10,23 @@ from krm_fn import report, results
 from krm_fn.kube import paths
 from krm_fn.records import NamedTuple
 from krm_fn.results import Ref, Result
+from krm_fn.review.field_authors import FieldLocation
 from krm_fn.review.images import FORMAT_VERSION, image_references
 from krm_fn.review.images.image_uses import ImageUse
 from krm_fn.yamlio import emitter
 
 
-class ImageLocation(NamedTuple):
-    """The field that names an image, as text, with its file, line and column; empty and 0 where unknown."""
-
-    field: str
-    file: str = ""
-    line: int = 0
-    column: int = 0
-
-
 class ImageList(NamedTuple):
     """All uses of images, each with the location of the field that names it, the digests of images, and the findings."""
 
-    uses: Sequence[tuple[ImageUse, ImageLocation]]
+    uses: Sequence[tuple[ImageUse, FieldLocation]]
     digests: dict[str, str]
     results: Sequence[Result] = ()
 
     @property
-    def images(self) -> dict[str, list[tuple[ImageUse, ImageLocation]]]:
+    def images(self) -> dict[str, list[tuple[ImageUse, FieldLocation]]]:
         """The uses by image, in alphabetical order of the images."""
-        uses: dict[str, list[tuple[ImageUse, ImageLocation]]] = {}
+        uses: dict[str, list[tuple[ImageUse, FieldLocation]]] = {}
         for use, location in sorted(self.uses, key=lambda entry: entry[0].image):
             uses.setdefault(use.image, []).append((use, location))
         return uses
@@ -77,13 +69,13 @@ def _json(images: ImageList) -> str:
     return json.dumps({"formatVersion": FORMAT_VERSION, "images": entries, "findings": about}, indent=2) + "\n"
 
 
-def _json_image(image: str, uses: list[tuple[ImageUse, ImageLocation]], digests: dict[str, str]) -> dict[str, Any]:
+def _json_image(image: str, uses: list[tuple[ImageUse, FieldLocation]], digests: dict[str, str]) -> dict[str, Any]:
     parts = image_references.read(image)
     digest = digests.get(image) or (parts.digest if parts else "")
     return {"image": image, **({"digest": digest} if digest else {}), "uses": [_json_use(use, location) for use, location in uses]}
 
 
-def _json_use(use: ImageUse, location: ImageLocation) -> dict[str, Any]:
+def _json_use(use: ImageUse, location: FieldLocation) -> dict[str, Any]:
     known = {key: value for key, value in location._asdict().items() if value}
     author = {**known, **({"resource": _json_resource(use.author.ref)} if use.author and use.author.ref else {})}
     return {
@@ -133,10 +125,9 @@ def _text(images: ImageList) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _line(use: ImageUse, location: ImageLocation) -> str:
+def _line(use: ImageUse, location: FieldLocation) -> str:
     name = f"{use.ref.namespace}/{use.ref.name}" if use.ref.namespace else use.ref.name
-    position = ":".join(str(part) for part in (location.file, location.line, location.column) if part)
-    return f"{use.ref.kind} {name}, {use.role} {use.name}: {' '.join(part for part in (position, location.field) if part) or 'unknown'}"
+    return f"{use.ref.kind} {name}, {use.role} {use.name}: {location.text() or 'unknown'}"
 
 
 FORMATS = {

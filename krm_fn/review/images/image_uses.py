@@ -13,25 +13,15 @@ from krm_fn.kube.types import Resource
 from krm_fn.manifests import ownership
 from krm_fn.provenance import copied_texts
 from krm_fn.provenance.copied_texts import DistinctInput
-from krm_fn.provenance.marked_values import UserMark
 from krm_fn.records import NamedTuple
 from krm_fn.resolve import cluster
 from krm_fn.results import Path, Ref
-from krm_fn.review import pods
+from krm_fn.review import field_authors, pods
+from krm_fn.review.field_authors import FieldAuthor
 
 ImageRole = Literal["container", "init container", "volume"]
 
 _ROLES: dict[str, ImageRole] = {"initContainers": "init container", "containers": "container"}
-
-
-class ImageAuthor(NamedTuple):
-    """The field that names an image: a field that a user wrote, or a setting of the configuration, which can have its default.
-
-    `ref` is the address of the resource, or None for a setting.
-    """
-
-    ref: Ref | None
-    path: Path
 
 
 class ImageUse(NamedTuple):
@@ -45,7 +35,7 @@ class ImageUse(NamedTuple):
     path: Path
     role: ImageRole
     name: str
-    author: ImageAuthor | None
+    author: FieldAuthor | None
 
     @property
     def where(self) -> tuple[Ref, Path]:
@@ -91,7 +81,7 @@ def _of_written(resource: Resource) -> Iterator[ImageUse]:
     """The images of an object that a user wrote: its own fields name them."""
     address = results.ref(resource)
     for path, role, name, image in _images(resource):
-        yield ImageUse(image, address, path, role, name, ImageAuthor(address, path))
+        yield ImageUse(image, address, path, role, name, FieldAuthor(address, path))
 
 
 def _of_built(resource: Resource, rendered: Sequence[ImageUse]) -> Iterator[ImageUse]:
@@ -105,16 +95,7 @@ def _of_rendered(resource: Resource, inputs: DistinctInput) -> Iterator[ImageUse
     """The images of a rendered object, with the field of which each image is a copy."""
     address = results.ref(resource)
     for path, role, name, image in _images(resource):
-        yield ImageUse(image, address, path, role, name, _author(image, inputs))
-
-
-def _author(image: str, inputs: DistinctInput) -> ImageAuthor | None:
-    mark = inputs.copied_from(image)
-    if mark is None:
-        return None
-    if isinstance(mark, UserMark):
-        return ImageAuthor(results.ref(inputs.resources[mark.resource]), mark.path)
-    return ImageAuthor(None, ("spec", *mark.path))
+        yield ImageUse(image, address, path, role, name, field_authors.of_copy(image, inputs))
 
 
 def _images(resource: Resource) -> Iterator[tuple[Path, ImageRole, str, str]]:
