@@ -1,0 +1,148 @@
+"""`krm-fn needs`: lists the objects that must exist beside the graphs, such as Secrets, claims and definitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from krm_fn import expand, report, results
+from krm_fn.cli import author_locations, command_options, command_output, finding_formats, status_tables
+from krm_fn.cli.command_options import Inputs, Policy
+from krm_fn.files import reading, sources
+from krm_fn.review import required_objects, requirement_states
+from krm_fn.review.field_authors import FieldAuthor, FieldLocation
+from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
+
+_STYLES = ("json", "text")
+_MISSING = 3
+"""The exit code if the export lacks an object."""
+FORMAT_VERSION = 1
+_HEAD = ("KIND", "NAME", "KEYS", "STATE", "NAMED BY")
+
+
+class _Needs(NamedTuple):
+    """All that the render needs, with the locations of the fields that name it."""
+
+    objects: list[RequiredObject]
+    definitions: list[tuple[str, str, State]]
+    locations: dict[FieldAuthor | None, FieldLocation]
+
+    @property
+    def is_incomplete(self) -> bool:
+        return any(required.is_missing for required in self.objects) or any(state == "missing" for *_, state in self.definitions)
+
+
+@click.command()
+@command_options.inputs
+@click.option(
+    "--live",
+    "export",
+    metavar="FILE",
+    type=click.Path(exists=True, allow_dash=True, dir_okay=False),
+    help="An export of a cluster, or stdin (-). The list then says what is missing there.",
+)
+@click.option(
+    "--root",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The root folder of the build. The list then has the lines of the files that kustomize (originAnnotations) or kpt names.",
+)
+@click.option("-o", "--output", "--format", "style", type=click.Choice(_STYLES), default="text", help="The format. The default is text.")
+@command_options.policy
+@click.pass_context
+def needs(  # noqa: PLR0913 - one for each option
+    ctx: click.Context, *, given: Inputs, policy: Policy, export: str | None, root: Path | None, style: str
+) -> None:
+    """List the objects that must exist beside the graphs.
+
+    PATH is a file, a folder or stdin (-). The list has Secrets and ConfigMaps with their keys, claims, accounts, roles, classes, queues and
+    the definitions of kinds, which the rendered objects name and which are not among the PATHs. Each has the line that names it. Optional
+    references are left out.
+
+    With --live, the list says which of them the cluster has. krm-fn reads only the names of the keys of Secrets, never their values. The
+    state is unknown if the export has no object of the kind.
+
+    Exit codes: 0 the list is printed; 1 errors; 2 wrong usage; 3 something is missing in the export.
+
+    \b
+      krm-fn needs graphs/
+      kubectl get pvc,secrets,configmaps,sa -n team-a -o json | krm-fn needs --live - graphs/
+    """  # noqa: D301 - click reads the backspace
+    loaded = given.load()
+    expansion = expand.expand(loaded.values, loaded.config)
+    errors = [finding for finding in expansion.results if finding.severity == "error"]
+    located = reading.locate([*loaded.results, *errors], loaded.resources, root)
+    findings = policy.without_ignored(located, loaded.values)
+    exported = _exported(export) if export else None
+    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
+    requirements = required_objects.of_render(loaded.values, loaded.config)
+    kinds = required_objects.definitions(expansion.resources)
+    listed = _Needs(
+        requirement_states.grouped(requirements, exported),
+        [(*kind, requirement_states.definition_state(*kind, exported)) for kind in kinds],
+        author_locations.find((requirement.author for requirement in requirements), loaded, root),
+    )
+    command_output.write(_json(listed) if style == "json" else _table(listed))
+    if policy.failing(findings):
+        click.echo(f"the list is not complete: {report.count(policy.failing(findings))}", err=True)
+        ctx.exit(1)
+    ctx.exit(_MISSING if listed.is_incomplete else 0)
+
+
+def _exported(path: str) -> ExportedKeys:
+    """Reads an export. Ends the program with the findings if it cannot be read."""
+    loaded = sources.load((path,))
+    if results.failed(loaded.results):
+        # The lines of an export can be values of Secrets, so none of them is printed.
+        finding_formats.print_text([], [finding._replace(line=0, column=0) for finding in loaded.results])
+        raise click.ClickException(f"the export is not read: {report.count(loaded.results)}")
+    return requirement_states.read(loaded.values)
+
+
+def _table(listed: _Needs) -> str:
+    rows: list[Sequence[str]] = []
+    for required in listed.objects:
+        name = f"{required.key.namespace}/{required.key.name}" if required.key.namespace else required.key.name
+        state = f"{required.state}: {', '.join(required.missing_keys)}" if required.missing_keys else required.state
+        rows.append((required.key.kind, name, ",".join(required.keys), state, _named_by(required, listed)))
+    rows += [("CustomResourceDefinition", f"{kind} in {api_version}", "", state, "") for api_version, kind, state in listed.definitions]
+    return status_tables.columns(_HEAD, rows)
+
+
+def _named_by(required: RequiredObject, listed: _Needs) -> str:
+    """Returns the line of the first use that has one, else the object and the field that name the object; and the number of other lines."""
+    lines = list(dict.fromkeys(text for use in required.uses if (text := listed.locations[use.author].text())))
+    use = required.uses[0]
+    first = lines[0] if lines else f"{use.ref.kind} {use.ref.name} {results.field(use.path)}"
+    return f"{first} and {len(lines) - 1} more" if len(lines) > 1 else first
+
+
+def _json(listed: _Needs) -> str:
+    content = {
+        "formatVersion": FORMAT_VERSION,
+        "objects": [_json_object(required, listed) for required in listed.objects],
+        "definitions": [
+            {"apiVersion": api_version, "kind": kind, **({"state": state} if state else {})}
+            for api_version, kind, state in listed.definitions
+        ],
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _json_object(required: RequiredObject, listed: _Needs) -> dict[str, Any]:
+    fields = {name: value for name, value in required.key._asdict().items() if value}
+    uses = []
+    for use in required.uses:
+        location = {name: value for name, value in listed.locations[use.author]._asdict().items() if value}
+        resource = {"apiVersion": use.ref.api_version, "kind": use.ref.kind, "namespace": use.ref.namespace, "name": use.ref.name}
+        named_by = {"author": location} if location else {}
+        uses.append({"resource": {name: value for name, value in resource.items() if value}, "field": results.field(use.path), **named_by})
+    optional = {"keys": [*required.keys], "state": required.state, "missingKeys": [*required.missing_keys]}
+    return {**fields, **{name: value for name, value in optional.items() if value}, "uses": uses}
+
+
+COMMAND = needs

@@ -1,0 +1,87 @@
+"""Compares the required objects of a render with an export of a cluster: what is there, what is missing, and which keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from krm_fn.kube import identity
+from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.types import Resource
+from krm_fn.kube.values import mapping, objects
+from krm_fn.records import NamedTuple
+from krm_fn.review.required_objects import Requirement
+
+State = Literal["present", "missing", "lacks keys", "unknown", ""]
+"""Empty: there is no export. Unknown: the export has no object of the kind."""
+_DATA = ("data", "stringData", "binaryData")
+_DEFINITION = "CustomResourceDefinition"
+
+
+class RequiredObject(NamedTuple):
+    """An object with all its uses. `keys` are those that any use needs, `missing_keys` those that the export lacks."""
+
+    key: ObjectKey
+    keys: tuple[str, ...]
+    uses: tuple[Requirement, ...]
+    state: State = ""
+    missing_keys: tuple[str, ...] = ()
+
+    @property
+    def is_missing(self) -> bool:
+        """True if the cluster lacks the object, or a key of it."""
+        return self.state in ("missing", "lacks keys")
+
+
+class ExportedKeys(NamedTuple):
+    """The objects of an export with the names of their keys. The values of Secrets are never read."""
+
+    keys: dict[ObjectKey, frozenset[str]]
+    kinds: frozenset[tuple[str, str]]
+    served: frozenset[tuple[str, str]]
+    """The API version and the kind of what the definitions of the export serve."""
+
+
+def read(export: Iterable[Resource]) -> ExportedKeys:
+    """Indexes an export."""
+    keys: dict[ObjectKey, frozenset[str]] = {}
+    served: set[tuple[str, str]] = set()
+    for resource in export:
+        keys[identity.key(resource)] = frozenset(name for field in _DATA for name in mapping(resource.get(field)))
+        if resource.get("kind") == _DEFINITION:
+            served.update(_served(mapping(resource.get("spec"))))
+    return ExportedKeys(keys, frozenset((key.group, key.kind) for key in keys), frozenset(served))
+
+
+def _served(spec: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    kind = str(mapping(spec.get("names")).get("kind"))
+    return [(f"{spec.get('group')}/{version.get('name')}", kind) for version in objects(spec.get("versions")) if version.get("served")]
+
+
+def grouped(requirements: Sequence[Requirement], export: ExportedKeys | None = None) -> list[RequiredObject]:
+    """Groups requirements by object, sorted by kind, namespace and name. With an export, each object has its state."""
+    uses: dict[ObjectKey, list[Requirement]] = {}
+    for requirement in requirements:
+        uses.setdefault(requirement.key, []).append(requirement)
+    required = [
+        RequiredObject(key, tuple(sorted({name for use in uses[key] for name in use.keys})), tuple(uses[key]))
+        for key in sorted(uses, key=lambda key: (key.kind, key.group, key.namespace, key.name))
+    ]
+    return [_with_state(entry, export) for entry in required] if export else required
+
+
+def definition_state(api_version: str, kind: str, export: ExportedKeys | None) -> State:
+    """Returns the state of the definition of a kind."""
+    if export is None:
+        return ""
+    if not export.served:
+        return "unknown"
+    return "present" if (api_version, kind) in export.served else "missing"
+
+
+def _with_state(required: RequiredObject, export: ExportedKeys) -> RequiredObject:
+    key = required.key
+    if key not in export.keys:
+        return required._replace(state="missing" if (key.group, key.kind) in export.kinds else "unknown")
+    missing = tuple(name for name in required.keys if name not in export.keys[key])
+    return required._replace(state="lacks keys" if missing else "present", missing_keys=missing)
