@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from krm_fn.kube import quantity
 from krm_fn.kube.admission import Rejection
-from krm_fn.kube.admission.name_formats import DNS_LABEL, DNS_SUBDOMAIN, ENV_NAME, PORT_NAME, is_qualified
+from krm_fn.kube.admission.name_formats import DNS_LABEL, DNS_SUBDOMAIN, PORT_NAME, is_env_name, is_qualified
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.results import Path
 
-_POD_FIELD = re.compile(
-    r"metadata\.(name|namespace|uid)|spec\.(nodeName|serviceAccountName|host)|status\.(host|pod)IPs?"  # spec.host: an old name of nodeName
-)
-_SUBSCRIPT = re.compile(r"metadata\.(labels|annotations)\['(.*)'\]", re.DOTALL)
-_CONTAINER_FIELD = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)", re.DOTALL)
-_DATA_KEY = re.compile(r"(?!\.\.|\.\Z)[-._a-zA-Z0-9]{1,253}")
-_HEADER = re.compile(r"[-A-Za-z0-9]+")
+_POD_FIELDS = {
+    *("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName"),
+    *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
+    "spec.host",  # an old name of spec.nodeName
+}
+_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_LONGEST_KEY = 253
 _LARGEST_MODE = 0o777
 BAD_FILE_PATH = "the path leaves the volume, or begins with ..; write a relative path without .."
 
@@ -85,18 +85,21 @@ def is_pod_field(path: str) -> bool:
     >>> is_pod_field("metadata.name"), is_pod_field("metadata.labels['app']"), is_pod_field("metadata.labels")
     (True, True, False)
     """
-    return bool(_POD_FIELD.fullmatch(path)) or is_subscript(path)
+    return path in _POD_FIELDS or is_subscript(path)
 
 
 def is_subscript(path: str) -> bool:
     """Returns true for one label or annotation of the pod. The case of a letter does not matter in the key of an annotation."""
-    match = _SUBSCRIPT.fullmatch(path)
-    return match is not None and is_qualified(match[2] if match[1] == "labels" else match[2].lower())
+    field, bracket, key = path.removesuffix("']").partition("['")
+    if not bracket or not path.endswith("']"):
+        return False
+    return is_qualified(key if field == "metadata.labels" else key.lower()) and field in ("metadata.labels", "metadata.annotations")
 
 
 def is_resource(path: str) -> bool:
     """Returns true for a resource of a container that a variable or a file can have (validateContainerResourceFieldSelector)."""
-    return bool(_CONTAINER_FIELD.fullmatch(path))
+    side, _, name = path.partition(".")
+    return side in ("limits", "requests") and (name in _RESOURCES or name.startswith("hugepages-"))
 
 
 def is_file_path(path: str) -> bool:
@@ -174,6 +177,19 @@ def _inside(path: str) -> bool:
     return _downward(path) and not path.startswith("/")
 
 
+def _is_data_key(key: str) -> bool:
+    """True if a ConfigMap or Secret can have this key (IsConfigMapKey). Another rule requires a key."""
+    letters = key.replace("-", "").replace("_", "").replace(".", "")
+    return (
+        len(key) <= _LONGEST_KEY and key != "." and not key.startswith("..") and (not letters or (letters.isascii() and letters.isalnum()))
+    )
+
+
+def _is_header(name: str) -> bool:
+    """True for the name of a header of HTTP (IsHTTPHeaderName)."""
+    return name.isascii() and name.replace("-", "a").isalnum()
+
+
 def _downward(path: str) -> bool:
     return ".." not in path.split("/")
 
@@ -233,7 +249,12 @@ _POD = _tree(
     *_of_items(*(f"{volume}." for volume in _VOLUMES_WITH_ITEMS)),
 )
 _CONTAINER = _tree(
-    _rule("DYN220", "the prefix is not valid; use printable ASCII characters other than =", _matches(ENV_NAME), "envFrom[].prefix"),
+    _rule(
+        "DYN220",
+        "the prefix is not valid; use printable ASCII characters other than =",
+        lambda prefix: not prefix or is_env_name(prefix),
+        "envFrom[].prefix",
+    ),
     _rule("DYN224", "the variable must have exactly one source; keep one", _single(), "env[].valueFrom"),
     _rule("DYN224", "the entry must have exactly one of secretRef and configMapRef; keep one", _single("prefix"), "envFrom[]"),
     _rule("DYN225", _NEEDED, bool, *_SOURCES, *_KEYS),
@@ -257,7 +278,7 @@ _CONTAINER = _tree(
         "env[].valueFrom.resourceFieldRef.resource",
     ),
     _rule("DYN202", _NAME, _matches(DNS_SUBDOMAIN), *_SOURCES),
-    _rule("DYN202", "the key is not valid in a ConfigMap or Secret; use letters, digits, -, _ and .", _matches(_DATA_KEY), *_KEYS),
+    _rule("DYN202", "the key is not valid in a ConfigMap or Secret; use letters, digits, -, _ and .", _is_data_key, *_KEYS),
     _rule("DYN228", "the path leaves the volume; write a relative path without ..", _inside, "volumeMounts[].subPath"),
 )
 _HANDLER = _tree(
@@ -269,5 +290,5 @@ _HANDLER = _tree(
         _port,
         *(f"{handler}.port" for handler in ("httpGet", "tcpSocket")),
     ),
-    _rule("DYN202", "the name of the header is not valid; use letters, digits and dashes", _HEADER.fullmatch, "httpGet.httpHeaders[].name"),
+    _rule("DYN202", "the name of the header is not valid; use letters, digits and dashes", _is_header, "httpGet.httpHeaders[].name"),
 )

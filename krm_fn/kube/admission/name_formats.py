@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 DNS_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]([a-z0-9]|-(?!-))*(?<!-)")
-ENV_NAME = re.compile(r"[ -<>-~]+")
-"""Printable ASCII characters, without the equals sign (IsRelaxedEnvVarName)."""
-
 BAD_KEY = "the key is not valid; write name or domain/name"
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _MOST_ANNOTATIONS = 256 * 1024  # bytes
@@ -60,6 +57,11 @@ def validate_annotations(annotations: Labels) -> Iterator[Rejection]:
     if size > _MOST_ANNOTATIONS:
         message = f"the annotations have {size} bytes together, but at most {_MOST_ANNOTATIONS} are allowed; shorten or remove some"
         yield Rejection("DYN235", (), message)
+
+
+def is_env_name(name: str) -> bool:
+    """Returns true for printable ASCII characters without an equals sign (IsRelaxedEnvVarName)."""
+    return bool(name) and name.isascii() and name.isprintable() and "=" not in name
 
 
 @lru_cache(maxsize=1024)  # all graphs use the same few keys

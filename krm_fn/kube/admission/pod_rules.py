@@ -180,7 +180,7 @@ def _env(context: by_field.Context) -> Iterator[Rejection]:
     names: set[Any] = set()
     for index, variable in enumerate(context.container.get("env") or ()):
         name, source = variable.get("name"), variable.get("valueFrom")
-        if not name or not name_formats.ENV_NAME.fullmatch(name):
+        if not name or not name_formats.is_env_name(name):
             message = f"the name {name or ''!r} of the variable is not valid; use printable ASCII characters other than ="
             yield Rejection("DYN220", ("env", index, "name"), message)
         elif name in names:

@@ -42,7 +42,7 @@ def _file(reference: Fields, spec: Fields) -> Iterator[Rejection]:
     for field, value in (("key", key), ("volumeName", name), ("path", path)):
         if not value:
             yield Rejection("DYN225", (field,), "the field is required; set it")
-    if key and not name_formats.ENV_NAME.fullmatch(key):
+    if key and not name_formats.is_env_name(key):
         yield Rejection("DYN220", ("key",), f"the name {key!r} of the variable is not valid; use printable ASCII characters other than =")
     if ".." in path.split("/"):
         yield Rejection("DYN228", ("path",), "the path contains ..; write the path without it")
