@@ -181,6 +181,7 @@ LIMITS: list[tuple[str, Template]] = [
     ("shared processes", pod(shareProcessNamespace=True, hostPID=False)),
     ("processes of the node that are not shared", pod(shareProcessNamespace=False, hostPID=True, hostUsers=True)),
     ("an odd name of a variable", env(name="a b!~", value="1")),
+    ("variables of a Secret whose name ends in a dash", main(envFrom=[{"secretRef": {"name": "a-"}}])),
     ("a prefix", main(envFrom=[{"prefix": "1 ", "configMapRef": {"name": "a"}}])),
     (
         "keys of Secrets",
@@ -203,6 +204,7 @@ LIMITS: list[tuple[str, Template]] = [
         "ports at the limits",
         main(ports=[{"containerPort": 1, "hostPort": 0}, {"containerPort": 65535, "hostPort": 65535, "hostIP": "any"}]),
     ),
+    ("a port with and without a protocol", main(ports=[{"containerPort": 80, "protocol": ""}, {"containerPort": 80, "protocol": "TCP"}])),
     ("a name of a port", port(name="1-a", protocol="SCTP")),
     (
         "a port of the network of the node",

@@ -177,6 +177,11 @@ def _inside(path: str) -> bool:
     return _downward(path) and not path.startswith("/")
 
 
+def _is_prefix(name: str) -> object:
+    """Allows a name that may end in a dash, as that of a prefix (maskTrailingDash of apimachinery `pkg/api/validation/generic.go`)."""
+    return not name or DNS_SUBDOMAIN.fullmatch(f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name)
+
+
 def _is_data_key(key: str) -> bool:
     """True if a ConfigMap or Secret can have this key (IsConfigMapKey). Another rule requires a key."""
     letters = key.replace("-", "").replace("_", "").replace(".", "")
@@ -194,10 +199,8 @@ def _downward(path: str) -> bool:
     return ".." not in path.split("/")
 
 
-_SOURCES = (
-    *("envFrom[].secretRef.name", "envFrom[].configMapRef.name"),
-    *("env[].valueFrom.secretKeyRef.name", "env[].valueFrom.configMapKeyRef.name"),
-)
+_OBJECTS = ("envFrom[].secretRef.name", "envFrom[].configMapRef.name")
+_SOURCES = ("env[].valueFrom.secretKeyRef.name", "env[].valueFrom.configMapKeyRef.name")
 _KEYS = ("env[].valueFrom.secretKeyRef.key", "env[].valueFrom.configMapKeyRef.key")
 _NAME = "the name is not valid in Kubernetes; use lower-case letters, digits and dashes"
 _NEEDED = "the field is required; set it"
@@ -257,7 +260,7 @@ _CONTAINER = _tree(
     ),
     _rule("DYN224", "the variable must have exactly one source; keep one", _single(), "env[].valueFrom"),
     _rule("DYN224", "the entry must have exactly one of secretRef and configMapRef; keep one", _single("prefix"), "envFrom[]"),
-    _rule("DYN225", _NEEDED, bool, *_SOURCES, *_KEYS),
+    _rule("DYN225", _NEEDED, bool, *_OBJECTS, *_SOURCES, *_KEYS),
     _rule("DYN225", "the path of the mount is required; write a folder", bool, "volumeMounts[].mountPath"),
     _rule("DYN218", _PORT, _between(1, 65535), "ports[].containerPort"),
     _rule("DYN218", _PORT, _between(0, 65535), "ports[].hostPort"),
@@ -278,6 +281,7 @@ _CONTAINER = _tree(
         "env[].valueFrom.resourceFieldRef.resource",
     ),
     _rule("DYN202", _NAME, _matches(DNS_SUBDOMAIN), *_SOURCES),
+    _rule("DYN202", _NAME, _is_prefix, *_OBJECTS),
     _rule("DYN202", "the key is not valid in a ConfigMap or Secret; use letters, digits, -, _ and .", _is_data_key, *_KEYS),
     _rule("DYN228", "the path leaves the volume; write a relative path without ..", _inside, "volumeMounts[].subPath"),
 )

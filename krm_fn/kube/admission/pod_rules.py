@@ -157,7 +157,8 @@ def _ports(container: Container, host_ports: set[Any]) -> Iterator[Rejection]:
     ports: set[Any] = set()
     names: set[Any] = set()
     for index, port in enumerate(container.get("ports") or ()):
-        name, listener = port.get("name"), (port.get("containerPort"), port.get("protocol") or "TCP")
+        name, protocol = port.get("name"), port.get("protocol")
+        listener = (port.get("containerPort"), "TCP" if protocol is None else protocol)
         if listener in ports:
             yield Rejection("DYN219", ("ports", index, "containerPort"), f"the port {listener[0]} is listed twice; keep one entry")
         if name and not name_formats.PORT_NAME.fullmatch(name):
@@ -168,7 +169,7 @@ def _ports(container: Container, host_ports: set[Any]) -> Iterator[Rejection]:
         ports.add(listener)
         names.add(name)
         if port.get("hostPort"):
-            on_host = (port["hostPort"], listener[1], port.get("hostIP") or "")
+            on_host = (port["hostPort"], protocol or "TCP", port.get("hostIP") or "")
             if on_host in host_ports:
                 message = f"the port {on_host[0]} of the node is used twice in this pod; change one of the two"
                 yield Rejection("DYN237", ("ports", index, "hostPort"), message)
