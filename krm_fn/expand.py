@@ -163,9 +163,10 @@ def _check_plan(resource: Resource, expander: _Expander, context: _Context, conv
     schema_findings = [*conversion_findings, *_check_schema(resource, context)]
     keeps_nulls = expander.keeps_nulls
     pruned = invalid_fields.without_reported_nulls(resource, schema_findings) if keeps_nulls else invalid_fields.without_nulls(resource)
-    plan, plan_findings = expander.plan(invalid_fields.without_errors(pruned, schema_findings), context.config, context.cluster)
+    readable = invalid_fields.without_errors(pruned, schema_findings)
+    plan, plan_findings = expander.plan(readable, context.config, context.cluster)
     pods = expander.pods(plan)
-    rule_findings = [*plan_findings, *expander.check(plan, pods, context.cluster)]
+    rule_findings = [*plan_findings, *graph_rules.check_metadata(readable), *expander.check(plan, pods, context.cluster)]
     rule_findings.extend(graph_rules.check_namespace(results.ref(resource), plan.namespace, context.config))
     independent = invalid_fields.independent(rule_findings, invalid_fields.error_paths(schema_findings))
     return _CheckedPlan(plan, pods, schema_findings, [*schema_findings, *independent])
@@ -177,7 +178,7 @@ def _check_only(resource: Resource, context: _Context) -> _ExpandedItem:
     item = invalid_fields.without_reported_nulls(resource, findings)
     if results.ref(resource).api_version in API_VERSIONS:
         readable = invalid_fields.without_errors(invalid_fields.without_nulls(resource), findings)
-        rule_findings = rules.check_other(readable, context.config, context.cluster)
+        rule_findings = [*graph_rules.check_metadata(readable), *rules.check_other(readable, context.config, context.cluster)]
         findings += invalid_fields.independent(rule_findings, invalid_fields.error_paths(findings))
     return _ExpandedItem([item if ownership.is_generated(resource) else release_choice.source(item, context.config)], [], findings)
 

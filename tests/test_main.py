@@ -127,6 +127,15 @@ def test_the_function_imports_what_requests_need_only_for_requests(imported):
     assert not {"krm_fn.manifests.profiling", "krm_fn.resolve.profiling_requests", "krm_fn.rules.request_rules"} & imported
 
 
+def test_the_function_imports_rules_about_rare_fields_only_for_pods_that_have_them(imported):
+    """The package of these rules is a registry, whose modules `krm_fn.kube.admission.by_field` imports by the fields of a pod."""
+    package = "krm_fn.kube.admission.by_field."
+    assert not [name for name in imported if name.startswith(package)]
+    graph = GRAPH.replace("{mainContainer:", "{hostAliases: [], mainContainer:")
+    done = subprocess.run([sys.executable, "-c", LISTING], input=graph, capture_output=True, text=True, check=True)
+    assert [name for name in done.stderr.split() if name.startswith(package)] == [f"{package}host_rules"]
+
+
 def test_the_function_imports_what_newer_releases_need_only_for_them(imported):
     later = (
         "krm_fn.resolve.worker_hash",

@@ -20,6 +20,12 @@ GROVE_LIMIT = 45  # graph, scaling group and clique in total
 GROVE_SET_LENGTH = 8  # the name of a PodCliqueSet is not cut to fewer characters
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
+TOPOLOGY_LABELS = "topology-labels"
+"""The volume with the topology of a worker has the name `topology-labels`.
+
+Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
+Rule: kv-transfer.volume
+"""
 PROFILED = "config_with_planner.yaml"
 """The profiler writes the graph for the real engine to `config_with_planner.yaml`.
 

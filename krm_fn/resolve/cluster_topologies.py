@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from krm_fn import results
-from krm_fn.kube import labels, merge
+from krm_fn.kube import labels, merge, names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 
 _KIND = "ClusterTopologyBinding"
-_VOLUME, _FOLDER = "topology-labels", "/etc/dynamo/topology"
-"""The volume with the topology of a worker has the name `topology-labels`.
-
-Follows the operator's `internal/dynamo/graph.go applyKvTransferPolicyToWorkerComponent`.
-Rule: kv-transfer.volume
-"""
+_FOLDER = "/etc/dynamo/topology"
 _OWN = (
     "DYN_KV_TRANSFER_DOMAIN",
     "DYN_KV_TRANSFER_ENFORCEMENT",
@@ -104,20 +99,24 @@ def laid(template: dict[str, Any], main: dict[str, Any], written: dict[str, Any]
     Rule: kv-transfer.pod
     """
     spec = template.get("spec") or {}
-    mounts = [mount for mount in main.get("volumeMounts") or () if mount.get("name") != _VOLUME and mount.get("mountPath") != _FOLDER]
-    volumes = [volume for volume in spec.get("volumes") or () if volume.get("name") != _VOLUME]
+    mounts = [
+        mount
+        for mount in main.get("volumeMounts") or ()
+        if mount.get("name") != names.TOPOLOGY_LABELS and mount.get("mountPath") != _FOLDER
+    ]
+    volumes = [volume for volume in spec.get("volumes") or () if volume.get("name") != names.TOPOLOGY_LABELS]
     variables = [variable for variable in main.get("env") or () if variable.get("name") not in _OWN]
     changed = {
         **main,
         "env": merge.envs(variables, _variables(written)),
-        "volumeMounts": [*mounts, {"name": _VOLUME, "mountPath": _FOLDER, "readOnly": True}],
+        "volumeMounts": [*mounts, {"name": names.TOPOLOGY_LABELS, "mountPath": _FOLDER, "readOnly": True}],
     }
     lists = {
         field: [changed if container is main else container for container in spec[field]]
         for field in ("initContainers", "containers")
         if spec.get(field)
     }
-    policy_volume = {"name": _VOLUME, "downwardAPI": {"items": _files(written, domains)}}
+    policy_volume = {"name": names.TOPOLOGY_LABELS, "downwardAPI": {"items": _files(written, domains)}}
     return {**template, "spec": {**spec, **lists, "volumes": [*volumes, policy_volume]}}
 
 

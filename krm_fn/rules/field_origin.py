@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import engines
+from krm_fn.kube import merge, names
 
 if TYPE_CHECKING:
     from krm_fn.kube.admission import Rejection
@@ -24,9 +25,24 @@ def path(pods: Pods, spec: PodSpec, rejection: Rejection) -> Path | None:
             return _of_main(pods, spec, index, tuple(rest), rejection) if plan.features.written_main else None
         case ("containers", int(index), *rest):
             return _of_sidecar(pods, spec, index, tuple(rest))
+        case ("securityContext", "fsGroup") if rejection.code == "DYN232" and not _has_group(plan):
+            return plan.at("pod", "os", "name")  # Dynamo sets the group of files
+        case ("initContainers", int(index), str(probe), *_) if probe in merge.PROBES and not _is_written(plan, spec, index, probe):
+            return None
         case ("initContainers", int(index), *rest) if len(spec["initContainers"]) > len(plan.pod.spec.get("initContainers") or ()):
             return _of_init_container(plan, spec["initContainers"][index].get("name"), tuple(rest))
     return plan.at("pod", *rejection.path)
+
+
+def _has_group(plan: ComponentPlan) -> bool:
+    """Returns false for a pod whose group of files is the default of Dynamo."""
+    return (plan.pod.spec.get("securityContext") or {}).get("fsGroup") is not None
+
+
+def _is_written(plan: ComponentPlan, spec: PodSpec, index: int, field: str) -> bool:
+    """Returns false for a field of an init container that only the defaults of Dynamo set."""
+    name = spec["initContainers"][index].get("name")
+    return any(container.get(field) is not None for container in plan.pod.spec.get("initContainers") or () if container.get("name") == name)
 
 
 def _of_init_container(plan: ComponentPlan, name: str | None, rest: Path) -> Path:
@@ -61,6 +77,8 @@ def _of_volume(pods: Pods, spec: PodSpec, index: int, rejection: Rejection) -> P
     If a generated volume and a user's volume have the same name, the field is the name of the user's volume.
     """
     plan, twice, name = pods.plan, rejection.code == "DYN207", spec["volumes"][index].get("name")
+    if name == names.TOPOLOGY_LABELS and rejection.code == "DYN230":
+        return None  # DYN474 reports the label
     layer, position = pods.origins.of(spec["volumes"][index])
     written = [volume.get("name") for volume in plan.pod.spec.get("volumes") or ()]
     claims = [mount.name for mount in plan.pod.mounts]
@@ -89,11 +107,18 @@ def _of_main(pods: Pods, spec: PodSpec, at: int, rest: Path, rejection: Rejectio
             return plan.at("readinessProbe", *below)
         case ("resources", *below) if not plan.pod.container.get("resources"):
             return plan.at("resources", *below)
-        case ("env", *_):
-            return plan.at("envs")
+        case ("env", int(index), *below):
+            return _of_variable(plan, spec["containers"][at]["env"][index].get("name"), tuple(below))
         case ("volumeMounts", int(index), *_):
             return _of_mount(pods, spec, (at, index), rest, rejection.code)
     return plan.at("main", *rest)
+
+
+def _of_variable(plan: ComponentPlan, name: str | None, rest: Path) -> Path:
+    """Returns the field for a variable of the main container. Those of a graph and of a service are one list, without indexes."""
+    written = [variable.get("name") for variable in plan.pod.container.get("env") or ()]
+    in_container = name in written and all(variable.get("name") != name for variable in plan.pod.envs)
+    return plan.at("main", "env", len(written) - 1 - written[::-1].index(name), *rest) if in_container else plan.at("envs")
 
 
 def _of_mount(pods: Pods, spec: PodSpec, indexes: tuple[int, int], rest: Path, code: str) -> Path | None:

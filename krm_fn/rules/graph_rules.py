@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krm_fn import results
-from krm_fn.kube import quantity
+from krm_fn.kube import labels, quantity
 from krm_fn.kube.admission import name_formats
 from krm_fn.schema import rule_messages
 
@@ -29,6 +29,14 @@ def check_namespace(ref: Ref, namespace: str, config: Config) -> Iterator[Result
     if not name_formats.DNS_LABEL.fullmatch(namespace):
         message = f"{namespace!r} is not a valid namespace; use lower-case letters, digits and dashes, at most 63"
         yield results.error("DYN059", message, ref, ("metadata", "namespace"))
+
+
+def check_metadata(resource: Resource) -> Iterator[Result]:
+    """Reports labels and annotations of a Dynamo resource that an API server rejects. It never gets resources for tools alone."""
+    written, annotations = labels.of(resource), labels.annotations(resource)
+    if (written or annotations) and not labels.is_local(resource):
+        for rejection in name_formats.validate_metadata(written, annotations):
+            yield results.error(rejection.code, rejection.message, results.ref(resource), ("metadata", *rejection.path))
 
 
 def check_duplicates(by_owner: Mapping[Owner, Sequence[Resource]]) -> Iterator[Result]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from krm_fn import engines, results
-from krm_fn.kube.admission import name_formats, pod_rules
+from krm_fn.kube.admission import by_field, name_formats, pod_rules
 from krm_fn.manifests import workloads
 from krm_fn.rules import field_origin
 
@@ -37,6 +37,9 @@ def _check_pods(pods: Pods) -> Iterator[Result]:
             path = field_origin.path(of_role, pod.spec, rejection)
             if path is not None:
                 yield results.error(rejection.code, _message(of_role, pod.spec, rejection), plan.ref, path)
+        for rejection in by_field.validate_annotations(plan.pod.annotations or {}, by_field.Context(pod.spec)):
+            path = plan.at("podTemplate", "metadata", "annotations", *rejection.path)
+            yield results.error(rejection.code, rejection.message, plan.ref, path)
         policy = pod.spec.get("restartPolicy")
         if always_restarts and policy != "Always":
             message = f"restartPolicy is {policy!r}, but the pods of this workload must restart; write Always, or remove the field"

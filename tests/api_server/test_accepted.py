@@ -67,6 +67,11 @@ REFUSED = {
     *(f"DYN{number}" for number in range(200, 300)),
 }
 LATER = {
+    "a label of the graph itself": "an API server checks the graph when it is applied",
+    "an annotation of the graph itself": "an API server checks the graph when it is applied",
+    "annotations that are too large": "an API server checks the graph when it is applied",
+    "5 MB of kept fields": "an API server checks the graph when it is applied",
+    "a label of a model": "an API server checks the model when it is applied",
     "a graph whose name starts with a digit": "before Kubernetes 1.34 a Service must start with a letter",
     "an invalid annotation for the graph": "the overrides of a request reach a cluster with the generated graph",
     "an invalid label for the graph": "the overrides of a request reach a cluster with the generated graph",

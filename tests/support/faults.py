@@ -124,6 +124,11 @@ def _asking(limits: Any, requests: Any) -> Resource:
     return worker(main={"resources": {"limits": limits, "requests": requests}})
 
 
+def _described(resource: Resource, **metadata: Any) -> Resource:
+    """The resource with more metadata."""
+    return {**resource, "metadata": {**resource["metadata"], **metadata}}
+
+
 def model(base: str, name: str = "a", **spec: Any) -> Resource:
     """A DynamoModel."""
     return given.item("DynamoModel", name, api="nvidia.com/v1alpha1", spec={"modelName": "a", "baseModelName": base, **spec})
@@ -1001,6 +1006,77 @@ PODS = [
         worker(
             pod={"containers": [{"name": "a", "image": "b", "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}]}]}
         ),
+    ),
+    fires(
+        "DYN231",
+        f"{_POD}.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].labelSelector.matchExpressions[0].values",
+        "a selector without values",
+        worker(
+            pod={
+                "affinity": {
+                    "podAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": [
+                            {"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "In"}]}}
+                        ]
+                    }
+                }
+            }
+        ),
+    ),
+    fires(
+        "DYN232",
+        f"{_MAIN}.securityContext.allowPrivilegeEscalation",
+        "a privileged container without privileges",
+        worker(main={"securityContext": {"privileged": True, "allowPrivilegeEscalation": False}}),
+    ),
+    fires(
+        "DYN232",
+        f"{_POD}.initContainers[0].livenessProbe",
+        "an init container with a probe",
+        worker(pod={"initContainers": [{"name": "a", "image": "b", "livenessProbe": {"exec": {"command": ["a"]}}}]}),
+    ),
+    fires("DYN233", f"{_POD}.os.name", "an operating system that is not known", worker(pod={"os": {"name": "ubuntu"}})),
+    fires(
+        "DYN234",
+        f"{_POD}.dnsConfig.nameservers[0]",
+        "a name server that is a name",
+        worker(pod={"dnsConfig": {"nameservers": ["dns.example.com"]}}),
+    ),
+    fires(
+        "DYN235",
+        f"{_POD}.dnsConfig.nameservers",
+        "four name servers",
+        worker(pod={"dnsConfig": {"nameservers": ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]}}),
+    ),
+    fires(
+        "DYN236",
+        f"{_POD}.resources.limits.memory",
+        "a limit of the pod below that of its container",
+        worker(pod={"resources": {"limits": {"memory": "4Gi"}}}, main={"resources": {"limits": {"memory": "8Gi"}}}),
+    ),
+    fires(
+        "DYN237",
+        f"{_MAIN}.ports[1].hostPort",
+        "a port of the node twice",
+        worker(main={"ports": [{"containerPort": port, "hostPort": 80} for port in (8000, 8001)]}),
+    ),
+    fires(
+        "DYN238",
+        f"{_SERVICE}.extraPodMetadata.annotations['controller.kubernetes.io/pod-deletion-cost']",
+        "a cost that is no number",
+        worker(extraPodMetadata={"annotations": {"controller.kubernetes.io/pod-deletion-cost": "high"}}),
+    ),
+    fires("DYN204", "metadata.labels.tier", "a label of the graph itself", _described(worker(), labels={"tier": "a b"})),
+    fires("DYN203", "metadata.annotations.a b", "an annotation of the graph itself", _described(worker(), annotations={"a b": "c"})),
+    fires("DYN235", "metadata.annotations", "annotations that are too large", _described(worker(), annotations={"a": "b" * 2**18})),
+    Case(
+        "a label of a model",
+        [("DYN204", "metadata.labels.tier"), ("DYN175", "spec.baseModelName")],
+        [_described(model("acme/tiny"), labels={"tier": "-"})],
+    ),
+    quiet(
+        "a label of a graph that is never applied",
+        _described(worker(), labels={"tier": "a b"}, annotations={"config.kubernetes.io/local-config": "true"}),
     ),
     fires("DYN223", f"{_POD}.restartPolicy", "restartPolicy Never in a Deployment", worker(pod={"restartPolicy": "Never"})),
     quiet("restartPolicy Never under Grove", worker(pod={"restartPolicy": "Never"}), **_GROVE),

@@ -201,7 +201,11 @@ _GROUPED: dict[str, Any] = {"experimental": {"grove": {"forceScalingGroup": True
 CONVERSIONS = [
     fires("DYN409", _KEPT, "kept fields that are no JSON", _keeping(beta.graph(), "{")),
     fires("DYN409", _KEPT, "a kept field of a wrong type", _keeping(beta.graph(), '{"version":1,"spec":{"pvcs":5}}')),
-    fires("DYN409", _KEPT, "5 MB of kept fields", _keeping(beta.graph(), json.dumps({"spec": {"a": "b" * 5_000_000}}))),
+    Case(
+        "5 MB of kept fields",
+        [("DYN235", "metadata.annotations"), ("DYN409", _KEPT)],
+        [_keeping(beta.graph(), json.dumps({"spec": {"a": "b" * 5_000_000}}))],
+    ),
     fires("DYN409", _KEPT, "a service with kept fields of another version", _keeping(older(beta.service()), "[]")),
     quiet("kept fields of a service", _keeping(beta.graph(), '{"version":1,"spec":{"services":{"Worker":{"labels":{"a":"b"}}}}}')),
     fires("DYN411", f"{_AT}.experimental.grove", "a feature that 0.9 has no field for", newer(**_GROUPED), behaviour="v0.9"),

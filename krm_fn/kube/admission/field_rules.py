@@ -6,24 +6,29 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from krm_fn.kube import merge, quantity
+from krm_fn.kube import quantity
 from krm_fn.kube.admission import Rejection
-from krm_fn.kube.admission.name_formats import DNS_LABEL, DNS_SUBDOMAIN, PORT_NAME
+from krm_fn.kube.admission.name_formats import DNS_LABEL, DNS_SUBDOMAIN, PORT_NAME, is_env_name, is_qualified
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from krm_fn.kube.native_types import Container, PodSpec
     from krm_fn.results import Path
 
-_POD_FIELD = re.compile(
-    r"metadata\.(name|namespace|uid|(labels|annotations)\['[^']+'\])|spec\.(nodeName|serviceAccountName)|status\.(host|pod)IPs?"
-)
-_CONTAINER_FIELD = re.compile(r"(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)")
-_HOOKS = ("lifecycle.postStart", "lifecycle.preStop")
+_POD_FIELDS = {
+    *("metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName"),
+    *("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"),
+    "spec.host",  # an old name of spec.nodeName
+}
+_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_LONGEST_KEY = 253
+_LARGEST_MODE = 0o777
+BAD_FILE_PATH = "the path leaves the volume, or begins with ..; write a relative path without .."
 
 
 class _Rule(NamedTuple):
@@ -54,6 +59,52 @@ def validate_pod(spec: PodSpec) -> list[Rejection]:
 def validate_container(container: Container) -> list[Rejection]:
     """The rejections of a container's fields."""
     return _validate(container, _CONTAINER)
+
+
+def validate_handler(holder: Mapping[str, Any]) -> list[Rejection]:
+    """The rejections of the handler of a probe or of a hook."""
+    return _validate(holder, _HANDLER)
+
+
+def validate_mode(holder: Mapping[str, Any], field: str) -> Iterator[Rejection]:
+    """Yields the rejection of the permissions of a file."""
+    mode = holder.get(field)
+    if mode is not None and not 0 <= mode <= _LARGEST_MODE:
+        yield Rejection("DYN226", (field,), _BAD_MODE)
+
+
+def validate_items(holder: Mapping[str, Any]) -> Iterator[Rejection]:
+    """Yields the rejections of the items of a ConfigMap or Secret (validateKeyToPath)."""
+    yield from _validate(holder, _ITEMS)
+
+
+@lru_cache(maxsize=256)  # all pods use the same few fields
+def is_pod_field(path: str) -> bool:
+    """Returns true for a field of the pod that a variable can have as its value (validateObjectFieldSelector).
+
+    >>> is_pod_field("metadata.name"), is_pod_field("metadata.labels['app']"), is_pod_field("metadata.labels")
+    (True, True, False)
+    """
+    return path in _POD_FIELDS or is_subscript(path)
+
+
+def is_subscript(path: str) -> bool:
+    """Returns true for one label or annotation of the pod. The case of a letter does not matter in the key of an annotation."""
+    field, bracket, key = path.removesuffix("']").partition("['")
+    if not bracket or not path.endswith("']"):
+        return False
+    return is_qualified(key if field == "metadata.labels" else key.lower()) and field in ("metadata.labels", "metadata.annotations")
+
+
+def is_resource(path: str) -> bool:
+    """Returns true for a resource of a container that a variable or a file can have (validateContainerResourceFieldSelector)."""
+    side, _, name = path.partition(".")
+    return side in ("limits", "requests") and (name in _RESOURCES or name.startswith("hugepages-"))
+
+
+def is_file_path(path: str) -> bool:
+    """Returns true for the path of a file inside a volume (ValidateLocalNonReservedPath). Names that begin with .. are reserved."""
+    return _inside(path) and not path.startswith("..")
 
 
 def _validate(spec: Mapping[str, Any], field: _Field) -> list[Rejection]:
@@ -126,20 +177,53 @@ def _inside(path: str) -> bool:
     return _downward(path) and not path.startswith("/")
 
 
+def _is_prefix(name: str) -> object:
+    """Allows a name that may end in a dash, as that of a prefix (maskTrailingDash of apimachinery `pkg/api/validation/generic.go`)."""
+    return not name or DNS_SUBDOMAIN.fullmatch(f"{name[:-2]}a" if len(name) > 1 and name.endswith("-") else name)
+
+
+def _is_data_key(key: str) -> bool:
+    """True if a ConfigMap or Secret can have this key (IsConfigMapKey). Another rule requires a key."""
+    letters = key.replace("-", "").replace("_", "").replace(".", "")
+    return (
+        len(key) <= _LONGEST_KEY and key != "." and not key.startswith("..") and (not letters or (letters.isascii() and letters.isalnum()))
+    )
+
+
+def _is_header(name: str) -> bool:
+    """True for the name of a header of HTTP (IsHTTPHeaderName)."""
+    return name.isascii() and name.replace("-", "a").isalnum()
+
+
 def _downward(path: str) -> bool:
     return ".." not in path.split("/")
 
 
-_SOURCES = (
-    *("envFrom[].secretRef.name", "envFrom[].configMapRef.name"),
-    *("env[].valueFrom.secretKeyRef.name", "env[].valueFrom.configMapKeyRef.name"),
-)
+_OBJECTS = ("envFrom[].secretRef.name", "envFrom[].configMapRef.name")
+_SOURCES = ("env[].valueFrom.secretKeyRef.name", "env[].valueFrom.configMapKeyRef.name")
+_KEYS = ("env[].valueFrom.secretKeyRef.key", "env[].valueFrom.configMapKeyRef.key")
 _NAME = "the name is not valid in Kubernetes; use lower-case letters, digits and dashes"
 _NEEDED = "the field is required; set it"
-_ID = "the id is below zero; write 0 or a larger number"
+_ID = "the id is not between 0 and 2147483647; write a number in that range"
 _PORT = "the port is not between 1 and 65535; write a number in that range"
+_BAD_MODE = "the permissions are not between 0 and 0777; write for example 0644, or 420 in JSON"
+_VOLUMES_WITH_ITEMS = ("volumes[].secret", "volumes[].configMap")
+_CLAIMS = ("resourceClaims[].resourceClaimName", "resourceClaims[].resourceClaimTemplateName")
+
+
+def _of_items(*holders: str) -> tuple[_Rule, ...]:
+    """The rules about the items of ConfigMaps and Secrets at these paths."""
+    return (
+        _rule("DYN225", _NEEDED, bool, *(f"{holder}items[].{field}" for holder in holders for field in ("key", "path"))),
+        _rule("DYN226", _BAD_MODE, _between(0, _LARGEST_MODE), *(f"{holder}items[].mode" for holder in holders)),
+        _rule("DYN228", BAD_FILE_PATH, is_file_path, *(f"{holder}items[].path" for holder in holders)),
+    )
+
+
+_ITEMS = _tree(*_of_items(""))
 _POD = _tree(
-    _rule("DYN202", _NAME, _matches(DNS_SUBDOMAIN), "serviceAccountName", "priorityClassName", "runtimeClassName"),
+    _rule("DYN202", _NAME, _matches(DNS_SUBDOMAIN), "serviceAccountName", "priorityClassName", "nodeName"),
+    _rule("DYN202", _NAME, DNS_SUBDOMAIN.fullmatch, "runtimeClassName", *_CLAIMS),
     _rule("DYN202", _NAME, _matches(DNS_LABEL), "hostname", "subdomain"),
     _rule(
         "DYN224",
@@ -157,43 +241,58 @@ _POD = _tree(
     _rule("DYN225", _NEEDED, bool, "volumes[].hostPath.path"),
     _rule("DYN228", "the path contains ..; write the path without it", _downward, "volumes[].hostPath.path"),
     _rule("DYN226", _ID, _between(0), *(f"securityContext.{id_}" for id_ in ("runAsUser", "runAsGroup", "fsGroup"))),
+    _rule("DYN226", _BAD_MODE, _between(0, _LARGEST_MODE), *(f"{volume}.defaultMode" for volume in _VOLUMES_WITH_ITEMS)),
     _rule(
         "DYN226",
         "the size is below zero; write 0 or a larger amount",
         lambda size: quantity.value(size) >= 0,
         "volumes[].emptyDir.sizeLimit",
     ),
-    _rule("DYN226", "maxSkew is below 1; write 1 or a larger number", _between(1), "topologySpreadConstraints[].maxSkew"),
+    _rule("DYN233", "preemptionPolicy is empty; write PreemptLowerPriority or Never, or remove it", len, "preemptionPolicy"),
+    *_of_items(*(f"{volume}." for volume in _VOLUMES_WITH_ITEMS)),
 )
 _CONTAINER = _tree(
+    _rule(
+        "DYN220",
+        "the prefix is not valid; use printable ASCII characters other than =",
+        lambda prefix: not prefix or is_env_name(prefix),
+        "envFrom[].prefix",
+    ),
     _rule("DYN224", "the variable must have exactly one source; keep one", _single(), "env[].valueFrom"),
     _rule("DYN224", "the entry must have exactly one of secretRef and configMapRef; keep one", _single("prefix"), "envFrom[]"),
-    _rule("DYN224", "the hook must have exactly one of exec, httpGet, tcpSocket and sleep; keep one", _single(), *_HOOKS),
-    _rule("DYN225", _NEEDED, bool, *_SOURCES),
-    _rule("DYN225", _NEEDED, bool, "env[].valueFrom.secretKeyRef.key", "env[].valueFrom.configMapKeyRef.key"),
-    _rule("DYN225", "a command is required; write what to run", bool, *(f"{holder}.exec.command" for holder in (*merge.PROBES, *_HOOKS))),
+    _rule("DYN225", _NEEDED, bool, *_OBJECTS, *_SOURCES, *_KEYS),
     _rule("DYN225", "the path of the mount is required; write a folder", bool, "volumeMounts[].mountPath"),
-    _rule("DYN218", _PORT, _between(1, 65535), "ports[].containerPort", *(f"{probe}.grpc.port" for probe in merge.PROBES)),
+    _rule("DYN218", _PORT, _between(1, 65535), "ports[].containerPort"),
     _rule("DYN218", _PORT, _between(0, 65535), "ports[].hostPort"),
-    _rule(
-        "DYN218",
-        "the port is neither a number between 1 and 65535 nor the name of a port; write one of the two",
-        _port,
-        *(f"{holder}.{handler}.port" for holder in (*merge.PROBES, *_HOOKS) for handler in ("httpGet", "tcpSocket")),
-    ),
     _rule("DYN226", _ID, _between(0), "securityContext.runAsUser", "securityContext.runAsGroup"),
     _rule(
         "DYN230",
         "a variable cannot refer to this field; write for example metadata.name, metadata.labels['a'], spec.nodeName or status.podIP",
-        _matches(_POD_FIELD),
+        is_pod_field,
         "env[].valueFrom.fieldRef.fieldPath",
+    ),
+    _rule(
+        "DYN230", "the version of pods is v1; write v1, or remove the field", ("v1", "").__contains__, "env[].valueFrom.fieldRef.apiVersion"
     ),
     _rule(
         "DYN230",
         "a variable cannot refer to this resource; write for example limits.cpu or requests.memory",
-        _matches(_CONTAINER_FIELD),
+        is_resource,
         "env[].valueFrom.resourceFieldRef.resource",
     ),
     _rule("DYN202", _NAME, _matches(DNS_SUBDOMAIN), *_SOURCES),
+    _rule("DYN202", _NAME, _is_prefix, *_OBJECTS),
+    _rule("DYN202", "the key is not valid in a ConfigMap or Secret; use letters, digits, -, _ and .", _is_data_key, *_KEYS),
     _rule("DYN228", "the path leaves the volume; write a relative path without ..", _inside, "volumeMounts[].subPath"),
+)
+_HANDLER = _tree(
+    _rule("DYN225", "a command is required; write what to run", bool, "exec.command"),
+    _rule("DYN218", _PORT, _between(1, 65535), "grpc.port"),
+    _rule(
+        "DYN218",
+        "the port is neither a number between 1 and 65535 nor the name of a port; write one of the two",
+        _port,
+        *(f"{handler}.port" for handler in ("httpGet", "tcpSocket")),
+    ),
+    _rule("DYN202", "the name of the header is not valid; use letters, digits and dashes", _is_header, "httpGet.httpHeaders[].name"),
 )

@@ -21,7 +21,7 @@ DNS_SUBDOMAIN = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0
 PORT_NAME = re.compile(r"(?=.{1,15}\Z)(?=.*[a-z])[a-z0-9]([a-z0-9]|-(?!-))*(?<!-)")
 BAD_KEY = "the key is not valid; write name or domain/name"
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_LABEL_VALUE = re.compile(rf"({_NAME.pattern})?")
+_MOST_ANNOTATIONS = 256 * 1024  # bytes
 
 
 def validate_metadata(labels: Labels | None, annotations: Labels | None) -> Iterator[Rejection]:
@@ -33,20 +33,35 @@ def validate_metadata(labels: Labels | None, annotations: Labels | None) -> Iter
 
 
 def validate_labels(labels: Labels) -> Iterator[Rejection]:
-    """Yields the label keys and label values that are not valid."""
+    """Yields the label keys and label values that are not valid (ValidateLabels)."""
     for key, value in labels.items():
         if not is_qualified(key):
             yield Rejection("DYN203", (key,), BAD_KEY)
-        if not _LABEL_VALUE.fullmatch(value):
-            message = f"the label value {value!r} is not valid; use at most 63 letters, digits, dashes, underscores and dots"
-            yield Rejection("DYN204", (key,), message)
+        if not is_label_value(value):
+            yield Rejection("DYN204", (key,), bad_value(value))
 
 
 def validate_annotations(annotations: Labels) -> Iterator[Rejection]:
-    """Yields the annotation keys that are not valid. Unlike in label keys, the domain may have capital letters."""
-    for key in annotations:
+    """Yields the annotation keys that are not valid, and annotations that are too large together (ValidateAnnotations).
+
+    Unlike in label keys, the domain may have capital letters. The path of annotations that are too large is empty.
+    """
+    size = 0
+    for key, value in annotations.items():
+        size += len(key) + len(value)
         if not is_qualified(key.lower()):
             yield Rejection("DYN203", (key,), BAD_KEY)
+    if size * 4 <= _MOST_ANNOTATIONS:  # a character has at most four bytes
+        return
+    size = sum(len(text.encode(errors="replace")) for entry in annotations.items() for text in entry)
+    if size > _MOST_ANNOTATIONS:
+        message = f"the annotations have {size} bytes together, but at most {_MOST_ANNOTATIONS} are allowed; shorten or remove some"
+        yield Rejection("DYN235", (), message)
+
+
+def is_env_name(name: str) -> bool:
+    """Returns true for printable ASCII characters without an equals sign (IsRelaxedEnvVarName)."""
+    return bool(name) and name.isascii() and name.isprintable() and "=" not in name
 
 
 @lru_cache(maxsize=1024)  # all graphs use the same few keys
@@ -58,3 +73,13 @@ def is_qualified(key: str) -> bool:
     """
     prefix, slash, name = key.rpartition("/")
     return bool(_NAME.fullmatch(name)) and not (slash and not DNS_SUBDOMAIN.fullmatch(prefix))
+
+
+def is_label_value(value: str) -> bool:
+    """Returns true if a text can be the value of a label (IsLabelValue)."""
+    return not value or bool(_NAME.fullmatch(value))
+
+
+def bad_value(value: str) -> str:
+    """Returns the message about a text that cannot be the value of a label."""
+    return f"the label value {value!r} is not valid; use at most 63 letters, digits, dashes, underscores and dots"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from krm_fn.kube.admission import name_formats, pod_rules
+from krm_fn import registry
+from krm_fn.kube.admission import by_field, name_formats, pod_rules
 from tests.support import oddities
 
 if TYPE_CHECKING:
@@ -320,3 +321,8 @@ def test_labels(written, faults, control_plane):
     of_keys = [(code, path) for code, path in faults if code == "DYN203" and path != ("Example.org/a",)]
     assert [(fault.code, fault.path) for fault in name_formats.validate_annotations(written)] == of_keys
     assert oddities.sent(control_plane, GOOD, annotations=written).ok == (not of_keys)
+
+
+def test_the_tables_of_rare_fields_name_all_modules():
+    tables = [table for name, table in vars(by_field).items() if name.isupper() and isinstance(table, dict)]
+    assert {module for table in tables for module in table.values()} == {*registry.entries(by_field)}
