@@ -10,7 +10,7 @@ from krm_fn.kube import labels, paths
 from krm_fn.review.forecast import forecast
 from krm_fn.yamlio import reader
 from tests.review.forecast import given
-from tests.review.forecast.refusals import json_copy
+from tests.review.forecast.native_objects import json_copy
 from tests.support import golden
 
 SUMMARY = re.compile(r"([0-9]+) services?, .*?(?:([0-9]+) GPUs?)?")
