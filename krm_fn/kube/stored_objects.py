@@ -115,6 +115,23 @@ def _canonical(value: Any) -> Any:
         return value
 
 
+def _claimed_devices(resource: Resource, _: Resource) -> Resource:
+    """Returns a ResourceClaim or its template with the requests of v1: v1beta1 has the fields of `exactly` in the request itself."""
+    spec = mapping(resource.get("spec"))
+    is_template = resource.get("kind") == "ResourceClaimTemplate"
+    claim = mapping(spec.get("spec")) if is_template else spec
+    devices = mapping(claim.get("devices"))
+    if f"{resource.get('apiVersion')}".endswith("/v1beta1") and devices.get("requests"):
+        claim = {**claim, "devices": {**devices, "requests": [_request(request) for request in objects(devices["requests"])]}}
+    return {**resource, "spec": {**spec, "spec": claim} if is_template else claim}
+
+
+def _request(request: dict[str, Any]) -> dict[str, Any]:
+    names = ("name", "firstAvailable")
+    fields = {name: value for name, value in request.items() if name not in names}
+    return {**{name: request.get(name) for name in names}, "exactly": fields or None}
+
+
 _CONTAINERS = ("containers", "initContainers")
 
 
@@ -171,6 +188,8 @@ _PREPARED: dict[str, Callable[[Resource, Resource], Resource]] = {
     "PersistentVolumeClaim": _claim,
     "Pod": _pod,
     "Secret": _secret,
+    "resource.ResourceClaim": _claimed_devices,
+    "resource.ResourceClaimTemplate": _claimed_devices,
     "apps.StatefulSet": _stateful_set,
 }
 

@@ -50,8 +50,8 @@ _SET_FIELDS = ("replicas", "ordinals", "template", "updateStrategy", "revisionHi
 _VOLUME_FIELDS = ("capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy", "storageClassName", "mountOptions")
 
 _CLAIM_REMEDY = (
-    "give it another name (a generated one has the name of the service), or delete the ResourceClaimTemplate {name}, apply it again and "
-    "restart the service: running pods keep their claims"
+    "give it another name (a generated one has the name of its service), or delete the ResourceClaimTemplate {name} before you apply; "
+    "running pods keep their claims until they restart"
 )
 _DATA_REMEDY = "write the new data under another name"
 _SET_REMEDY = "delete the StatefulSet {name} with --cascade=orphan, which keeps its pods, and apply it again"

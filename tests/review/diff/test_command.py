@@ -336,5 +336,5 @@ def test_more_gpus_of_a_shared_claim_are_refused(tmp_path):
     assert done.code == 1
     assert re.search(r"refused: ResourceClaimTemplate \S+-gpu", done.out)
     assert re.search(
-        r"error DYN530 .*give it another name .*or delete the ResourceClaimTemplate \S+-gpu, apply it again and restart", done.out
+        r"error DYN530 .*give it another name .*or delete the ResourceClaimTemplate \S+-gpu before you apply; running", done.out
     )
