@@ -67,11 +67,6 @@ def of(resource: Resource, before: Resource | None = None) -> Resource:
     return without_disabled(stored) if name == "Pod" else stored
 
 
-def template(value: Any) -> Any:
-    """Returns a pod template in the form that an API server stores, without the fields of feature gates that are off."""
-    return without_disabled(stored_templates.native(value))
-
-
 def without_disabled(stored: Any) -> Any:
     """Returns a stored pod template without the fields of feature gates that are off."""
     return without(stored, [pattern for patterns in GATES.values() for pattern in patterns])

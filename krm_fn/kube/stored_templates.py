@@ -82,6 +82,14 @@ def native(template: Any) -> Any:
     return stored(template, "PodTemplateSpec", NATIVE)
 
 
+def revision(template: Any) -> Any:
+    """Returns the template of a StatefulSet in the form that its controller compares: the JSON text of getPatch.
+
+    A quantity has another text in another family of suffixes: `8Gi` and `8589934592` differ.
+    """
+    return stored(template, "PodTemplateSpec", _REVISION)
+
+
 def group(template: Any) -> Any:
     """Returns a template of a LeaderWorkerSet in the form that its controller compares (`pkg/utils/revision`, getPatch)."""
     return stored(template, "PodTemplateSpec", _GROUP)
@@ -177,6 +185,14 @@ def _number(value: Any, listed: bool) -> Any:
     return -(-amount // _MILLI) * _MILLI if listed else amount
 
 
+def _text(value: Any, listed: bool) -> Any:
+    """Returns the text of a quantity as an API server prints it."""
+    amount = _number(value, listed)
+    exact = isinstance(amount, int) and quantity.parse(f"{value}").value == amount
+    return quantity.canonical(f"{value}") if exact else amount
+
+
 NATIVE = Form(NATIVE_DEFAULTS, fills_zeros=True, special=_of_native, amount=_number)
+_REVISION = NATIVE._replace(amount=_text)
 _GROUP = Form(_EVERYWHERE, fills_zeros=False, special=_of_custom, amount=lambda value, _: quantity.canonical(f"{value}"))
 _GROVE = Form(_CLIQUE, fills_zeros=False, special=_of_custom, amount=lambda value, _: f"{value}", keeps_empty=True)

@@ -6,7 +6,7 @@ Sources: `pkg/controller/deployment`, `statefulset`, `daemon`, `replicaset` and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from krm_fn import results
@@ -30,12 +30,15 @@ def _strategy(resource: Resource) -> dict[str, Any]:
 
 
 class TemplateWorkload(UniformWorkload):
-    """Pods restart where the stored template differs."""
+    """Pods restart where the stored template differs, without the fields of feature gates that are off."""
+
+    form: Callable[[Any], Any] = staticmethod(stored_templates.native)
 
     def causes(self, old: Resource, new: Resource) -> tuple[Path, ...]:
         """Returns the paths of the fields of the pod template that differ as stored."""
-        old_template, new_template = (stored_objects.template(object_rules.spec(resource).get("template")) for resource in (old, new))
-        return object_changes.of_parts(old_template, new_template, _TEMPLATE)
+        templates = (self.form(object_rules.spec(resource).get("template")) for resource in (old, new))
+        before, after = map(stored_objects.without_disabled, templates)
+        return object_changes.of_parts(before, after, _TEMPLATE)
 
     def waits(self, new: Resource) -> bool:
         """True if the update strategy leaves the pods to the user (OnDelete)."""
@@ -109,6 +112,8 @@ class Deployment(TemplateWorkload):
 
 class StatefulSet(TemplateWorkload):
     """Pods restart one at a time, the last one first, down to the partition (updateStatefulSet in `stateful_set_control.go`)."""
+
+    form = staticmethod(stored_templates.revision)
 
     def waits(self, new: Resource) -> bool:
         """True if no pod restarts by itself: with OnDelete, or if all pods are below the partition."""

@@ -31,7 +31,9 @@ MOST = 5000
 
 _DATA = (("", "ConfigMap"), ("", "Secret"))
 _WITHOUT_PODS = (
-    *((identity.DYNAMO_GROUP, ""), ("gateway.networking.k8s.io", "HTTPRoute"), ("gateway.networking.k8s.io", "GRPCRoute")),
+    *((identity.DYNAMO_GROUP, kind) for kind in (identity.GRAPH, identity.COMPONENT, identity.ADAPTER, identity.REQUEST, identity.MODEL)),
+    *((identity.DYNAMO_GROUP, kind) for kind in ("DynamoCheckpoint", "DynamoComponent", "DynamoWorkerMetadata")),
+    *(("gateway.networking.k8s.io", "HTTPRoute"), ("gateway.networking.k8s.io", "GRPCRoute")),
     *(("inference.networking.k8s.io", ""), ("inference.networking.x-k8s.io", ""), ("networking.istio.io", ""), ("security.istio.io", "")),
     *(("keda.sh", "ScaledObject"), ("keda.sh", "TriggerAuthentication"), ("keda.sh", "ClusterTriggerAuthentication")),
     *(("monitoring.coreos.com", kind) for kind in ("PodMonitor", "PrometheusRule", "ServiceMonitor")),

@@ -77,6 +77,13 @@ def test_every_service_restarts_with_new_pods(example):
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
+def test_every_generated_kind_is_known(example):
+    """A note about an unknown kind would be about krm-fn's own output."""
+    pairs = ((each, {**each, "metadata": {**each["metadata"], "labels": {"a": "b"}}}) for each in objects(example))
+    assert "unknown" not in {outcome.effect for outcome in forecast([given.change(*pair) for pair in pairs]).outcomes}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
 def test_a_first_installation_creates_all_objects_and_takes_all_gpus(example):
     found = forecast([given.change(None, each) for each in objects(example)])
     assert {outcome.effect for outcome in found.outcomes} == {"created"}
