@@ -104,10 +104,16 @@ def forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
     key = change.key
     if refused := native_kinds.refused_fields(key.group, key.kind, *states):
         return KindForecast("refused", causes=refused)
-    if key[:2] in _DATA and stored_objects.of(states[0]) != stored_objects.of(states[1], states[0]):
+    if key[:2] in _DATA and _stored_data(states[0]) != _stored_data(states[1], states[0]):
         return KindForecast("updated", findings=tuple(_stale_readers(change, cluster_state)))
     is_known = key[:2] in native_kinds.KINDS or not {key[:2], (key.group, "")}.isdisjoint(_WITHOUT_PODS)
     return KindForecast("updated") if is_known else KindForecast("unknown", findings=(_unknown(change),))
+
+
+def _stored_data(resource: Resource, before: Resource | None = None) -> list[Any]:
+    """Returns the data of a ConfigMap or a Secret as an API server stores it. `before` is the object that it updates."""
+    stored = stored_objects.of(resource, before)
+    return [stored.get(name) for name in ("data", "binaryData")]
 
 
 def _unknown(change: ObjectChange) -> Result:

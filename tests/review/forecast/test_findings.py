@@ -76,6 +76,7 @@ ROWS = [
     ("one replica leaves the file", [(labelled(replicas=1), without(labelled(), "replicas"))], None, []),
     ("an autoscaler owns the replicas", [(scaled(labelled()), without(labelled(), "replicas"))], None, []),
     ("pods read the data", [(labelled(), labelled()), (data("1"), data("2"))], None, ["DYN536"]),
+    ("pods read data that stay", [(labelled(), labelled()), changed(data("1"), ("metadata", "labels"), {"a": "b"})], None, []),
     ("no pod reads the data", [(data("1"), data("2"))], None, []),
     ("a renamed service", [(labelled(), None), (None, labelled("chat-other"))], None, ["DYN537"]),
     ("a new service", [(labelled(), labelled()), (None, labelled("chat-other"))], None, []),
