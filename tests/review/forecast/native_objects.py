@@ -179,8 +179,8 @@ ALL = (
 
 def named(kind: str, variant: str = "") -> Object:
     """Returns one of the objects."""
-    (found,) = [each for each in ALL if each["kind"] == kind and each["metadata"]["name"].partition("-")[2] == variant]
-    return found
+    (resource,) = [entry for entry in ALL if entry["kind"] == kind and entry["metadata"]["name"].partition("-")[2] == variant]
+    return resource
 
 
 def json_copy(value: Any) -> Any:

@@ -50,8 +50,10 @@ def applied(plane, resources):
 
 def settled(plane, namespace):
     def holds():
-        found = [each for kind in KINDS for each in plane.client.get(f"/apis/apps/v1/namespaces/{namespace}/{kind.lower()}s")["items"]]
-        return all(each["status"].get("observedGeneration") == each["metadata"]["generation"] for each in found)
+        workloads = [
+            entry for kind in KINDS for entry in plane.client.get(f"/apis/apps/v1/namespaces/{namespace}/{kind.lower()}s")["items"]
+        ]
+        return all(entry["status"].get("observedGeneration") == entry["metadata"]["generation"] for entry in workloads)
 
     server.eventually(holds)
 
@@ -60,11 +62,11 @@ def revisions(plane, namespace):
     """The number of revisions of each workload."""
     count: dict[str, int] = {}
     for resource in _REVISIONS:
-        for each in plane.client.get(f"/apis/apps/v1/namespaces/{namespace}/{resource}")["items"]:
-            name = each["metadata"]["ownerReferences"][0]["name"]
+        for entry in plane.client.get(f"/apis/apps/v1/namespaces/{namespace}/{resource}")["items"]:
+            name = entry["metadata"]["ownerReferences"][0]["name"]
             count[name] = count.get(name, 0) + 1
-    for each in plane.client.get(f"/apis/apps/v1/namespaces/{namespace}/daemonsets")["items"]:
-        count[each["metadata"]["name"]] = int(each["metadata"]["annotations"][_GENERATION])
+    for entry in plane.client.get(f"/apis/apps/v1/namespaces/{namespace}/daemonsets")["items"]:
+        count[entry["metadata"]["name"]] = int(entry["metadata"]["annotations"][_GENERATION])
     return count
 
 
@@ -79,14 +81,14 @@ def test_a_new_revision_appears_where_pods_restart(control_plane, controllers, m
     refused = applied(control_plane, [new for _, _, new in pairs])
     assert len(refused) <= GENERATED // 10, refused
     settled(control_plane, namespace)
-    found = revisions(control_plane, namespace)
+    counts = revisions(control_plane, namespace)
     wrong = []
     for reason, old, new in pairs:
         name = new["metadata"]["name"]
         effect = forecast.kind_forecast(given.change(old, new), NOTHING).effect
-        if name not in refused and (found[name] > 1) != (effect == "restarts"):
-            wrong.append((reason, found[name], effect))
-    restarted = sum(found[new["metadata"]["name"]] > 1 for _, _, new in pairs)
+        if name not in refused and (counts[name] > 1) != (effect == "restarts"):
+            wrong.append((reason, counts[name], effect))
+    restarted = sum(counts[new["metadata"]["name"]] > 1 for _, _, new in pairs)
     measured.append(f"{len(pairs) - len(refused)} edits of workloads, {restarted} with new pods, {len(wrong)} forecast wrongly")
     assert not wrong
     listed = [f"edited-{index}" for index in range(len(edits.LISTED))]

@@ -44,12 +44,12 @@ def changed(old):
 
 def pods(plane):
     """The pods that are ready, by their workload."""
-    found: dict[str, set[str]] = {name: set() for name, *_ in ROWS}
+    uids: dict[str, set[str]] = {name: set() for name, *_ in ROWS}
     for pod in plane.client.get(f"/api/v1/namespaces/{SPACE}/pods")["items"]:
-        ready = {each["type"]: each["status"] for each in pod["status"].get("conditions", ())}.get("Ready") == "True"
+        ready = {entry["type"]: entry["status"] for entry in pod["status"].get("conditions", ())}.get("Ready") == "True"
         if ready and not pod["metadata"].get("deletionTimestamp"):
-            found[pod["metadata"]["labels"]["app"]].add(pod["metadata"]["uid"])
-    return found
+            uids[pod["metadata"]["labels"]["app"]].add(pod["metadata"]["uid"])
+    return uids
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
@@ -77,14 +77,14 @@ def test_the_controllers_replace_as_many(control_plane, controllers, kubelet):
         states = [workload(*row[:3]) for row in ROWS]
         for state in states:
             assert control_plane.apply(state, dry_run=False).ok
-        server.eventually(lambda: {name: len(found) for name, found in pods(control_plane).items()} == {row[0]: row[3] for row in ROWS})
+        server.eventually(lambda: {name: len(uids) for name, uids in pods(control_plane).items()} == {row[0]: row[3] for row in ROWS})
         before = pods(control_plane)
         for state in states:
             assert control_plane.apply(changed(state), dry_run=False).ok
 
         def replaced():
             live = [control_plane.client.get(control_plane.client.path(state)) for state in states]
-            seen = all(each["status"].get("observedGeneration") == each["metadata"]["generation"] for each in live)
+            seen = all(entry["status"].get("observedGeneration") == entry["metadata"]["generation"] for entry in live)
             now = pods(control_plane)
             is_complete = all(len(now[row[0]]) == row[3] for row in ROWS)
             return seen and is_complete and {name: len(now[name] - before[name]) for name in now} == {row[0]: row[4] for row in ROWS}

@@ -28,7 +28,7 @@ def bound(plane, claim):
     assert plane.client.request("PATCH", f"{plane.client.path(claim)}/status", {"status": status}, api.MERGE).ok
 
 
-def placed(plane, resource, name=""):
+def in_namespace(plane, resource, name=""):
     """The object in the namespace of these tests, if its kind has one."""
     metadata = {**resource["metadata"], "name": name or resource["metadata"]["name"], "namespace": SPACE}
     if "/namespaces/" not in plane.client.path({**resource, "metadata": metadata}):
@@ -40,7 +40,7 @@ def placed(plane, resource, name=""):
 def objects(control_plane):
     """The objects of `native_objects` on the server. Those without a namespace are removed at the end."""
     control_plane.namespace(SPACE)
-    stored = [placed(control_plane, resource) for resource in native_objects.ALL]
+    stored = [in_namespace(control_plane, resource) for resource in native_objects.ALL]
     for resource in stored:
         answer = control_plane.apply(resource, dry_run=False)
         assert answer.ok, (resource["kind"], answer.message)
@@ -54,9 +54,9 @@ def objects(control_plane):
 
 @pytest.mark.parametrize("refusal", refusals.ALL, ids=lambda refusal: refusal.reason)
 def test_a_listed_change_is_refused_where_the_list_says_so(refusal, control_plane, objects):
-    old, new = (placed(control_plane, resource) for resource in (refusal.old, refusals.changed(refusal)))
+    old, new = (in_namespace(control_plane, resource) for resource in (refusal.old, refusals.changed(refusal)))
     if old not in objects:
-        old, new = (placed(control_plane, resource, "listed") for resource in (old, new))
+        old, new = (in_namespace(control_plane, resource, "listed") for resource in (old, new))
         assert control_plane.apply(old, dry_run=False).ok
     answer = control_plane.apply(new)
     assert answer.ok == (not refusal.cause), answer.message
