@@ -1,4 +1,7 @@
-"""Writes krm_fn/kube/go_fields.json, the order of fields in the Go structs of Kubernetes, with the program in tools/field-order."""
+"""Writes the fields of the Go structs of Kubernetes in their order, with the program in tools/field-order.
+
+`go_fields.json` has the structs of pod templates, which a render reads, and `go_kinds.json` the further structs of all other kinds.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,18 @@ from pathlib import Path
 import golang
 import programs
 
-FILE = Path(__file__).parents[1] / "krm_fn" / "kube" / "go_fields.json"
+_FOLDER = Path(__file__).parents[1] / "krm_fn" / "kube"
+FILES: dict[Path, tuple[str, ...]] = {_FOLDER / "go_fields.json": (), _FOLDER / "go_kinds.json": ("kinds",)}
+"""The arguments of the program that prints each file."""
 
 
-def made() -> str:
-    """The text of the file. Builds the program if the cache does not hold it."""
-    program = next(each for each in programs.ALL if each.name == "field-order")
-    return subprocess.run([golang.build(program)], capture_output=True, text=True, check=True).stdout
+def main() -> None:
+    """Write both files. Builds the program if the cache does not hold it."""
+    program = golang.build(next(program for program in programs.ALL if program.name == "field-order"))
+    for file, arguments in FILES.items():
+        file.write_text(subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout, "utf-8")
+        print(file.name)
 
 
 if __name__ == "__main__":
-    FILE.write_text(made(), "utf-8")
-    print(FILE.name)
+    main()

@@ -116,7 +116,8 @@ def diff(  # noqa: PLR0913 - one for each option
     forecast_findings = diff_report.located_findings(comparison_result, lines)
     findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results, *cluster.results]
     findings = policy.without_ignored([*findings, *comparison_result.findings], new_state.rendered.inputs)
-    forecast_findings = policy.without_ignored(forecast_findings, new_state.rendered.inputs)
+    update_findings = reading.locate(comparison_result.updates, new_state.files.resources)
+    forecast_findings = policy.without_ignored([*update_findings, *forecast_findings], new_state.rendered.inputs)
     shown = policy.shown([*findings, *forecast_findings])
     content = diff_report.Report(comparison_result, old_state.name, lines, shown, command_output.colours())
     command_output.write(FORMATS[style](content))

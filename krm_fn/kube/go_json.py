@@ -1,6 +1,7 @@
 """Writes Kubernetes values as Go's encoding/json writes the structs that hold them: byte for byte the text that Go programs hash.
 
-Go writes the fields of a struct in the order of their declaration. `tools/field_order.py` makes `go_fields.json` with that order.
+Go writes the fields of a struct in the order of their declaration. `tools/field_order.py` makes `go_fields.json` and
+`go_kinds.json` with that order.
 """
 
 from __future__ import annotations
@@ -41,6 +42,12 @@ def pod_template() -> Structs:
     """Returns the structs of a pod template. The first call reads their file."""
     structs: Structs = json.loads(registry.data("kube/go_fields.json"))
     return structs
+
+
+@cache
+def kinds() -> Structs:
+    """Returns the structs of all kinds of Kubernetes, without status; their names begin with the group, if that is not the core group."""
+    return {**pod_template(), **json.loads(registry.data("kube/go_kinds.json"))}
 
 
 class Encoder:

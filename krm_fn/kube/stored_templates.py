@@ -34,7 +34,7 @@ _EVERYWHERE: dict[str, dict[str, Any]] = {
 }
 """The defaults of the schemas that Kubernetes' types give to every definition (`+default` in `k8s.io/api/core/v1`)."""
 
-_NATIVE: dict[str, dict[str, Any]] = {
+NATIVE_DEFAULTS: dict[str, dict[str, Any]] = {
     **_EVERYWHERE,
     "PodSpec": {
         "dnsPolicy": "ClusterFirst",
@@ -62,7 +62,7 @@ _CLIQUE = {**_EVERYWHERE, "PodSpec": {"restartPolicy": "Always", "terminationGra
 """The further defaults of Grove's admission (`operator/internal/webhook/admission/pcs/defaulting/podcliqueset.go`, defaultPodSpec)."""
 
 
-class _Form(NamedTuple):
+class Form(NamedTuple):
     """How values of one kind of object are stored.
 
     `fills_zeros` is true if a default replaces a zero value too. `special` computes the defaults that depend on other fields. `amount`
@@ -79,17 +79,25 @@ class _Form(NamedTuple):
 
 def native(template: Any) -> Any:
     """Returns the template of a Deployment in the form that its controller compares. Quantities are numbers of billionths."""
-    return _struct(template, "PodTemplateSpec", _DEPLOYMENT)
+    return stored(template, "PodTemplateSpec", NATIVE)
+
+
+def revision(template: Any) -> Any:
+    """Returns the template of a StatefulSet in the form that its controller compares: the JSON text of getPatch.
+
+    A quantity has another text in another family of suffixes: `8Gi` and `8589934592` differ.
+    """
+    return stored(template, "PodTemplateSpec", _REVISION)
 
 
 def group(template: Any) -> Any:
     """Returns a template of a LeaderWorkerSet in the form that its controller compares (`pkg/utils/revision`, getPatch)."""
-    return _struct(template, "PodTemplateSpec", _GROUP)
+    return stored(template, "PodTemplateSpec", _GROUP)
 
 
 def clique(template: Any) -> Any:
     """Returns the pod template of a clique in the form that Grove hashes (`ComputeHash`, which prints the Go values)."""
-    return _struct(template, "PodTemplateSpec", _GROVE)
+    return stored(template, "PodTemplateSpec", _GROVE)
 
 
 _FORMS = {
@@ -105,11 +113,11 @@ def form(path: Path) -> Callable[[Any], Any] | None:
 
 
 @cache
-def _fields(struct: str) -> list[go_json.GoField]:
-    return go_json.fields(go_json.pod_template()[struct])
+def _fields(name: str) -> list[go_json.GoField]:
+    return go_json.fields(go_json.kinds()[name])
 
 
-def _struct(value: Any, struct: str, form: _Form) -> Any:
+def stored(value: Any, struct: str, form: Form) -> Any:
     """Returns a Go struct: its fields that are not zero. A value of another type is returned unchanged; an API server refuses it."""
     if not isinstance(value, dict):
         return {} if value is None else value
@@ -121,13 +129,13 @@ def _struct(value: Any, struct: str, form: _Form) -> Any:
             written = defaults[field.name]
         if written is None:
             continue
-        stored = _value(written, field, form)
-        if field.mark == "*" or stored or (form.keeps_empty and field.mark):
-            fields[field.name] = stored
+        content = _value(written, field, form)
+        if field.mark == "*" or content or (form.keeps_empty and field.mark):
+            fields[field.name] = content
     return fields
 
 
-def _value(value: Any, field: go_json.GoField, form: _Form) -> Any:
+def _value(value: Any, field: go_json.GoField, form: Form) -> Any:
     if field.mark == "[]" and isinstance(value, list):
         return [_single(entry, field.kind, form) for entry in value]
     if field.mark == "{}" and isinstance(value, dict):
@@ -135,20 +143,20 @@ def _value(value: Any, field: go_json.GoField, form: _Form) -> Any:
     return _single(value, field.kind, form)
 
 
-def _single(value: Any, kind: str, form: _Form, *, listed: bool = False) -> Any:
+def _single(value: Any, kind: str, form: Form, *, listed: bool = False) -> Any:
     if kind == "Quantity":
         return form.amount(value, listed)
-    if kind in go_json.pod_template():
-        return _struct(value, kind, form)
+    if kind in go_json.kinds():
+        return stored(value, kind, form)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _of_native(struct: str, value: dict[str, Any]) -> dict[str, Any]:
     """Returns the defaults that depend on other fields (SetDefaults_Container, SetDefaults_Volume, Convert_v1_PodSpec_To_core_PodSpec)."""
     if struct == "Container" and not value.get("imagePullPolicy"):
-        return {"imagePullPolicy": _pull_policy(value.get("image"))}
+        return {"imagePullPolicy": pull_policy(value.get("image"))}
     if struct == "ImageVolumeSource" and not value.get("pullPolicy"):
-        return {"pullPolicy": _pull_policy(value.get("reference"))}
+        return {"pullPolicy": pull_policy(value.get("reference"))}
     if struct == "Volume" and not any(value.get(field.name) is not None for field in _fields(struct) if field.mark == "*"):
         return {"emptyDir": {}}
     if struct == "PodSpec":
@@ -157,8 +165,8 @@ def _of_native(struct: str, value: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _pull_policy(image: Any) -> str:
-    """`Always` for the tag `latest`, which an image has that names neither tag nor digest; otherwise `IfNotPresent`."""
+def pull_policy(image: Any) -> str:
+    """Returns `Always` for the tag `latest`, which an image has that names neither tag nor digest; otherwise `IfNotPresent`."""
     name, digest, _ = f"{image or ''}".partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
@@ -177,6 +185,14 @@ def _number(value: Any, listed: bool) -> Any:
     return -(-amount // _MILLI) * _MILLI if listed else amount
 
 
-_DEPLOYMENT = _Form(_NATIVE, fills_zeros=True, special=_of_native, amount=_number)
-_GROUP = _Form(_EVERYWHERE, fills_zeros=False, special=_of_custom, amount=lambda value, _: quantity.canonical(f"{value}"))
-_GROVE = _Form(_CLIQUE, fills_zeros=False, special=_of_custom, amount=lambda value, _: f"{value}", keeps_empty=True)
+def _text(value: Any, listed: bool) -> Any:
+    """Returns the text of a quantity as an API server prints it."""
+    amount = _number(value, listed)
+    exact = isinstance(amount, int) and quantity.parse(f"{value}").value == amount
+    return quantity.canonical(f"{value}") if exact else amount
+
+
+NATIVE = Form(NATIVE_DEFAULTS, fills_zeros=True, special=_of_native, amount=_number)
+_REVISION = NATIVE._replace(amount=_text)
+_GROUP = Form(_EVERYWHERE, fills_zeros=False, special=_of_custom, amount=lambda value, _: quantity.canonical(f"{value}"))
+_GROVE = Form(_CLIQUE, fills_zeros=False, special=_of_custom, amount=lambda value, _: f"{value}", keeps_empty=True)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from krm_fn.kube.types import Resource
     from krm_fn.results import Path, Result
 
+MOVED = "DYN526"
+"""Code of a graph that moves to another release."""
+
 
 def check(resource: Resource, old: str, new: str, *, is_pinned: bool) -> Iterator[Result]:
     """Yields a note if the two releases differ: at the image that decides, or at the spec if the configuration names the new release."""
@@ -24,7 +27,7 @@ def check(resource: Resource, old: str, new: str, *, is_pinned: bool) -> Iterato
     highest = runtime_version.of_resource(resource)
     path: Path = highest.path if highest and not is_pinned else ("spec",)
     message = f"the render follows {new} in place of {old}; to keep the release, set behaviour: {old} in the configuration"
-    yield results.info("DYN526", message, results.ref(resource), path)
+    yield results.info(MOVED, message, results.ref(resource), path)
 
 
 def check_files(was: Resource, now: Resource, config: Config) -> Iterator[Result]:

@@ -117,6 +117,7 @@ def test_pod_templates_are_written_as_a_go_program_writes_them():
     ] == []
 
 
-def test_the_file_is_what_the_go_program_prints():
-    said = subprocess.run([programs.path("field-order")], capture_output=True, text=True, check=True).stdout
-    assert field_order.FILE.read_text("utf-8") == said
+@pytest.mark.parametrize("file", field_order.FILES, ids=lambda file: file.name)
+def test_the_file_is_what_the_go_program_prints(file):
+    command = [str(programs.path("field-order")), *field_order.FILES[file]]
+    assert file.read_text("utf-8") == subprocess.run(command, capture_output=True, text=True, check=True).stdout

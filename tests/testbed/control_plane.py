@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # The controllers that create pods of workloads, and that clean up. None of them needs a cloud, a node or a certificate.
-CONTROLLERS = ("deployment", "replicaset", "statefulset", "job", "endpoints", "endpointslice", "namespace", "garbage-collector")
+CONTROLLERS = (
+    "deployment",
+    "replicaset",
+    "statefulset",
+    "daemonset",
+    "job",
+    "endpoints",
+    "endpointslice",
+    "namespace",
+    "garbage-collector",
+)
 
 
 EXISTS = 409

@@ -15,6 +15,8 @@ from krm_fn.review.diff import change_origins, moved_graphs, rendered_state
 from krm_fn.review.diff.change_origins import ChangeOrigin
 from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.forecast import Forecast
+from krm_fn.review.forecast.object_rules import Effect
+from krm_fn.rules import release_moves, updates
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
 
@@ -31,6 +33,7 @@ class Diff(NamedTuple):
 
     `origins` has the fields that make a change, by the number of the change and of its field; the number of the field is None for the
     object as a whole. `failed` are the Dynamo resources whose objects are not compared, because one of the states does not render.
+    `updates` are the findings about changes of Dynamo resources themselves, and `refused` the resources whose change a cluster refuses.
     """
 
     changes: tuple[ObjectChange, ...]
@@ -38,6 +41,8 @@ class Diff(NamedTuple):
     origins: Mapping[tuple[int, int | None], tuple[ChangeOrigin, ...]]
     failed: tuple[ObjectKey, ...] = ()
     findings: tuple[Result, ...] = ()
+    updates: tuple[Result, ...] = ()
+    refused: tuple[ObjectKey, ...] = ()
 
     @property
     def differing(self) -> list[tuple[int, ObjectChange]]:
@@ -50,13 +55,17 @@ class Diff(NamedTuple):
         return [*(result for outcome in self.forecast.outcomes for result in outcome.findings), *self.forecast.findings]
 
 
+def _has_effect(diff: Diff, effect: Effect) -> bool:
+    return any(outcome.effect == effect for outcome in diff.forecast.outcomes)
+
+
 _CONDITIONS: dict[str, Callable[[Diff], bool]] = {
     "changes": lambda diff: bool(diff.differing),
-    "deleted": lambda diff: any(outcome.effect == "deleted" for outcome in diff.forecast.outcomes),
-    "restarts": lambda diff: bool(diff.forecast.restarting),
+    "deleted": lambda diff: _has_effect(diff, "deleted"),
+    "restarts": lambda diff: bool(diff.forecast.restarting) or _has_effect(diff, "restarts"),
     "interrupted": lambda diff: diff.forecast.gpus.interrupted > 0,
-    "refused": lambda diff: any(outcome.effect == "refused" for outcome in diff.forecast.outcomes),
-    "unknown": lambda diff: bool(diff.failed),
+    "refused": lambda diff: bool(diff.refused) or _has_effect(diff, "refused"),
+    "unknown": lambda diff: bool(diff.failed) or _has_effect(diff, "unknown"),
     "stuck": lambda diff: any(outcome.stuck for outcome in diff.forecast.outcomes),
 }
 CONDITIONS = tuple(_CONDITIONS)
@@ -78,7 +87,25 @@ def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | 
     origins = change_origins.find(old, new, changes)
     outcomes = forecast.forecast(changes, nodes, pods)
     shown = tuple(without_secrets(change) for change in changes)
-    return Diff(shown, outcomes, origins, tuple(sorted(_unknown(old, new))), (*not_compared(old, new), *moved_graphs.check(old, new)))
+    findings = (*not_compared(old, new), *moved_graphs.check(old, new))
+    update_findings = tuple(_updates(old, new))
+    refused = tuple(sorted({_key(result, new) for result in update_findings if result.severity == "error"}))
+    return Diff(shown, outcomes, origins, tuple(sorted(_unknown(old, new))), findings, update_findings, refused)
+
+
+def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
+    """Yields the findings of `krm-fn check --old` about changed resources. `moved_graphs` has those about releases."""
+    for result in updates.check(old.inputs, new.inputs, rendered_state.default_namespace(new.config), new.config):
+        if result.code == updates.SERVICES:
+            yield result._replace(severity="warning")
+        elif result.code != release_moves.MOVED:
+            yield result
+
+
+def _key(result: Result, state: RenderedState) -> ObjectKey:
+    ref = result.ref or results.ref({})
+    namespace = ref.namespace or rendered_state.default_namespace(state.config)
+    return ObjectKey(ref.api_version.rpartition("/")[0], ref.kind, namespace, ref.name)
 
 
 def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:

@@ -6,7 +6,7 @@ Texts are in one line, with escaped control characters.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from krm_fn import report, results
 from krm_fn.kube.identity import ObjectKey
@@ -23,7 +23,7 @@ _MOST_NAMES = 10
 _LONGEST = 160  # characters of a value or of a line
 _MOST_LINES = 40  # lines of a text
 _LARGEST = 2000  # lines of the largest texts that are compared
-_ORDER: tuple[Effect, ...] = ("refused", "restarts", "deleted", "created", "updated", "same")
+_ORDER: tuple[Effect, ...] = ("refused", "restarts", "unknown", "deleted", "created", "updated", "same")
 
 
 class SourceLine(NamedTuple):
@@ -147,19 +147,31 @@ def verdict(content: Report) -> list[tuple[str, str]]:
     """Returns the sentences that a reviewer reads first, each with the word whose colour it has."""
     diff = content.diff
     failed = [(f"Not compared, because one of the states has errors: {_names(diff.failed)}.", "error")] * bool(diff.failed)
-    if not diff.differing:
+    if not diff.differing and not diff.refused:
         return failed or [("The states are the same: no object changes.", "same")]
     forecast = diff.forecast
-    sentences = [*failed, _restarts(forecast.services, forecast.restarting)]
+    sentences = [*failed, _restarts(forecast.services, forecast.restarting), *_other_effects(content)]
     gpus = forecast.gpus
     if gpus.peak:
         interrupted = f"{_gpus(gpus.interrupted)} {'is' if gpus.interrupted == 1 else 'are'} interrupted. " if gpus.interrupted else ""
         sentences.append((f"{interrupted}{gpus.before} GPUs before, {gpus.peak} at the peak, {gpus.after} after.", ""))
-    refused = [change.key for _, change, effect in content.objects if effect == "refused"]
+    refused = [*diff.refused, *(change.key for _, change, effect in content.objects if effect == "refused")]
     if refused:
         changes = "1 change is" if len(refused) == 1 else f"{len(refused)} changes are"
         sentences.append((f"{changes} refused: {_names(refused)}.", "refused"))
     return sentences + _needed_gpus(diff, [outcome.key.name for outcome in forecast.outcomes if outcome.stuck])
+
+
+def _other_effects(content: Report) -> Iterator[tuple[str, str]]:
+    """Yields the sentences about pods of no service, and about kinds that krm-fn does not know."""
+    outcomes = content.diff.forecast.outcomes
+    restarting = [change.key for number, change, effect in content.objects if effect == "restarts" and not outcomes[number].services]
+    if restarting:
+        yield f"Pods of no service restart: {_names(restarting)}.", "restarts"
+    unknown = [change.key for _, change, effect in content.objects if effect == "unknown"]
+    if unknown:
+        changes = "1 change" if len(unknown) == 1 else f"{len(unknown)} changes"
+        yield f"The effect of {changes} is unknown: {_names(unknown)}.", "unknown"
 
 
 def _restarts(services: Sequence[Service], restarting: Sequence[Service]) -> tuple[str, str]:

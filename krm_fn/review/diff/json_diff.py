@@ -27,7 +27,7 @@ def write(content: Report) -> str:
             "services": [_service(service) for service in forecast.services],
             "restarting": [_service(service) for service in forecast.restarting],
             "gpus": {**_gpus(forecast.gpus), "needed": forecast.needed, "free": forecast.free},
-            "refused": sum(outcome.effect == "refused" for outcome in forecast.outcomes),
+            "refused": len(content.diff.refused) + sum(outcome.effect == "refused" for outcome in forecast.outcomes),
             "unknown": [_key(key) for key in content.diff.failed],
             "stuck": None if forecast.free is None else any(outcome.stuck for outcome in forecast.outcomes),
         },

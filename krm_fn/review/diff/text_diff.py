@@ -14,7 +14,7 @@ _RED, _GREEN, _YELLOW, _CYAN = 31, 32, 33, 36
 _COLOURS = {
     **dict.fromkeys(("refused", "stuck", "deleted", "error", "-"), _RED),
     **dict.fromkeys(("created", "same", "+"), _GREEN),
-    **dict.fromkeys(("restarts", "warning"), _YELLOW),
+    **dict.fromkeys(("restarts", "unknown", "warning"), _YELLOW),
     **dict.fromkeys(("updated", "info"), _CYAN),
 }
 """The colour of a word, as a parameter of the control sequence SGR (ECMA-48)."""

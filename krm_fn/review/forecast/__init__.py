@@ -9,16 +9,21 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
-from krm_fn.review.forecast import gpu_capacity, object_rules, podcliquesets, rollouts, uniform_workloads
+from krm_fn.review.forecast import gpu_capacity, leader_worker_sets, native_kinds, native_workloads, object_rules, podcliquesets, rollouts
 from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForecast
 from krm_fn.review.forecast.rollouts import Rollout, Service
 from krm_fn.schema.object_changes import ObjectChange
 
 _DEPLOYMENT = ("apps", "Deployment")
 _RULES = {
-    _DEPLOYMENT: uniform_workloads.Deployment().forecast,
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): uniform_workloads.LeaderWorkerSet().forecast,
+    _DEPLOYMENT: native_workloads.Deployment().forecast,
+    ("", "Pod"): native_workloads.Pod().forecast,
+    ("", "ReplicationController"): native_workloads.ReplicaSet().forecast,
+    ("apps", "DaemonSet"): native_workloads.DaemonSet().forecast,
+    ("apps", "ReplicaSet"): native_workloads.ReplicaSet().forecast,
+    ("apps", "StatefulSet"): native_workloads.StatefulSet().forecast,
     ("grove.io", "PodCliqueSet"): podcliquesets.forecast,
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): leader_worker_sets.LeaderWorkerSet().forecast,
 }
 """The rules of workloads by group and kind. `object_rules.forecast` has the rules of all other kinds."""
 
@@ -148,8 +153,8 @@ def _object_findings(change: ObjectChange, part: KindForecast, cluster_state: Cl
     ref = results.ref(change.new or change.old or {})
     if part.effect == "refused" and not results.failed([*part.findings]):
         field = results.field(part.causes[0])
-        message = f"an API server refuses a change of {field}; set it back, or delete the {ref.kind} {ref.name} and apply it again"
-        yield results.error("DYN530", message, ref, part.causes[0])
+        remedy = native_kinds.remedy(change.key).format(name=ref.name)
+        yield results.error("DYN530", f"an API server refuses a change of {field}; set it back, or {remedy}", ref, part.causes[0])
     elif part.causes and part.effect == "updated":
         message = "the rollout does not start: the object is paused, or it replaces a pod only after the pod is deleted"
         yield results.warning("DYN539", f"{message}; resume it, or delete the old pods", ref, part.causes[0])
@@ -215,7 +220,7 @@ def _advice(change: ObjectChange, stuck_rollouts: Sequence[Rollout]) -> str:
     """Advice: a way to end the rollout with fewer GPUs, and its cost."""
     needed = rollouts.needed(stuck_rollouts)
     is_deployment = (change.key.group, change.key.kind) == _DEPLOYMENT
-    for steps, advice, cost in uniform_workloads.deployment_choices(stuck_rollouts[0].new_units) if is_deployment else ():
+    for steps, advice, cost in native_workloads.deployment_choices(stuck_rollouts[0].new_units) if is_deployment else ():
         fewer = rollouts.needed([rollout._replace(steps=steps) for rollout in stuck_rollouts])
         if fewer < needed:
             return f"{advice} ({cost}, enough with {_count(fewer)} free), or make {_count(needed)} free"

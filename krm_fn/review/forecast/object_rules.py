@@ -1,7 +1,6 @@
 """The rules of a forecast for one object: its types, and the rules for objects without pods, such as ConfigMaps and roles.
 
-The rules for workloads are in `uniform_workloads` and `podcliquesets`. The immutable fields follow Kubernetes' validation of updates:
-`pkg/apis/rbac`, `pkg/apis/core`, `pkg/apis/batch`, `pkg/apis/storage`.
+The rules for workloads are in `native_workloads`, `leader_worker_sets` and `podcliquesets`; `native_kinds` has the immutable fields.
 """
 
 from __future__ import annotations
@@ -10,38 +9,37 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from krm_fn import results
-from krm_fn.kube import identity, labels, paths, quantity, values
+from krm_fn.kube import identity, labels, paths, stored_objects, values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
+from krm_fn.review.forecast import native_kinds
 from krm_fn.review.forecast.rollouts import Rollout, Service, Steps
 from krm_fn.schema.object_changes import ObjectChange
 
-Effect = Literal["same", "updated", "restarts", "created", "deleted", "refused"]
+Effect = Literal["same", "updated", "restarts", "created", "deleted", "refused", "unknown"]
 """The effect of a change on one object.
 
 `same`: nothing. `updated`: the object changes, and its pods stay. `restarts`: the pods are replaced. `created` and `deleted`: the object
-is in one state only. `refused`: the cluster refuses the change, so the object must be deleted and created again.
+is in one state only. `refused`: the cluster refuses the change, so the object must be deleted and created again. `unknown`: krm-fn does not
+know what the kind does with a change.
 """
 
 MOST = 5000
 """The largest number of units that a simulation runs. A larger number in a file must not keep a review from ending."""
 
-_RBAC = "rbac.authorization.k8s.io"
-_CLAIM = ("", "PersistentVolumeClaim")
 _DATA = (("", "ConfigMap"), ("", "Secret"))
-_IMMUTABLE: dict[tuple[str, str], tuple[Path, ...]] = {
-    (_RBAC, "RoleBinding"): (("roleRef",),),
-    (_RBAC, "ClusterRoleBinding"): (("roleRef",),),
-    ("batch", "Job"): (("spec", "template"), ("spec", "selector"), ("spec", "completionMode")),
-    ("", "Secret"): (("type",),),
-    _CLAIM: tuple(("spec", name) for name in ("accessModes", "storageClassName", "volumeMode", "selector", "volumeName", "dataSource")),
-}
-"""The fields that cannot change, by group and kind."""
-
-_DEFAULTS: dict[Path, Any] = {("spec", "volumeMode"): "Filesystem", ("type",): "Opaque"}
-_STORAGE: Path = ("spec", "resources", "requests", "storage")
+_WITHOUT_PODS = (
+    *((identity.DYNAMO_GROUP, kind) for kind in (identity.GRAPH, identity.COMPONENT, identity.ADAPTER, identity.REQUEST, identity.MODEL)),
+    *((identity.DYNAMO_GROUP, kind) for kind in ("DynamoCheckpoint", "DynamoComponent", "DynamoWorkerMetadata")),
+    *(("gateway.networking.k8s.io", "HTTPRoute"), ("gateway.networking.k8s.io", "GRPCRoute")),
+    *(("inference.networking.k8s.io", ""), ("inference.networking.x-k8s.io", ""), ("networking.istio.io", ""), ("security.istio.io", "")),
+    *(("keda.sh", "ScaledObject"), ("keda.sh", "TriggerAuthentication"), ("keda.sh", "ClusterTriggerAuthentication")),
+    *(("monitoring.coreos.com", kind) for kind in ("PodMonitor", "PrometheusRule", "ServiceMonitor")),
+    *(("scheduling.volcano.sh", ""), ("scheduling.run.ai", ""), ("scheduling.x-k8s.io", "PodGroup")),
+)
+"""The kinds besides those of Kubernetes whose objects make no pods, by group and kind. An empty kind is every kind of the group."""
 
 _E = paths.EVERY
 _CONTAINERS = ("containers", "initContainers")
@@ -103,29 +101,25 @@ def forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
     states = differing_states(change)
     if states is None:
         return KindForecast(simple_effect(change))
-    kind = (change.key.group, change.key.kind)
-    refused = tuple(_refused_fields(kind, *states))
-    if refused:
+    key = change.key
+    if refused := native_kinds.refused_fields(key.group, key.kind, *states):
         return KindForecast("refused", causes=refused)
-    return KindForecast("updated", findings=tuple(_stale_readers(change, cluster_state)) if kind in _DATA else ())
+    if key[:2] in _DATA and _stored_data(states[0]) != _stored_data(states[1], states[0]):
+        return KindForecast("updated", findings=tuple(_stale_readers(change, cluster_state)))
+    is_known = key[:2] in native_kinds.KINDS or not {key[:2], (key.group, "")}.isdisjoint(_WITHOUT_PODS)
+    return KindForecast("updated") if is_known else KindForecast("unknown", findings=(_unknown(change),))
 
 
-def _refused_fields(kind: tuple[str, str], old: Resource, new: Resource) -> Iterator[Path]:
-    for path in _IMMUTABLE.get(kind, ()):
-        if _value_at(old, path) != _value_at(new, path):
-            yield path
-    if kind == _CLAIM and quantity.value(f"{_value_at(new, _STORAGE)}") < quantity.value(f"{_value_at(old, _STORAGE)}"):
-        yield _STORAGE
-    if kind in _DATA and old.get("immutable"):
-        yield from ((name,) for name in ("data", "binaryData", "immutable") if (old.get(name) or None) != (new.get(name) or None))
+def _stored_data(resource: Resource, before: Resource | None = None) -> list[Any]:
+    """Returns the data of a ConfigMap or a Secret as an API server stores it. `before` is the object that it updates."""
+    stored = stored_objects.of(resource, before)
+    return [stored.get(name) for name in ("data", "binaryData")]
 
 
-def _value_at(resource: Resource, path: Path) -> Any:
-    """Returns the value at a path, with its default; None without both."""
-    value: Any = resource
-    for step in path:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value or _DEFAULTS.get(path)
+def _unknown(change: ObjectChange) -> Result:
+    """Returns the finding about a changed object of a kind that krm-fn does not know."""
+    message = f"krm-fn does not know the kind {change.key.kind} of {change.key.group}, so the effect of the change on pods is unknown"
+    return results.info("DYN574", f"{message}; read the documentation of its controller", results.ref(change.new or {}))
 
 
 def _stale_readers(change: ObjectChange, cluster_state: ClusterState) -> Iterator[Result]:

@@ -17,7 +17,8 @@ from krm_fn.review.diff import markdown_diff
 from tests.cli import console
 from tests.cli.test_check_old import clone, commit, write  # noqa: F401 - clone is a fixture
 from tests.review.diff.test_scenario import SCHEMA
-from tests.support import given
+from tests.review.forecast import native_objects
+from tests.support import given, golden
 
 GRAPH = console.GRAPH
 SCALED = GRAPH.replace("replicas: 2", "replicas: 3")
@@ -252,3 +253,91 @@ def test_a_terminal_gets_colours(tmp_path):
     assert "\x1b[33m\x1b[1mrestarts" in shown
     assert CODES.sub("", shown) == console.run(*arguments).out
     assert "\x1b" not in terminal(*arguments, NO_COLOR="1")
+
+
+def test_a_change_that_check_refuses_is_refused(tmp_path):
+    """`diff` has the findings of `check --old`: another engine is DYN400, and the exit code is 1, or 3 with --fail-on refused."""
+    write(tmp_path, before=ENGINE % "vllm", after=ENGINE % "sglang")
+    for arguments, code in (((), 1), (("--fail-on", "refused"), 3), (("--fail-on", "unknown"), 1)):
+        done = diff(tmp_path, *arguments)
+        assert done.code == code
+        assert "\n1 change is refused: DynamoGraphDeployment chat.\n" in done.out
+        assert re.search(r"^after.yaml:\d+:\d+: error DYN400 spec.backendFramework: ", done.out, re.MULTILINE)
+    value = told(diff(tmp_path, "--format", "json"))
+    assert value["forecast"]["refused"] == 1
+    assert "DYN400" in {finding["code"] for finding in value["findings"]}
+
+
+ENGINE = GRAPH.replace("spec:\n", "spec:\n  backendFramework: %s\n", 1)
+
+
+def checked(folder):
+    """The codes and severities of `check --old`."""
+    done = console.run("check", "-o", "json", "--old", folder / "before.yaml", folder / "after.yaml")
+    return codes(json.loads(done.out))
+
+
+def codes(output):
+    """The codes and severities of the findings about changes."""
+    return {(finding["code"], finding["severity"]) for finding in output["findings"] if finding["code"].startswith("DYN4")}
+
+
+UPDATES = [
+    ("another engine", ENGINE % "vllm", ENGINE % "sglang", {("DYN400", "error")}),
+    (
+        "several nodes",
+        GRAPH,
+        GRAPH.replace("      replicas: 2\n", "      replicas: 2\n      multinode: {nodeCount: 2}\n"),
+        {("DYN401", "error")},
+    ),
+    ("another service", GRAPH, GRAPH.replace("    Worker:\n", "    Second:\n"), {("DYN402", "warning")}),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "findings"), [row[1:] for row in UPDATES], ids=[row[0] for row in UPDATES])
+def test_the_verdict_on_a_graph_is_that_of_check(before, after, findings, tmp_path):
+    write(tmp_path, before=before, after=after)
+    assert codes(told(diff(tmp_path, "--format", "json"))) == checked(tmp_path) == findings
+
+
+def of_native(kind, **fields):
+    """A native object as YAML."""
+    (resource,) = (entry for entry in native_objects.ALL if entry["kind"] == kind and entry["metadata"]["name"] == "changed")
+    return yaml.safe_dump({**resource, **fields})
+
+
+def test_pods_of_a_stateful_set_restart(tmp_path):
+    before = of_native("StatefulSet")
+    write(tmp_path, before=before, after=before.replace("worker:1.0", "worker:1.1"))
+    done = diff(tmp_path, "--fail-on", "restarts")
+    assert done.code == 3
+    assert "Pods of no service restart: StatefulSet changed.\n" in done.out
+
+
+def test_an_object_in_no_namespace_is_shown_without_one(tmp_path):
+    write(tmp_path, before=of_native("PriorityClass"), after=of_native("PriorityClass", value=5))
+    assert "\nPriorityClass changed: refused\n" in diff(tmp_path).out
+
+
+def test_an_unknown_kind_has_an_unknown_effect(tmp_path):
+    text = "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: chat, namespace: team}\nspec: {secretName: %s}\n"
+    write(tmp_path, before=text % "one", after=text % "two")
+    done = diff(tmp_path, "--fail-on", "unknown")
+    assert done.code == 3
+    assert done.out.startswith("No service restarts.\nThe effect of 1 change is unknown: Certificate chat.\n")
+    assert "note DYN574 krm-fn does not know the kind Certificate of cert-manager.io" in done.out
+
+
+def test_more_gpus_of_a_shared_claim_are_refused(tmp_path):
+    """The claim template of a component keeps its name, and an API server refuses another number of devices in it."""
+    example = golden.EXAMPLES / "v1beta1-shared-gpus" / "graph.yaml"
+    before = example.read_text("utf-8")
+    after = re.sub(r'(nvidia.com/gpu: "?)(\d+)', lambda match: f"{match[1]}{int(match[2]) + 1}", before)
+    assert after != before
+    write(tmp_path, before=before, after=after)
+    done = diff(tmp_path, "--config", example.parent / "config.yaml") if (example.parent / "config.yaml").exists() else diff(tmp_path)
+    assert done.code == 1
+    assert re.search(r"refused: ResourceClaimTemplate \S+-gpu", done.out)
+    assert re.search(
+        r"error DYN530 .*give it another name .*or delete the ResourceClaimTemplate \S+-gpu before you apply; running", done.out
+    )

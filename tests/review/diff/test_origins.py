@@ -9,7 +9,7 @@ import pytest
 from krm_fn import expand, function_config, results
 from krm_fn.kube import identity, labels
 from krm_fn.review.diff import change_origins, comparison, rendered_state
-from tests.review.forecast.refusals import json_copy
+from tests.review.forecast.native_objects import json_copy
 from tests.support import beta, given
 
 NATS = {"natsAddress": "nats://a:4222"}

@@ -86,6 +86,7 @@ LISTED = (
     Edit("an annotation that becomes empty", True, (*_META, "annotations", "note"), ""),
     Edit("a new label of the pods", True, (*_META, "labels", "more"), "1"),
     Edit("a changed label of the pods", True, (*_META, "labels", "tier"), "other"),
+    Edit("a field of a feature gate that is off", False, (*_POD, "schedulingGroup"), {"podGroupName": "first"}),
     # defaults
     Edit("the default restart policy", False, (*_POD, "restartPolicy"), "Always"),
     Edit("the default DNS policy", False, (*_POD, "dnsPolicy"), "ClusterFirst"),

@@ -10,7 +10,7 @@ from krm_fn.kube import labels, paths
 from krm_fn.review.forecast import forecast
 from krm_fn.yamlio import reader
 from tests.review.forecast import given
-from tests.review.forecast.refusals import json_copy
+from tests.review.forecast.native_objects import json_copy
 from tests.support import golden
 
 SUMMARY = re.compile(r"([0-9]+) services?, .*?(?:([0-9]+) GPUs?)?")
@@ -74,6 +74,13 @@ def test_every_service_restarts_with_new_pods(example):
     found = forecast([given.change(each, stamped(each)) for each in objects(example)])
     assert set(found.restarting) == set(found.services)
     assert found.gpus.interrupted == found.gpus.before
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_generated_kind_is_known(example):
+    """A note about an unknown kind would be about krm-fn's own output."""
+    pairs = ((each, {**each, "metadata": {**each["metadata"], "labels": {"a": "b"}}}) for each in objects(example))
+    assert "unknown" not in {outcome.effect for outcome in forecast([given.change(*pair) for pair in pairs]).outcomes}
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -9,7 +9,7 @@ import pytest
 from krm_fn.review.forecast import forecast
 from tests.review.forecast import given
 from tests.review.forecast.edits import deployment, written
-from tests.review.forecast.refusals import json_copy
+from tests.review.forecast.native_objects import json_copy, named
 from tests.review.forecast.test_groups import clique_set, leader_worker_set
 
 GPU = "nvidia.com/gpu"
@@ -50,6 +50,14 @@ NODES = [{"kind": "Node", "metadata": {"name": "one"}, "status": {"allocatable":
 NO_GPUS = [{"kind": "Node", "metadata": {"name": "one"}, "status": {"allocatable": {"cpu": "8"}}}]
 
 
+POD = ("spec", "template", "spec")
+CERTIFICATE = {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {"name": "chat"}, "spec": {"secretName": "tls"}}
+MONITOR = {"apiVersion": "monitoring.coreos.com/v1", "kind": "PodMonitor", "metadata": {"name": "chat"}, "spec": {"jobLabel": "app"}}
+SECRET = named("Secret", "fixed")
+SAME_SECRET = {**{name: value for name, value in SECRET.items() if name != "stringData"}, "data": {"a": "MQ==", "b": "Mg=="}}
+BY_HAND = {**named("StatefulSet"), "spec": {**named("StatefulSet")["spec"], "updateStrategy": {"type": "OnDelete"}}}
+
+
 def changed(old: dict[str, Any], path: tuple[str | int, ...], value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return old, written(json_copy(old), path, value)
 
@@ -68,10 +76,17 @@ ROWS = [
     ("one replica leaves the file", [(labelled(replicas=1), without(labelled(), "replicas"))], None, []),
     ("an autoscaler owns the replicas", [(scaled(labelled()), without(labelled(), "replicas"))], None, []),
     ("pods read the data", [(labelled(), labelled()), (data("1"), data("2"))], None, ["DYN536"]),
+    ("pods read data that stay", [(labelled(), labelled()), changed(data("1"), ("metadata", "labels"), {"a": "b"})], None, []),
     ("no pod reads the data", [(data("1"), data("2"))], None, []),
     ("a renamed service", [(labelled(), None), (None, labelled("chat-other"))], None, ["DYN537"]),
     ("a new service", [(labelled(), labelled()), (None, labelled("chat-other"))], None, []),
     ("nodes without GPUs", [(labelled(), labelled())], NO_GPUS, ["DYN538"]),
+    ("a kind that krm-fn does not know", [changed(CERTIFICATE, ("spec", "secretName"), "other")], None, ["DYN574"]),
+    ("a kind of a group without pods", [changed(MONITOR, ("spec", "jobLabel"), "other")], None, []),
+    ("a gate that is off", [changed(labelled(), (*POD, "schedulingGroup"), {"podGroupName": "a"})], None, ["DYN573"]),
+    ("a template of claims", [changed(named("ResourceClaimTemplate"), ("spec", "spec", "devices"), {})], None, ["DYN530"]),
+    ("the same data of an immutable Secret in another form", [(SECRET, SAME_SECRET)], None, []),
+    ("pods that a user replaces", [changed(BY_HAND, IMAGE, "worker:2")], None, ["DYN539"]),
     ("a paused Deployment", [changed(labelled(paused=True), IMAGE, "worker:2")], None, ["DYN539"]),
     ("older releases refuse another size", [changed(leader_worker_set(), SIZE, 3)], None, ["DYN540"]),
 ]

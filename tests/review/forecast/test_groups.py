@@ -14,7 +14,7 @@ from krm_fn.review import forecast
 from krm_fn.review.forecast import object_rules
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
-from tests.review.forecast.refusals import json_copy
+from tests.review.forecast.native_objects import json_copy
 
 NOTHING = object_rules.ClusterState({}, {}, {})
 LABELS = {"nvidia.com/dynamo-graph-deployment-name": "large"}

@@ -6,7 +6,7 @@ import itertools
 import os
 from typing import Any, NamedTuple
 
-from krm_fn.review.forecast import gpu_capacity, rollouts, uniform_workloads
+from krm_fn.review.forecast import gpu_capacity, native_workloads, rollouts
 from tests.testbed import api, server
 
 STRIDE = int(os.environ.get("KRM_FN_ROLLOUT_STRIDE", "11"))  # every eleventh case; `make forecast` takes all
@@ -25,7 +25,7 @@ class Case(NamedTuple):
     free: int
 
     def rollout(self):
-        taken = uniform_workloads.deployment_steps({"rollingUpdate": self.steps}, self.replicas)
+        taken = native_workloads.deployment_steps({"rollingUpdate": self.steps}, self.replicas)
         return rollouts.Rollout(self.replicas, self.replicas, demand(self.old), demand(self.new), taken)
 
     @property

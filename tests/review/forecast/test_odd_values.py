@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from krm_fn.review.forecast import forecast
-from tests.review.forecast import given, refusals
-from tests.review.forecast.refusals import json_copy
+from tests.review.forecast import given, native_objects
+from tests.review.forecast.native_objects import json_copy
 from tests.review.forecast.test_findings import labelled
 from tests.review.forecast.test_groups import clique_set, leader_worker_set
 from tests.review.forecast.test_simulation import node, pod
 
 ODD: tuple[Any, ...] = (None, "", "x", 0, -1, 1.5, True, 10**6, 10**12, [], {}, [1], {"a": 1}, [None], [[]])
-ROUNDS = 80  # for each object; they take about a second together
+ROUNDS = 40  # for each object; they take about two seconds together
 OBJECTS = {
     "Deployment": labelled(),
     "LeaderWorkerSet": leader_worker_set(),
     "PodCliqueSet": clique_set(),
-    **{each.reason: each.old for each in refusals.ALL},
+    **{f"{each['kind']} {each['metadata']['name']}": each for each in native_objects.ALL},
 }
 
 

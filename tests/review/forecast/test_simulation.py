@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from krm_fn.review.forecast import forecast, gpu_capacity, rollouts, uniform_workloads
+from krm_fn.review.forecast import forecast, gpu_capacity, native_workloads, rollouts
 from krm_fn.review.forecast.rollouts import Rollout, Steps
 from tests.review.forecast import given
 from tests.review.forecast.edits import written
-from tests.review.forecast.refusals import json_copy
+from tests.review.forecast.native_objects import json_copy
 from tests.review.forecast.test_findings import IMAGE, labelled
 
 GPU = "nvidia.com/gpu"
@@ -30,7 +30,7 @@ STEPS = [
 
 @pytest.mark.parametrize(("reason", "strategy", "replicas", "found"), STEPS, ids=[row[0] for row in STEPS])
 def test_steps(reason, strategy, replicas, found):
-    assert uniform_workloads.deployment_steps(strategy, replicas) == found
+    assert native_workloads.deployment_steps(strategy, replicas) == found
 
 
 # the GPUs at the peak, and the free GPUs that the rollout takes

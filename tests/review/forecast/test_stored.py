@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from krm_fn.kube import stored_templates
-from krm_fn.review.forecast.uniform_workloads import Deployment
+from krm_fn.review.forecast.native_workloads import Deployment
 from tests.review.forecast import edits
 
 
@@ -43,10 +43,20 @@ def test_a_cause_is_the_path_of_the_field(reason, path, value, cause):
 
 
 _TCP, _CPU, _SAME_CPU = {"protocol": "TCP"}, {"limits": {"cpu": "1000m"}}, {"limits": {"cpu": "1"}}
+_GIB, _BYTES = ({"resources": {"limits": {"memory": text}}} for text in ("1Gi", "1073741824"))
 CUSTOM = [
     ("a definition fills in the protocol", stored_templates.group, {"ports": [{}]}, {"ports": [_TCP]}, True),
     ("no definition fills in a pull policy", stored_templates.group, {}, {"imagePullPolicy": "IfNotPresent"}, False),
     ("the controller of LeaderWorkerSets prints quantities", stored_templates.group, {"resources": _CPU}, {"resources": _SAME_CPU}, True),
+    ("a StatefulSet compares the texts of quantities", stored_templates.revision, _GIB, _BYTES, False),
+    (
+        "a StatefulSet compares the texts that a server prints",
+        stored_templates.revision,
+        {"resources": _CPU},
+        {"resources": _SAME_CPU},
+        True,
+    ),
+    ("a DaemonSet compares the values of quantities", stored_templates.native, _GIB, _BYTES, True),
     ("Grove hashes quantities as they are written", stored_templates.clique, {"resources": _CPU}, {"resources": _SAME_CPU}, False),
     ("LeaderWorkerSets drop empty lists", stored_templates.group, {"args": []}, {}, True),
     ("Grove hashes an empty list as a value", stored_templates.clique, {"args": []}, {}, False),
