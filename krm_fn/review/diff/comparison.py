@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from krm_fn import results
-from krm_fn.kube import identity
+from krm_fn.kube import identity, secret_values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.results import Path, Result
 from krm_fn.review import forecast
 from krm_fn.review.diff import change_origins, moved_graphs, rendered_state
 from krm_fn.review.diff.change_origins import ChangeOrigin
@@ -17,13 +17,6 @@ from krm_fn.review.diff.rendered_state import RenderedState
 from krm_fn.review.forecast import Forecast
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
-
-HIDDEN = "(hidden)"
-"""The text in place of a value of a Secret."""
-
-_SECRET_FIELDS = ("data", "stringData")
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-"""kubectl writes whole objects, and so the values of Secrets, into this annotation."""
 
 
 class Diff(NamedTuple):
@@ -71,8 +64,8 @@ def conditions(diff: Diff, names: Iterable[str]) -> list[str]:
 def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Diff:
     """Compares two states. `nodes` and `pods` are those of the cluster; None means that nothing is known about the nodes.
 
-    The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. The values
-    of Secrets are hidden.
+    The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. Secret
+    values are hidden.
     """
     changes = compare_objects(old, new)
     origins = change_origins.find(old, new, changes)
@@ -130,18 +123,11 @@ def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 
 def without_secrets(change: ObjectChange) -> ObjectChange:
-    """Returns the change with hidden values, if the object is a Secret."""
-    if (change.key.group, change.key.kind) != ("", "Secret"):
-        return change
-    return change._replace(fields=tuple(_hidden(field) if _is_secret(field) else field for field in change.fields))
+    """Returns the change with hidden secret values in its fields."""
+    old, new = (secret_values.paths(resource) if change.fields else [] for resource in (change.old, change.new))
+    fields = (_without_secrets(field, old, new) if (old or new) and not field.order else field for field in change.fields)
+    return change._replace(fields=tuple(fields))
 
 
-def _is_secret(field: FieldChange) -> bool:
-    """True for the data, for the annotation of kubectl, and for fields that hold it."""
-    return field.path[:1] in ((), *((name,) for name in _SECRET_FIELDS)) or (
-        field.path[:1] == ("metadata",) and (_LAST_APPLIED in field.path or _LAST_APPLIED in f"{field.old} {field.new}")
-    )
-
-
-def _hidden(field: FieldChange) -> FieldChange:
-    return field._replace(old=None if field.old is None else HIDDEN, new=None if field.new is None else HIDDEN)
+def _without_secrets(field: FieldChange, old: Sequence[Path], new: Sequence[Path]) -> FieldChange:
+    return field._replace(old=secret_values.shown(field.old, field.old_path, old), new=secret_values.shown(field.new, field.path, new))
