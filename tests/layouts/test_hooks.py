@@ -292,7 +292,7 @@ def test_the_action_comments_on_the_output_of_a_build(pull, repository):
     (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
     assert comment(build="cat graphs/chat.yaml", comment_name="prod", paths="nowhere").returncode == 0
     assert forge.bodies[0].startswith("<!-- krm-fn prod -->\n")
-    assert "`<build>:" in forge.bodies[0]
+    assert "`graphs/chat.yaml:" in forge.bodies[0]
     failed = comment(build="cat nowhere")
     assert (failed.returncode, len(forge.bodies)) == (1, 1)
     assert "No such file or directory" in failed.stderr
