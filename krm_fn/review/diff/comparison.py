@@ -67,7 +67,7 @@ def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | 
     The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. Secret
     values are hidden.
     """
-    changes = compare_objects(old, new)
+    changes = (*compare_objects(old, new), *_compare_sources(old, new))
     origins = change_origins.find(old, new, changes)
     outcomes = forecast.forecast(changes, nodes, pods)
     shown = tuple(without_secrets(change) for change in changes)
@@ -82,6 +82,16 @@ def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChang
     failed = _unknown(old, new)
     changes = object_changes.between_states(_objects(old, failed), _objects(new, failed))
     return tuple(change for change in changes if not (_is_single(change) and (old if change.old is None else new).is_partial))
+
+
+def _compare_sources(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
+    """Returns the Dynamo resources that a change adds to the cluster or removes from it: renamed, deleted or no longer kept."""
+    failed = _unknown(old, new)
+    before, after = (
+        {identity.key(source, rendered_state.default_namespace(state.config)): source for source in state.sources} for state in (old, new)
+    )
+    keys = [key for key in (*after, *before) if (key in before) != (key in after) and key not in failed]
+    return tuple(ObjectChange(key, before.get(key), after.get(key)) for key in keys)
 
 
 def _is_single(change: ObjectChange) -> bool:
