@@ -5,7 +5,8 @@ With the option `--build`, the states are those that a build prints in temporary
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ import click
 
 from krm_fn import report, results
 from krm_fn.cli.command_options import Inputs
-from krm_fn.files import checkouts, commands, reading, revisions, sources
+from krm_fn.files import build_sources, checkouts, commands, reading, revisions, sources
+from krm_fn.files.build_sources import BuildSources
 from krm_fn.files.reading import File, Source
 from krm_fn.files.repository import RepositoryError
 from krm_fn.files.sources import Sources
@@ -31,13 +33,14 @@ class LoadedState(NamedTuple):
     """One rendered state with the locations of its fields.
 
     `files` has the sources of `rendered.inputs` in the same order. `results` are all findings about the state, with their locations. `name`
-    is the name of the state in texts.
+    is the name of the state in texts. `build_sources` are the files of the build that printed `files`.
     """
 
     name: str
     rendered: RenderedState
     files: Sources
     results: list[Result]
+    build_sources: BuildSources | None = None
 
 
 class StoppedError(Exception):
@@ -66,13 +69,26 @@ def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | Non
     return state, None if old is None or old_files is None else render_old(old, old_files)
 
 
-def render_old(name: str, files: Sources) -> LoadedState:
+def render_old(name: str, files: Sources, build_sources: BuildSources | None = None) -> LoadedState:
     """Renders an old state. Its errors are warnings, because a change may repair them."""
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
-    findings = [*rendered_state.old_findings(files.located(rendered.findings))]
+    findings = [*rendered_state.old_findings(_located(files, rendered.findings, build_sources))]
     if revisions.is_path(name) and not (files.resources or files.results):
         findings = [revisions.empty(name)]
-    return LoadedState(name, rendered, files, findings)
+    return LoadedState(name, rendered, files, findings, build_sources)
+
+
+def _located(files: Sources, findings: Iterable[Result], build_sources: BuildSources | None) -> list[Result]:
+    """Returns the findings of a render with their locations: in the files of the build, if it printed the resources."""
+    if build_sources is None:
+        return files.located(findings)
+    built = {source.address: source for source in files.resources}
+    at_sources: list[Result] = []
+    for finding in findings:
+        source = built.get(finding.ref) if finding.ref else None
+        field = build_sources.field(source, finding.path) if source else None
+        at_sources.append(finding._replace(**field[0].location(field[1])) if field else finding)
+    return files.located(at_sources)
 
 
 def origin_lines(diff: Diff, states: Mapping[StateName, LoadedState]) -> dict[ChangeOrigin, SourceLine]:
@@ -80,10 +96,11 @@ def origin_lines(diff: Diff, states: Mapping[StateName, LoadedState]) -> dict[Ch
     fields: dict[ChangeOrigin, tuple[Source, results.Path]] = {}
     for origins in diff.origins.values():
         for origin in origins:
-            files = states[origin.state].files
-            source = files.settings if origin.number is None else files.resources[origin.number]
+            state = states[origin.state]
+            source = state.files.settings if origin.number is None else state.files.resources[origin.number]
             if source:
-                fields[origin] = source, origin.path
+                in_file = state.build_sources.field(source, origin.path) if state.build_sources else None
+                fields[origin] = in_file or (source, origin.path)
     lines = {}
     for origin, location in zip(fields, reading.field_locations([*fields.values()]), strict=True):
         lines[origin] = SourceLine(location["file"], location["line"])
@@ -149,25 +166,29 @@ def build_states(build: BuildCommand, old: str | None, given: Inputs) -> tuple[L
     """Returns the new state, and the old state if it is named. Raises StoppedError if a build fails, or if its output cannot be used."""
     if len(given.paths) != 1 or not Path(given.paths[0]).is_dir():
         raise click.UsageError("--build takes one PATH: the folder in which the command runs")
-    old_output = None
+    path = given.paths[0]
+    old_output = old_sources = None
     try:
-        with checkouts.opened(old, Path(given.paths[0])) as copies:
+        with checkouts.opened(old, Path(path)) as copies:
             if old is not None:
                 with copies.old_state() as folder:
                     old_output = _run_build(build, folder, old)
+                    old_sources = build_sources.read(folder, copies.top, build.words, copies.old_names())
             with copies.working_tree() as folder:
                 output = _run_build(build, folder, "the working tree")
+                new_sources = build_sources.read(folder, copies.top, build.words, lambda name: os.path.normpath(f"{path}/{name}"))
     except RepositoryError as problem:
         raise click.BadParameter(str(problem), param_hint="--old") from problem
     config = reading.read(given.config) if given.config else File("", [], [])
     namespace = given.namespace or ""
     files = sources.from_files([output], config.sources, namespace=namespace)
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results)
-    new_state = LoadedState("the working tree", rendered, files, [*config.results, *files.located(rendered.findings)])
+    findings = [*config.results, *_located(files, rendered.findings, new_sources)]
+    new_state = LoadedState("the working tree", rendered, files, findings, new_sources)
     if old_output is None or old is None:
         return new_state, None
     named, default = ([], files.settings) if Path(old).is_dir() else sources.old_configuration(old, given.config, files.settings)
-    return new_state, render_old(old, sources.from_files([old_output], named, default, namespace=namespace))
+    return new_state, render_old(old, sources.from_files([old_output], named, default, namespace=namespace), old_sources)
 
 
 def _run_build(build: BuildCommand, folder: Path, state: str) -> File:

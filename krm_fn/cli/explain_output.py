@@ -142,7 +142,7 @@ def _json_origin(origin: LeafOrigin, locations: OriginLocations) -> dict[str, An
 
 def _yaml(explained: Explained, locations: OriginLocations) -> str:
     """An object with a comment behind each field. Only the explained fields have comments."""
-    written = emitter.text(explained.resource)
+    written = emitter.text(explained.shown)
     lines = written.split("\n")
     positions_by_path = positions.positions(written, [field.path for field in explained.fields])
     for field in explained.fields:

@@ -12,7 +12,7 @@ import shutil
 import signal
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -64,6 +64,20 @@ class Checkouts(NamedTuple):
         with self._copy(top, _walked(top) if names is None else names) as copy:
             yield _below(copy, self.folder.relative_to(top))
 
+    @property
+    def top(self) -> Path:
+        """The folder of each copy. It exists while the copy is used."""
+        return self.temporary / "checkout"
+
+    def old_names(self) -> Callable[[str], str]:
+        """Returns a function from the path of a file, from the folder of the build, to its name in texts: `main:apps/graph.yaml`."""
+        old = self.old or "HEAD"
+        if self._is_folder():
+            return lambda name: os.path.normpath(f"{old}/{name}")
+        with repository.opened(self.folder) as source:
+            below = self.folder.relative_to(source.top)
+        return lambda name: f"{old}:{os.path.normpath(below / name)}"
+
     def _is_folder(self) -> bool:
         return self.old is not None and Path(self.old).is_dir()
 
@@ -80,7 +94,7 @@ class Checkouts(NamedTuple):
     @contextlib.contextmanager
     def _empty(self) -> Iterator[Path]:
         """An empty folder, which gives its path to the next copy at the end."""
-        copy = self.temporary / "checkout"
+        copy = self.top
         copy.mkdir()
         try:
             yield copy

@@ -86,11 +86,14 @@ _STRUCTS: go_json.Structs = {
     "CheckpointJob": {"gmsClientContainers": "?[]string", "podTemplate": "?*PodTemplateSpec"},
 }
 
+FIELDS = frozenset(_STRUCTS["Component"])
+"""The fields of a component that the hash reads. It ignores all others, such as `replicas`."""
+
 
 class Worker(NamedTuple):
     """The fields of one worker component that the hash reads.
 
-    `spec` is a v1beta1 component with the defaults of its schema, with all that the graph adds to it, and with the graph's
+    `spec` has the `FIELDS` of a v1beta1 component with the defaults of its schema, with all that the graph adds to it, and with the graph's
     `backendFramework`. `labels` and `annotations` are those of its DynamoComponentDeployment. Both `labels` and the labels in
     `spec.podTemplate` hold `PLACEHOLDER`. `runtime_version` is empty for a runtime before 1.5.0, and `role_versions` are those of
     roles with pod templates of their own.

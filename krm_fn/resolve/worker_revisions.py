@@ -84,7 +84,8 @@ def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> 
 
         spec = component_roles.hashed(spec)
     runtime = _runtime(spec, sidecar_mode=sidecar_mode)
-    return Worker(template.labels, template.annotations, runtime, versions, {**spec, "backendFramework": engine})
+    hashed = {field: value for field, value in spec.items() if field in hashing.FIELDS}
+    return Worker(template.labels, template.annotations, runtime, versions, {**hashed, "backendFramework": engine})
 
 
 def _runtime(component: dict[str, Any], *, sidecar_mode: bool) -> str:

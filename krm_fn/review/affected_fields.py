@@ -67,7 +67,7 @@ def unused(explanation: Explanation, resources: Sequence[Resource], settings: Co
         for path, value in explain.fields_of(resource) if results.ref(resource).kind in ablation.EXPANDED else ():
             if UserMark(index, path) in used or _is_not_rendered(path):
                 continue
-            variants = (ablation.with_value(resource, path, new) for new in _others(value))
+            variants = (ablation.with_value(resource, path, new) for new in other_values(value))
             renders = [_generated([*resources[:index], variant, *resources[index + 1 :]], resources, settings) for variant in variants]
             if all(render == objects for render in renders):
                 unused_fields.append((index, path))
@@ -81,7 +81,7 @@ def _is_not_rendered(path: Path) -> bool:
     return path[0] in ("apiVersion", "kind", "status") or path[:2] in (("metadata", "labels"), ("metadata", "annotations"))
 
 
-def _others(value: Any) -> tuple[Any, ...]:
+def other_values(value: Any) -> tuple[Any, ...]:
     """Returns the values that are tried in place of a value; None removes the field."""
     if isinstance(value, bool):
         return (None, not value)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from krm_fn import config, expand, results
 from krm_fn.config import Config
-from krm_fn.kube import identity
+from krm_fn.kube import identity, secret_values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.provenance import docstring_rules, trace, tracing_loader
@@ -38,7 +38,7 @@ class OverriddenValue(NamedTuple):
 
 
 class ExplainedField(NamedTuple):
-    """A leaf of an object with its origins; without any, the origin is unknown.
+    """A leaf of an object with its origins; without any, the origin is unknown. A secret value is hidden.
 
     `placed` are the rules that set the field, if they are not among the origins.
     """
@@ -61,6 +61,12 @@ class Explained(NamedTuple):
     def key(self) -> ObjectKey:
         """The key of the object."""
         return identity.key(self.resource)
+
+    @property
+    def shown(self) -> Resource:
+        """The object with hidden secret values."""
+        shown: Resource = secret_values.shown(self.resource, (), secret_values.paths(self.resource))
+        return shown
 
 
 class Explanation(NamedTuple):
@@ -124,16 +130,17 @@ class _OriginReader:
 
     def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
         """An object with its fields."""
-        traced = {leaf.path: leaf for leaf in leaves}
-        return Explained(resource, [self._field(path, value, traced.get(path)) for path, value in fields_of(resource)])
+        traced, secrets = {leaf.path: leaf for leaf in leaves}, secret_values.paths(resource)
+        return Explained(resource, [self._field(path, value, traced.get(path), secrets) for path, value in fields_of(resource)])
 
-    def _field(self, path: Path, value: Any, leaf: Leaf | None) -> ExplainedField:
+    def _field(self, path: Path, value: Any, leaf: Leaf | None, secrets: Sequence[Path]) -> ExplainedField:
+        shown = secret_values.shown(value, path, secrets)
         if leaf is None or leaf.value != value:
-            return ExplainedField(path, value, (), (), (), NONE)
-        overridden = tuple(OverriddenValue(old.value, self._origins(old.marks)) for old in leaf.overridden)
+            return ExplainedField(path, shown, (), (), (), NONE)
+        overridden = tuple(OverriddenValue(_shown(old.value, path, secrets), self._origins(old.marks)) for old in leaf.overridden)
         origins = self._origins(leaf.marks)
         placed = tuple(origin for origin in self._origins(leaf.placed) if origin not in origins)
-        return ExplainedField(path, value, origins, placed, overridden, leaf.marks)
+        return ExplainedField(path, shown, origins, placed, overridden, leaf.marks)
 
     def _origins(self, marks: Marks) -> tuple[LeafOrigin, ...]:
         """The origins of marks, each once: the user's fields, settings, rules."""
@@ -146,6 +153,11 @@ class _OriginReader:
         if isinstance(mark, ConfigMark):
             return LeafOrigin("config", mark.path, value=setting(self._settings, mark.path))
         return LeafOrigin("rule", rule=docstring_rules.rule(mark.module, mark.function))
+
+
+def _shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
+    """A value that the field had before, without its own secret values and those of the field."""
+    return secret_values.shown(secret_values.shown(value, (), secret_values.paths(value)), path, secrets)
 
 
 def _order(mark: Mark) -> tuple[Any, ...]:

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from krm_fn.kube import secret_values
+
 if TYPE_CHECKING:
     from krm_fn.results import Path
     from krm_fn.schema.table import Schema
@@ -20,7 +22,6 @@ TYPES = {
     "quantity": "a quantity",
     "int-or-string": "an integer or a string",
 }
-_PRIVATE = frozenset(("args", "command", "env", "envs", "httpHeaders"))
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
 
@@ -30,7 +31,7 @@ def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definition
 
     `expected` is a key of `TYPES`. The message about a private field does not quote the value.
     """
-    if is_private(path):
+    if secret_values.may_be_at(path):
         actual, fix, proposed = kind(value), _without_value(value, expected), None
     else:
         actual = described(value)
@@ -38,14 +39,9 @@ def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definition
     return f"the field takes {TYPES[expected]}, not {actual}; {fix}", proposed
 
 
-def is_private(path: Path) -> bool:
-    """True for a field whose value may be a secret: variables, command lines and headers, but not their names."""
-    return not _PRIVATE.isdisjoint(path) and path[-1] != "name"
-
-
 def quoted(value: Any, path: Path) -> str:
     """Returns the value for a message, or `the value` if it is private."""
-    return "the value" if is_private(path) else shown(value)
+    return "the value" if secret_values.may_be_at(path) else shown(value)
 
 
 def shown(value: Any) -> str:

@@ -213,9 +213,9 @@ class _Checker:
         self._add("warning", Violation("DYN028", text), path)
 
     def _add(self, severity: Severity, violation: Violation, path: Path, current: Any = None) -> None:
-        from krm_fn.schema import fixes  # noqa: PLC0415 - only a finding needs it
+        from krm_fn.kube import secret_values  # noqa: PLC0415 - only a finding needs it
 
-        scalar = None if isinstance(current, (dict, list)) or fixes.is_private(path) else current
+        scalar = None if isinstance(current, (dict, list)) or secret_values.may_be_at(path) else current
         finding = results.Result(severity, violation.code, violation.message, self._ref, path, scalar, violation.proposed)
         self.findings.append(finding)
 

@@ -218,8 +218,7 @@ class Builder:
             return str(event.value)
 
     def _unknown(self, event: Any) -> Any:
-        name = f"!!{event.tag.removeprefix(_STANDARD)}" if event.tag.startswith(_STANDARD) else event.tag
-        self.report("DYN008", f"Kubernetes does not know the tag {name}; remove the tag, or put the text in quotes", event)
+        self.report("DYN008", "Kubernetes does not know the tag; remove the tag, or put the text in quotes", event)
         return getattr(event, "value", None)
 
     def _no_number(self, event: Any) -> str:
@@ -228,7 +227,7 @@ class Builder:
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            message = f"the alias *{event.anchor} has no anchor &{event.anchor} before it; write the value out"
+            message = "the alias has no anchor before it; write the value out, or put it in quotes if it is text"
             raise Broken(self._error("DYN004", message, event))
         value, start = self._anchors[event.anchor]
         count, depth = size(value, ALIASED)

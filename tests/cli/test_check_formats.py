@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree as ET
@@ -318,3 +319,15 @@ def test_a_file_whose_name_is_no_text_breaks_no_format(style, tmp_path):
     assert done.code == 1
     assert "DYN023" in done.out
     assert "DYN019" not in done.err
+
+
+@pytest.mark.parametrize("path", [".", "{here}"])
+def test_sarif_names_a_file_whose_name_is_no_text_by_its_bytes(path, tmp_path):
+    """RFC 3986: a byte that is not of ASCII is written with a percent sign. The log stays valid."""
+    with open(os.fsencode(tmp_path) + b"/\xff %.yaml", "w", encoding="utf-8") as out:  # noqa: PTH123 - pathlib has no bytes
+        out.write(MISSPELT)
+    done = console.program("check", "--format", "sarif", path.format(here=tmp_path), folder=tmp_path)
+    log = json.loads(done.out)
+    jsonschema.Draft202012Validator(SARIF).validate(log)
+    locations = [location["physicalLocation"] for result in log["runs"][0]["results"] for location in result["locations"]]
+    assert {location["artifactLocation"]["uri"] for location in locations} == {"%FF%20%25.yaml"}

@@ -93,27 +93,87 @@ def test_the_hook_runs_for_what_may_hold_a_graph_only():
     assert hook["entry"].split()[0] == "krm-fn"
 
 
+RUN = "a file of the checkout ran: "
+HOSTILE = f"import os\nos.write(2, ('{RUN}' + __file__).encode())\nraise SystemExit(7)\n"
+MODULES = ("pip", "setuptools", "wheel", "pkg_resources", "krm_fn", "yaml", "_yaml", "click", "pydantic", "sitecustomize", "usercustomize")
+
+
 @pytest.fixture(scope="module")
-def runner(source, tmp_path_factory):
-    """A runner on which the action's first step has installed the command."""
+def hostile(tmp_path_factory):
+    """A checkout with a file and a package for each module that a line of the action can import. Each of them says that it ran."""
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in {*sys.stdlib_module_names, *MODULES}:
+        (folder / f"{name}.py").write_text(HOSTILE)
+        (folder / name).mkdir()
+        for module in ("__init__.py", "__main__.py"):
+            (folder / name / module).write_text(HOSTILE)
+    (folder / "setup.py").write_text(HOSTILE)
+    (folder / "graphs").mkdir()
+    (folder / "graphs" / "chat.yaml").write_text(GRAPH)
+    git(folder, "init")
+    git(folder, "add", "graphs")
+    git(folder, "commit", "--message", "Begin")
+    (folder / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runner(source, hostile, tmp_path_factory):
+    """A runner on which the action's first step has installed the command, in a hostile checkout."""
     temp = tmp_path_factory.mktemp("runner")
-    done = step("Install krm-fn", temp, source, temp)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", ".")
+        done = step("Install krm-fn", temp, source, hostile)
+    assert RUN not in done.stdout + done.stderr
     assert done.returncode == 0, done.stderr
     return temp
 
 
-def step(name, temp, source, folder, **inputs):
+def test_no_step_runs_a_file_of_the_checkout(runner, hostile, tmp_path, monkeypatch):
+    """The fixture `runner` holds it for the first step. Whoever opens a pull request chooses the names of its files."""
+    monkeypatch.setenv("PYTHONPATH", ".")
+    checked = check(runner, hostile, paths="graphs", old="HEAD")
+    with forges.running() as forge:
+        for name, value in forge.github(tmp_path).items():
+            monkeypatch.setenv(name, value)
+        commented = comment_on(runner, hostile, tmp_path)
+        assert len(forge.bodies) == 1
+    assert (checked.returncode, commented.returncode) == (0, 0), checked.stderr + commented.stderr
+    assert RUN not in f"{checked.stdout}{checked.stderr}{commented.stdout}{commented.stderr}"
+
+
+def test_the_hostile_checkout_is_hostile(hostile):
+    """Without isolation, its files run: otherwise the test above would hold nothing."""
+    for module in ("venv", "pip", "krm_fn"):
+        done = subprocess.run([sys.executable, "-m", module], cwd=hostile, capture_output=True, text=True, check=False)
+        assert RUN in done.stderr
+
+
+def step(name, temp, source, folder, changes="", **inputs):
     """Run one step of the action as a runner does: with expressions replaced, and with the same options of bash."""
     (found,) = [each for each in ACTION["runs"]["steps"] if each["name"] == name]
     known = {f"inputs.{key}": each["default"] for key, each in ACTION["inputs"].items()}
     known |= {f"inputs.{key.replace('_', '-')}": value for key, value in inputs.items()}
     known |= {"github.action_path": str(source), "runner.temp": str(temp), "inputs.python": sys.executable}
     known["inputs.old || github.event.pull_request.base.sha"] = known["inputs.old"] or "HEAD"
+    known["steps.compare.outputs.changes"] = changes
     filled = {key: re.sub(r"\$\{\{ (.*?) \}\}", lambda match: known[match[1]], value) for key, value in found["env"].items()}
     script = Path(temp) / "step.sh"
     script.write_text(found["run"])
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
     return subprocess.run(command, cwd=folder, env={**os.environ, **filled}, capture_output=True, text=True, check=False, timeout=300)
+
+
+def comment_on(runner, repository, temp, **inputs):
+    """Runs the two steps that write a comment, the second one only if the first has an output. Returns the last one."""
+    inputs = {"comment": "true", "paths": "graphs", "token": "secret", **inputs}
+    output = temp / "output"
+    output.write_text("")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GITHUB_OUTPUT", str(output))
+        compared = step("Compare", runner, "", repository, **inputs)
+    changes = output.read_text().strip().removeprefix("changes=")
+    return step("Comment", runner, "", repository, changes, **inputs) if changes else compared
 
 
 def check(runner, repository, **inputs):
@@ -200,7 +260,7 @@ def pull(runner, repository, tmp_path, monkeypatch):
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
 
         def comment(**inputs):
-            return step("Comment", runner, "", repository, **{"comment": "true", "paths": "graphs", "token": "secret", **inputs})
+            return comment_on(runner, repository, tmp_path, **inputs)
 
         yield forge, comment
 
@@ -232,7 +292,7 @@ def test_the_action_comments_on_the_output_of_a_build(pull, repository):
     (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
     assert comment(build="cat graphs/chat.yaml", comment_name="prod", paths="nowhere").returncode == 0
     assert forge.bodies[0].startswith("<!-- krm-fn prod -->\n")
-    assert "`<build>:" in forge.bodies[0]
+    assert "`graphs/chat.yaml:" in forge.bodies[0]
     failed = comment(build="cat nowhere")
     assert (failed.returncode, len(forge.bodies)) == (1, 1)
     assert "No such file or directory" in failed.stderr
@@ -262,19 +322,34 @@ def test_nothing_in_an_input_of_a_comment_is_run(name, pull, repository):
     assert not [*repository.rglob("pwned")]
 
 
-def test_the_token_reaches_only_the_step_that_writes(pull, repository):
+ENVIRONMENTS = """\
+process=$$
+while [ "$process" != "$1" ]; do
+  tr '\\0' '\\n' <"/proc/$process/environ"
+  process=$(sed 's/.*) . //; s/ .*//' "/proc/$process/stat")
+done >&2
+exit 1
+"""
+
+
+def test_the_token_reaches_only_the_step_that_writes(pull, repository, tmp_path):
+    """Not even the shell that starts the build has it: every program of a user can read the environment of the others in /proc."""
     _, comment = pull
     (repository / "graphs" / "chat.yaml").write_text(GRAPH.replace("front:1", "front:2"))
-    done = comment(build="sh -c 'env >&2; exit 1'")
-    assert "GITHUB_REPOSITORY=" in done.stderr
+    script = tmp_path / "environments.sh"
+    script.write_text(ENVIRONMENTS)
+    done = comment(build=f"sh {script} {os.getpid()}")
+    assert done.stderr.count("GITHUB_REPOSITORY=") > 2
     assert "secret" not in done.stderr
 
 
 def test_the_action_comments_on_pull_requests_only():
-    (found,) = [each for each in ACTION["runs"]["steps"] if each["name"] == "Comment"]
+    steps = {each["name"]: each for each in ACTION["runs"]["steps"]}
     for part in ("inputs.comment == 'true'", "github.event.pull_request", "!cancelled()", "steps.install.outcome == 'success'"):
-        assert part in found["if"]
-    assert "uses" not in str([each.keys() for each in ACTION["runs"]["steps"]])
+        assert part in steps["Compare"]["if"]
+    assert steps["Comment"]["if"] == "${{ !cancelled() && steps.compare.outputs.changes != '' }}"
+    assert [name for name, each in steps.items() if "inputs.token" in str(each)] == ["Comment"]
+    assert "uses" not in str([each.keys() for each in steps.values()])
 
 
 def test_the_action_installs_files_of_known_hashes_only(source, tmp_path):

@@ -13,12 +13,13 @@ import jsonschema
 import pytest
 import yaml
 
-from krm_fn import report, review
+from krm_fn import expand, report, results, review
 from krm_fn.cli import explain_output
 from krm_fn.config import Config
-from krm_fn.provenance import trace
+from krm_fn.kube import labels, paths
+from krm_fn.provenance import ablation, trace
 from krm_fn.provenance.marked_values import NONE
-from krm_fn.review import explain
+from krm_fn.review import affected_fields, explain
 from tests.cli import console
 from tests.support import given
 
@@ -145,6 +146,26 @@ def test_a_value_of_many_origins_shows_its_rule():
     shown = out.partition("dynamo-worker-hash']")[2].splitlines()[1:8]
     assert [line.split()[0] for line in shown] == [*["user"] * 5, "rule", "and"]
     assert "rule      worker-hash.value: " in shown[5]
+
+
+@pytest.mark.parametrize("name", ["agg-vllm", "v1beta1-multinode-vllm"])
+def test_each_origin_of_the_worker_hash_changes_it(name):
+    """The hash does not read fields that may change without new pods, such as the number of replicas."""
+    loaded = EXAMPLES[name]
+    objects = explain.explain(loaded.values, loaded.config).objects
+    fields = [field for explained in objects for field in explained.fields if field.path[-1] == labels.WORKER_HASH]
+    origins = {(origin.resource, origin.path) for field in fields for origin in field.origins if origin.kind == "user"}
+    assert len(origins) > 10
+    for index, path in origins:
+        others = affected_fields.other_values(paths.at(loaded.values[index], path))
+        variants = [ablation.with_value(loaded.values[index], path, other) for other in others]
+        renders = [expand.expand([*loaded.values[:index], variant, *loaded.values[index + 1 :]], loaded.config) for variant in variants]
+        hashes = [_worker_hashes(render.resources) for render in renders if not results.failed(render.results)]
+        assert any(new != {field.value for field in fields} for new in hashes) or len(hashes) < len(renders), path
+
+
+def _worker_hashes(objects):
+    return {value for each in objects if (value := labels.of(each).get(labels.WORKER_HASH))}
 
 
 def test_unused_fields_are_warnings(graph):

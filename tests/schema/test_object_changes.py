@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.kube import identity
+from krm_fn.kube import identity, secret_values
 from krm_fn.review.diff import comparison
 from krm_fn.schema import object_changes
 from tests.support import given
@@ -102,4 +102,4 @@ def test_values_of_secrets_are_hidden(field):
     shown = comparison.without_secrets(change)
     assert len(shown.fields) == len(change.fields) > 2
     assert HIDES not in repr(shown.fields)
-    assert {each.new for each in shown.fields} == {comparison.HIDDEN, None}
+    assert {each.new for each in shown.fields} == {secret_values.HIDDEN, None}

@@ -6,6 +6,7 @@ Follows the OASIS standard sarif-v2.1.0-os. Columns count characters.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib import parse
@@ -63,4 +64,5 @@ def _logical(result: Result) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    return Path(file).as_uri() if Path(file).is_absolute() else parse.quote(file, safe="/:?=" if "://" in file else "/")
+    """Returns the name of a file as a URI. On Linux, a name is bytes, and need not be UTF-8."""
+    return Path(file).as_uri() if Path(file).is_absolute() else parse.quote(os.fsencode(file), safe="/:?=" if "://" in file else "/")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from functools import cache
 
 import click
 
 from krm_fn import report
 from krm_fn.cli.finding_formats import Checked
-from krm_fn.files import reading
+from krm_fn.files import reading, secret_lines
+from krm_fn.kube.secret_values import HIDDEN
 from krm_fn.results import Result
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
@@ -19,8 +21,8 @@ _BEFORE, _WIDTH = 60, 120  # columns of a source line that are shown; JSON may b
 
 def write(checked: Checked) -> str:
     """Returns each finding with its source line."""
-    stdin = checked.stdin.split("\n")
-    return "".join(f"{head(result, colour=checked.colour)}\n{_excerpt(result, stdin, checked.colour)}" for result in checked.results)
+    texts = {reading.STDIN_NAME: checked.stdin}
+    return "".join(f"{head(result, colour=checked.colour)}\n{_excerpt(result, texts, checked.colour)}" for result in checked.results)
 
 
 def head(result: Result, *, colour: bool) -> str:
@@ -31,11 +33,15 @@ def head(result: Result, *, colour: bool) -> str:
     return " ".join([*location, click.style(report.noun(result), fg=_COLOURS[result.severity], bold=True), report.what(result)])
 
 
-def _excerpt(result: Result, stdin: list[str], colour: bool) -> str:
-    known = result.line and result.code != _OLD_STATE
-    lines = (stdin if result.file == reading.STDIN_NAME else _lines(result.file)) if known else []
-    if result.line > len(lines) or not lines:
+def _excerpt(result: Result, texts: dict[str, str], colour: bool) -> str:
+    """Returns the line of a finding. `texts` are the texts that no file has."""
+    if not result.line or result.code == _OLD_STATE:
         return ""
+    lines, secret = _lines(texts[result.file] if result.file in texts else _text(result.file))
+    if result.line > len(lines):
+        return ""
+    if result.line in secret:
+        return f"    {HIDDEN}\n"
     line = lines[result.line - 1]
     start = max(0, result.column - _BEFORE) if len(line) > _WIDTH else 0
     shown = f"    {_printable(line[start : start + _WIDTH])}".rstrip()
@@ -46,11 +52,17 @@ def _excerpt(result: Result, stdin: list[str], colour: bool) -> str:
 
 
 @cache
-def _lines(file: str) -> list[str]:
-    """The lines of a file; empty if it does not exist, since orchestrators name files relative to other folders."""
+def _text(file: str) -> str:
+    """The text of a file; empty if it does not exist, since orchestrators name files relative to other folders."""
     with contextlib.suppress(reading.UnreadableError):
-        return reading.data(file).decode(errors="replace").split("\n")
-    return []
+        return reading.data(file).decode(errors="replace")
+    return ""
+
+
+@cache
+def _lines(text: str) -> tuple[list[str], Collection[int]]:
+    """The lines of a text, and the numbers of those that have a secret value."""
+    return (text.split("\n"), secret_lines.of(text)) if text else ([], ())
 
 
 def _printable(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from krm_fn.kube import identity, paths, stored_templates
+from krm_fn.kube import identity, paths, secret_values, stored_templates
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import mapping
@@ -135,8 +135,8 @@ def _path(change: FieldChange) -> str:
 
 
 def _value(template: Any, path: Path, stored_value: Any) -> str:
-    """The value as it is written, else as it is stored; a default is not written."""
+    """The value as it is written, else as it is stored, without secret values; a default is not written."""
     if stored_value is None:
         return ""
     written = paths.at(template, path)
-    return json.dumps(stored_value if written is None else written)
+    return json.dumps(secret_values.shown(stored_value if written is None else written, path, secret_values.paths(template)))

@@ -80,7 +80,8 @@ def find(old: RenderedState, new: RenderedState, changes: Sequence[ObjectChange]
     for number, change in enumerate(changes):
         if not change.fields and change.old is not None and change.new is not None:
             continue
-        keys = rendered_state.owner_keys(change.new or change.old or {}, change.key.namespace)
+        resource = change.new or change.old or {}
+        keys = [change.key] if rendered_state.is_expanded(resource) else rendered_state.owner_keys(resource, change.key.namespace)
         owner = next((key for key in keys if key in states.new_indexes or key in states.old_indexes), None)
         if owner is None:
             origins |= _of_input(states, number, change)

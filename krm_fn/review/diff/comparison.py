@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from krm_fn import results
-from krm_fn.kube import identity
+from krm_fn.kube import identity, secret_values
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
-from krm_fn.results import Result
+from krm_fn.results import Path, Result
 from krm_fn.review import forecast
 from krm_fn.review.diff import change_origins, moved_graphs, rendered_state
 from krm_fn.review.diff.change_origins import ChangeOrigin
@@ -19,13 +19,6 @@ from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.rules import release_moves, updates
 from krm_fn.schema import object_changes
 from krm_fn.schema.object_changes import FieldChange, ObjectChange
-
-HIDDEN = "(hidden)"
-"""The text in place of a value of a Secret."""
-
-_SECRET_FIELDS = ("data", "stringData")
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-"""kubectl writes whole objects, and so the values of Secrets, into this annotation."""
 
 
 class Diff(NamedTuple):
@@ -80,10 +73,10 @@ def conditions(diff: Diff, names: Iterable[str]) -> list[str]:
 def compare(old: RenderedState, new: RenderedState, nodes: Sequence[Resource] | None = None, pods: Sequence[Resource] = ()) -> Diff:
     """Compares two states. `nodes` and `pods` are those of the cluster; None means that nothing is known about the nodes.
 
-    The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. The values
-    of Secrets are hidden.
+    The objects of a Dynamo resource that fails in one of the states are left out of both, so that its change has no forecast. Secret
+    values are hidden.
     """
-    changes = compare_objects(old, new)
+    changes = (*compare_objects(old, new), *_compare_sources(old, new))
     origins = change_origins.find(old, new, changes)
     outcomes = forecast.forecast(changes, nodes, pods)
     shown = tuple(without_secrets(change) for change in changes)
@@ -116,6 +109,16 @@ def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChang
     failed = _unknown(old, new)
     changes = object_changes.between_states(_objects(old, failed), _objects(new, failed))
     return tuple(change for change in changes if not (_is_single(change) and (old if change.old is None else new).is_partial))
+
+
+def _compare_sources(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
+    """Returns the Dynamo resources that a change adds to the cluster or removes from it: renamed, deleted or no longer kept."""
+    failed = _unknown(old, new)
+    before, after = (
+        {identity.key(source, rendered_state.default_namespace(state.config)): source for source in state.sources} for state in (old, new)
+    )
+    keys = [key for key in (*after, *before) if (key in before) != (key in after) and key not in failed]
+    return tuple(ObjectChange(key, before.get(key), after.get(key)) for key in keys)
 
 
 def _is_single(change: ObjectChange) -> bool:
@@ -157,18 +160,11 @@ def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
 
 
 def without_secrets(change: ObjectChange) -> ObjectChange:
-    """Returns the change with hidden values, if the object is a Secret."""
-    if (change.key.group, change.key.kind) != ("", "Secret"):
-        return change
-    return change._replace(fields=tuple(_hidden(field) if _is_secret(field) else field for field in change.fields))
+    """Returns the change with hidden secret values in its fields."""
+    old, new = (secret_values.paths(resource) if change.fields else [] for resource in (change.old, change.new))
+    fields = (_without_secrets(field, old, new) if (old or new) and not field.order else field for field in change.fields)
+    return change._replace(fields=tuple(fields))
 
 
-def _is_secret(field: FieldChange) -> bool:
-    """True for the data, for the annotation of kubectl, and for fields that hold it."""
-    return field.path[:1] in ((), *((name,) for name in _SECRET_FIELDS)) or (
-        field.path[:1] == ("metadata",) and (_LAST_APPLIED in field.path or _LAST_APPLIED in f"{field.old} {field.new}")
-    )
-
-
-def _hidden(field: FieldChange) -> FieldChange:
-    return field._replace(old=None if field.old is None else HIDDEN, new=None if field.new is None else HIDDEN)
+def _without_secrets(field: FieldChange, old: Sequence[Path], new: Sequence[Path]) -> FieldChange:
+    return field._replace(old=secret_values.shown(field.old, field.old_path, old), new=secret_values.shown(field.new, field.path, new))

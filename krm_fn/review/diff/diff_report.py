@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from krm_fn import report, results
 from krm_fn.kube.identity import ObjectKey
+from krm_fn.kube.secret_values import HIDDEN
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path, Result
 from krm_fn.review.diff.change_origins import ChangeOrigin
-from krm_fn.review.diff.comparison import HIDDEN, Diff
+from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.forecast import ObjectForecast, podcliquesets
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.review.forecast.rollouts import Service

@@ -52,7 +52,7 @@ def states(exported: Export, rendered: RenderedState) -> LiveStates:
     old_objects = (*(old for old, _ in pairs.values()), *pruned)
     new_objects = tuple(pairs[key][1] if key in pairs else resource for key, resource in covered.items())
     old = RenderedState(old_objects, (), rendered.config, built=frozenset(owners))
-    return LiveStates(old, rendered._replace(objects=new_objects), errors or [*notes])
+    return LiveStates(old, rendered._replace(objects=new_objects, sources=()), errors or [*notes])
 
 
 def _is_covered(key: ObjectKey, namespaces: Collection[str]) -> bool:

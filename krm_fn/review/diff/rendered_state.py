@@ -24,11 +24,11 @@ _OLD = "DYN511"
 class RenderedState(NamedTuple):
     """One of the two states that are compared.
 
-    `objects` are the objects that reach the cluster, without the Dynamo resources that a render expands. `inputs` are the resources from
-    which the objects were made, and `config` the configuration of that render; `settings` is the resource that holds the configuration.
-    `built` are the keys of the Dynamo resources whose objects no render of `inputs` made: those of finished builds and of clusters.
-    `failed` are the keys of the Dynamo resources whose objects are not known. `is_partial` is true if a part of the state cannot be read,
-    so that resources may be missing. `findings` are about `inputs`.
+    `objects` are the objects that reach the cluster, without the Dynamo resources that a render expands. `sources` are those of these
+    resources that reach the cluster too. `inputs` are the resources from which the objects were made, and `config` the configuration of
+    that render; `settings` is the resource that holds the configuration. `built` are the keys of the Dynamo resources whose objects no
+    render of `inputs` made: those of finished builds and of clusters. `failed` are the keys of the Dynamo resources whose objects are not
+    known. `is_partial` is true if a part of the state cannot be read, so that resources may be missing. `findings` are about `inputs`.
     """
 
     objects: tuple[Resource, ...]
@@ -39,6 +39,7 @@ class RenderedState(NamedTuple):
     failed: frozenset[ObjectKey] = frozenset()
     is_partial: bool = False
     findings: tuple[Result, ...] = ()
+    sources: tuple[Resource, ...] = ()
 
 
 def render(
@@ -59,10 +60,12 @@ def render(
     finished = [resource for key, resource in keyed if not built.isdisjoint(owner_keys(resource, key.namespace))]
     remaining = [resource for key, resource in keyed if key not in built and built.isdisjoint(owner_keys(resource, key.namespace))]
     expansion = expand.expand(remaining, config)
-    objects = (resource for resource in (*expansion.resources, *finished) if not is_expanded(resource) and not labels.is_local(resource))
+    applied = [resource for resource in (*expansion.resources, *finished) if not labels.is_local(resource)]
+    objects = tuple(labels.without_tool_annotations(resource) for resource in applied if not is_expanded(resource))
+    sources = (*filter(is_expanded, applied), *(resource for key, resource in keyed if key in built))
     failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
-    applied = tuple(labels.without_tool_annotations(resource) for resource in objects)
-    state = RenderedState(applied, tuple(inputs), config, settings, frozenset(built), failed, findings=tuple(expansion.results))
+    findings = tuple(expansion.results)
+    state = RenderedState(objects, tuple(inputs), config, settings, frozenset(built), failed, findings=findings, sources=sources)
     return _with_errors(state, file_findings)
 
 
@@ -89,7 +92,7 @@ def default_namespace(config: Config) -> str:
 
 
 def is_expanded(resource: Resource) -> bool:
-    """True for a Dynamo resource from which a render makes objects. A comparison leaves it out: the change itself shows its text."""
+    """True for a Dynamo resource from which a render makes objects. A comparison leaves out its fields, which the change itself shows."""
     kind = results.ref(resource).kind
     return identity.is_dynamo(resource) and kind in EXPANDED and not ownership.is_generated(resource)
 

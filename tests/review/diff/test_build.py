@@ -51,6 +51,11 @@ def diff(folder, command, *arguments, old="HEAD"):
     return console.run("diff", *([] if old is None else ["--old", old]), "--build", command, *arguments, folder)
 
 
+def line_of(file, text):
+    """The number of the first line with a text."""
+    return next(number for number, line in enumerate(file.read_text().splitlines(), 1) if text in line)
+
+
 def kustomized(folder, overlay):
     return diff(folder, f"kustomize build {' '.join(builds.FLAGS)} apps/{overlay}")
 
@@ -62,7 +67,7 @@ def test_an_overlay_with_the_function_as_its_plugin(overlays):
     builds.edit(overlays / "apps" / "prod-tuned" / "kustomization.yaml", lambda layer: layer["replicas"][0].update(count=7))
     done = kustomized(overlays, "prod-tuned")
     assert done.code == 0
-    assert "Deployment prod/prod-chat-frontend: updated\n  spec.replicas: 5 -> 7  (<build>:" in done.out
+    assert f"Deployment prod/prod-chat-frontend: updated\n  spec.replicas: 5 -> 7  ({overlays}/apps/prod/scale.yaml:8 " in done.out
     assert "restarts:" not in done.out
     assert (overlays / "apps" / "prod-tuned" / "kustomization.yaml").exists()
 
@@ -70,8 +75,9 @@ def test_an_overlay_with_the_function_as_its_plugin(overlays):
 def test_a_build_without_the_function_is_rendered(overlays):
     builds.edit(overlays / "apps" / "base" / "graph.yaml", lambda graph: graph["spec"]["services"]["Frontend"].update(replicas=4))
     done = diff(overlays, "kustomize build apps/base")
-    assert "Deployment default/chat-frontend: updated\n  spec.replicas: 1 -> 4  (<build>:" in done.out
-    assert "spec.services.Frontend.replicas)" in done.out
+    line = line_of(overlays / "apps" / "base" / "graph.yaml", "replicas: 4")
+    origin = f"{overlays}/apps/base/graph.yaml:{line} spec.services.Frontend.replicas"
+    assert f"Deployment default/chat-frontend: updated\n  spec.replicas: 1 -> 4  ({origin})" in done.out
 
 
 def test_rendered_and_other_graphs_in_one_output(plain):
@@ -99,7 +105,7 @@ def test_each_state_has_its_configuration(plain):
     assert '"nats://then:4222" -> "nats://now:4222"' in diff(plain, "cat graph.yaml", "--config", plain / "render.yaml").out
     printed = diff(plain, "sh -c 'cat graph.yaml; echo ---; cat render.yaml'").out
     assert '"nats://then:4222" -> "nats://now:4222"' in printed
-    assert "(<build>:" in printed
+    assert f"({plain}/render.yaml:4 spec.natsAddress)" in printed
 
 
 def test_the_working_tree_stays_as_it_is_and_counts_as_it_stands(plain):
@@ -129,7 +135,7 @@ def test_a_build_is_compared_with_a_cluster(tmp_path):
     live = [each for each in yaml.safe_load_all(console.run("render", tmp_path).out) if each["kind"] != "DynamoGraphDeployment"]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": live}).replace("engine:1.4.0", "engine:1.3.0")
     done = console.run("diff", "--live", "-", "--build", "cat graph.yaml", tmp_path, stdin=text)
-    assert '"registry.example/engine:1.3.0" -> "registry.example/engine:1.4.0"  (<build>:' in done.out
+    assert f'"registry.example/engine:1.3.0" -> "registry.example/engine:1.4.0"  ({tmp_path}/graph.yaml:16 ' in done.out
     assert "Deployment team/chat-frontend" not in done.out
 
 
@@ -177,7 +183,7 @@ def test_an_error_of_a_graph_in_the_output_is_one_of_the_new_state(plain):
     (plain / "graph.yaml").write_text(console.MISSPELT)
     done = diff(plain, "cat graph.yaml")
     assert done.code == 1
-    assert "<build>:14:7: error DYN023" in done.out
+    assert f"{plain}/graph.yaml:14:7: error DYN023" in done.out
 
 
 WRONG = [
@@ -196,3 +202,77 @@ def test_wrong_usage(reason, command, arguments, message, plain, monkeypatch):
     done = console.run("diff", *([] if "--old" in arguments else ["--old", "HEAD"]), "--build", command, *arguments)
     assert done.code == 2
     assert message in " ".join(done.err.split())
+
+
+PATCH = """\
+apiVersion: nvidia.com/v1alpha1
+kind: DynamoGraphDeployment
+metadata: {name: chat, namespace: team}
+spec: {services: {Worker: {replicas: 5}}}
+"""
+LAYERS = [
+    # reason, kustomization of the overlay, further file of the overlay, old and new text of a file, the file with the line
+    ("a field of the base", "resources: [../base]\n", "", ("base/graph.yaml", "replicas: 2", "replicas: 3"), "base/graph.yaml"),
+    (
+        "a patch",
+        "resources: [../base]\npatches: [{path: patch.yaml}]\n",
+        PATCH,
+        ("prod/patch.yaml", "replicas: 5", "replicas: 6"),
+        "prod/patch.yaml",
+    ),
+    (
+        "a prefix",
+        "namePrefix: a-\nnameSuffix: -b\nnamespace: prod\nresources: [../base]\n",
+        "",
+        ("base/graph.yaml", "replicas: 2", "replicas: 3"),
+        "base/graph.yaml",
+    ),
+    (
+        "an image of a transformer",
+        "resources: [../base]\nconfigurations: [images.yaml]\nimages:\n- name: registry.example/engine\n  newTag: 1.4.1\n",
+        "images: [{path: spec/services/Worker/extraPodSpec/mainContainer/image, kind: DynamoGraphDeployment}]\n",
+        ("prod/kustomization.yaml", "1.4.1", "1.4.2"),
+        "prod/kustomization.yaml",
+    ),
+]
+
+
+@pytest.mark.parametrize("annotated", ["", "buildMetadata: [originAnnotations]\n"], ids=["plain", "annotated"])
+@pytest.mark.parametrize(("kustomization", "other", "edit", "expected"), [row[1:] for row in LAYERS], ids=[row[0] for row in LAYERS])
+def test_a_change_names_a_line_of_the_file_that_the_build_read(
+    kustomization, other, edit, expected, annotated, tmp_path, monkeypatch, kustomize
+):
+    """The reader does not have the output of the build. Another overlay has a graph of the same name."""
+    monkeypatch.setenv("PATH", golden.environment("kustomize")["PATH"])
+    folder = tmp_path / "repository"
+    for name, text in {
+        "base/graph.yaml": GRAPH,
+        "base/kustomization.yaml": f"resources: [graph.yaml]\n{annotated}",
+        "other/graph.yaml": f"# another one\n{GRAPH}",
+        "prod/kustomization.yaml": annotated + kustomization,
+        "prod/patch.yaml": other,
+        "prod/images.yaml": other,
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    repository(folder)
+    file, old, new = edit
+    (folder / file).write_text((folder / file).read_text().replace(old, new))
+    done = diff(folder, "kustomize build prod")
+    assert done.code == 0, done.err
+    assert f"{folder}/{expected}:{line_of(folder / expected, new)}" in done.out
+    assert "<build>" not in done.out
+
+
+def test_a_removed_field_has_its_line_in_the_old_state(plain):
+    line = line_of(plain / "graph.yaml", "replicas: 2")
+    (plain / "graph.yaml").write_text(GRAPH.replace("      replicas: 2\n", ""))
+    assert f"(HEAD:graph.yaml:{line} spec.services.Worker.replicas)" in diff(plain, "cat graph.yaml").out
+
+
+def test_the_output_of_a_program_without_files_has_its_own_lines(plain, tmp_path):
+    """No file of the folder has the resource. The program prints another number of replicas in each state."""
+    runs, outside = tmp_path / "runs", tmp_path / "outside.yaml"
+    outside.write_text(GRAPH.replace("name: chat", "name: elsewhere"))
+    done = diff(plain, f"sh -c 'echo >>{runs}; sed \"s/replicas: 2/replicas: $(wc -l <{runs})/\" {outside}'")
+    assert "spec.replicas: 1 -> 2  (<build>:" in done.out

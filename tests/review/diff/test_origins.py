@@ -177,3 +177,39 @@ def test_a_finished_build_is_compared_as_it_is():
         ("spec", "services", "Front"),
         ("spec", "services", "Worker"),
     }
+
+
+DROP = {**SETTINGS, "spec": {**NATS, "source": "drop"}}
+SOURCES = [
+    # reason, old state, new state, effects on graphs with the fields that make them
+    (
+        "a graph with another name",
+        side(graph()),
+        side({**graph(), "metadata": {**graph()["metadata"], "name": "other"}}),
+        {("created", "other", "new", None), ("deleted", "chat", "old", None)},
+    ),
+    (
+        "a graph that is not kept",
+        side(graph(), settings=SETTINGS),
+        side(graph(), settings=DROP),
+        {("deleted", "chat", "new", "spec.source")},
+    ),
+    ("a graph that is kept", side(graph(), settings=DROP), side(graph(), settings=SETTINGS), {("created", "chat", "old", "spec.source")}),
+    ("a graph that is the same", side(graph()), side(graph()), set()),
+    ("a graph that is changed", side(graph()), side(graph(replicas=7)), set()),
+    ("a graph with an error", side(graph()), side(graph(replica=7)), set()),
+    ("a graph that never reaches the cluster", side(graph(), settings=DROP), side(settings=DROP), set()),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in SOURCES], ids=[row[0] for row in SOURCES])
+def test_graphs_that_a_change_adds_or_removes_are_objects_too(old, new, expected):
+    """A GitOps tool creates and prunes them as it does their objects."""
+    found = comparison.compare(old, new)
+    shown = set()
+    for number, change in found.differing:
+        if change.key.kind == identity.GRAPH:
+            (origin,) = found.origins[number, None]
+            path = results.field(origin.path) if origin.number is None else None
+            shown.add((found.forecast.outcomes[number].effect, change.key.name, origin.state, path))
+    assert shown == expected
