@@ -18,6 +18,7 @@ from krm_fn.review.adopt import (
     inferred_settings,
     migration_files,
     verification,
+    worker_hashes,
 )
 from krm_fn.review.adopt.exported_objects import ExportedObjects
 from krm_fn.review.adopt.verification import Verification
@@ -38,7 +39,7 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
     if results.failed(exported.results):
         return Adoption({}, "", None, exported.results)
     inferred = inferred_settings.settings(exported)
-    exported = _leaner(exported, inferred.spec)
+    exported = worker_hashes.without(_leaner(exported, inferred.spec), inferred.spec)
     rendered = inferred_settings.rendered(inferred.spec, exported)
     verified = verification.verify(rendered.resources, exported)
     written = [*exported.written, *exported.accounts]
@@ -47,7 +48,7 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
         *adopt_findings.foreign(rendered.resources, exported),
         *inferred.results,
         *rendered.results,
-        *adopt_findings.of(verified, complete=not results.failed(rendered.results)),
+        *adopt_findings.of(verified, exported, complete=not results.failed(rendered.results)),
     ]
     files = migration_files.resources(written, inferred.spec)
     return Adoption(files, migration_files.steps(exported, inferred.spec), verified, sorted(findings, key=results.order))

@@ -182,11 +182,7 @@ def _with_worker_hash(spec: Spec, exported: ExportedObjects) -> Spec:
     """Adds to the settings those of worker revisions. The version of the operator is a part of the worker hash."""
     if not any(score(spec, exported)):
         return spec
-    guesses = [
-        *({**spec, "operatorVersion": version} for version in _VERSIONS),
-        {**spec, "workerHash": "names"},
-        {**spec, "workerHash": "none"},
-    ]
+    guesses = [*({**spec, "operatorVersion": version} for version in _VERSIONS), {**spec, "workerHash": "names"}]
     return min([spec, *guesses], key=lambda guess: score(guess, exported))
 
 
