@@ -372,6 +372,14 @@ def test_a_setting_that_the_operator_is_still_rolling_out(reason, settings, chan
     assert "folder" not in finding.message
 
 
+def test_a_topology_constraint_that_runs_proves_that_grove_accepts_it():
+    graph = given.graph(SERVICES, topologyConstraint={"topologyProfile": "racks", "packDomain": "rack"})
+    adopted = adopt.adopt(exported(graph, behaviour="v1.5", orchestrator="grove", grove={"topologyAwareScheduling": "enabled"}))
+    assert not codes(adopted)
+    assert settings_of(adopted)["grove"] == {"topologyAwareScheduling": "enabled"}
+    assert "DYN588" not in [each.code for each in adopted.results]
+
+
 UNUSABLE = [
     ("nothing", "DYN565", []),
     ("a table as text", "DYN565", ["NAME READY STATUS"]),
