@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import Any
 
 import pytest
@@ -62,6 +63,7 @@ def reader(webhook, tmp_path_factory):
 def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader, webhook, tmp_path_factory):
     digest = newer.deploy(reader.plane, GRAPH, reader.operator)
     reader.wait_for_pods()
+    check_waiting(reader)
     start = reader.identities()
     assert f"Deployment/chat-worker-{digest}" in start
 
@@ -90,6 +92,32 @@ def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader, webhook, tmp_p
     assert reader.identities() == start
     check_taken_over(reader.objects("deployments", "services", "serviceaccounts", "roles", "rolebindings", "dgd", "dgdsa"))
     check_the_way_back(reader, digest, tmp_path_factory.mktemp("again"))
+
+
+def check_waiting(reader):
+    """`adopt --all-namespaces --wait` waits until the operator has given its pull secret to all pods of the graph."""
+    secrets, paused = "/spec/template/spec/imagePullSecrets", "/spec/paused"  # a paused Deployment keeps its pods
+    patched(reader, {"op": "add", "path": paused, "value": True}, {"op": "remove", "path": secrets})
+    command = ["krm-fn", "adopt", "--all-namespaces", "--wait", "3m", "--output-dir", "cluster"]
+    environment = pages.environment(reader.plane)
+    with subprocess.Popen(
+        command, cwd=reader.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as adopting:
+        assert adopting.stdout
+        assert adopting.stderr
+        assert "an update is in progress" in adopting.stderr.readline()
+        patched(reader, {"op": "add", "path": secrets, "value": [{"name": "ngc"}]}, {"op": "remove", "path": paused})
+        output, messages = adopting.communicate(timeout=300)
+    assert adopting.returncode == 0, messages
+    assert output.splitlines()[-1] == "2 of 2 pod templates of 1 namespaces the same, no restart"
+    assert f"| `{SPACE}` | chat | 2 | 2 | no restart |" in (reader.folder / "cluster" / "VERIFICATION.md").read_text()
+    reader.wait_for_pods()
+
+
+def patched(reader, *changes):
+    """Change the frontend as the operator does."""
+    where = ("deployment/chat-frontend", "-n", SPACE, f"--field-manager={reference.MANAGER}")
+    reader.plane.kubectl("patch", *where, "--type=json", f"--patch={json.dumps(changes)}")
 
 
 def check_taken_over(objects):

@@ -169,12 +169,14 @@ def test_the_account_of_pods_without_one_is_written():
 
 
 def test_the_steps_name_the_namespace_and_each_graph():
+    """One command reads the namespace for all graphs."""
     other = given.graph({"Frontend": FRONTEND}, name="other")
     steps = adopt.adopt(exported(given.graph(SERVICES), other, **V0_9)).steps
     for graph in ("chat", "other"):
         assert f"krm-fn render dynamographdeployment_{graph}.yaml --config render.yaml > {graph}.objects.yaml" in steps
-        assert f"platform/migration compare {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
-        assert f"platform/migration take-over {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
+    graphs = "chat chat.objects.yaml other other.objects.yaml"
+    assert f"platform/migration compare {given.NAMESPACE} {graphs}\n" in steps
+    assert f"platform/migration take-over {given.NAMESPACE} {graphs}\n" in steps
 
 
 def test_the_steps_of_newer_operators_render_again_after_the_conversion():
@@ -369,6 +371,7 @@ def test_a_setting_that_the_operator_is_still_rolling_out(reason, settings, chan
     (finding,) = [each for each in adopted.results if each.severity == "error"]
     assert finding.code == "DYN568"
     assert finding.message.endswith("still rolling it out: wait until it is done, and export again")
+    assert not adopted.is_steady
     assert "folder" not in finding.message
 
 
