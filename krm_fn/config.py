@@ -54,6 +54,9 @@ class GroveSettings(NamedTuple):
     """Settings of the Volcano scheduler. Only Dynamo 1.0 and later uses it for Grove."""
     schedulers: tuple[str, ...] = ("default-scheduler", "kai-scheduler")
     """The schedulers in Grove's configuration. Grove rejects pods of other schedulers. If empty, any scheduler is accepted."""
+    topology_aware_scheduling: Literal["", "enabled", "disabled"] = ""
+    """The setting `topologyAwareScheduling.enabled` in Grove's configuration. Grove's chart has it off, and Grove then rejects graphs with
+    a topology constraint. `disabled`: such a graph is an error. If empty, it is a warning."""
 
 
 class IngressSettings(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,11 +12,28 @@ import click
 from krm_fn import results
 from krm_fn.cli import command_options, command_output, compared_states
 from krm_fn.cli.finding_formats import text_findings
-from krm_fn.files import writing
+from krm_fn.files import cluster_reading, writing
+from krm_fn.kube import duration
 from krm_fn.results import Result
 from krm_fn.review import adopt as adoption
-from krm_fn.review.adopt import migration_files
+from krm_fn.review.adopt import all_namespaces, migration_files
+from krm_fn.review.adopt.all_namespaces import ClusterAdoption
 from krm_fn.yamlio import emitter
+
+_PAUSE = 5
+
+
+def _seconds(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> float | None:
+    """Reads a duration such as 10m. Raises click.BadParameter."""
+    if value is None:
+        return None
+    try:
+        seconds = float(duration.seconds(value))
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from problem
+    if seconds < 0:
+        raise click.BadParameter("a time to wait is not negative")
+    return seconds
 
 
 @click.command()
@@ -34,9 +52,16 @@ from krm_fn.yamlio import emitter
     required=True,
     help="The folder for the files. It must be empty or missing.",
 )
+@click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="Adopt every namespace: a folder for each, and one MIGRATION.md.")
+@click.option(
+    "--wait",
+    "limit",
+    metavar="DURATION",
+    callback=_seconds,
+    help="With --all-namespaces: read the cluster with kubectl, again and again until no update is in progress, for at most this time.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors and the last line.")
-@click.pass_context
-def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
+def adopt(*, live: str, folder: Path, everywhere: bool, limit: float | None, quiet: bool) -> None:
     """Write files for a namespace that a Dynamo operator manages.
 
     The input is an export of one namespace, from `kubectl get -o yaml` or `-o json`. It needs the graphs, the workloads (deployments,
@@ -50,16 +75,28 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
     Each difference that would restart a pod is an error with a fix, and the files are still written. If the export cannot be used, no file
     is written.
 
+    With --all-namespaces, the input is an export of all namespaces. DIR gets a folder for each namespace that has graphs, a MIGRATION.md
+    with the steps for all of them and with the objects that nothing needs afterwards, and a VERIFICATION.md with all results. With --wait,
+    the command reads the cluster itself, and waits until the operator has finished its updates.
+
     Exit codes: 0 no pod would restart; 1 errors; 2 wrong usage.
 
     \b
       kubectl get dgd,dcd,deployments,ingresses,rolebindings,serviceaccounts \\
         --namespace inference --output yaml | krm-fn adopt --output-dir chat
       krm-fn adopt --live export.yaml --output-dir chat
+      krm-fn adopt --all-namespaces --wait 10m --output-dir cluster
     """  # noqa: D301 - click reads the backspace
+    ctx = click.get_current_context()
+    if limit is not None and not everywhere:
+        raise click.UsageError("--wait needs --all-namespaces")
+    if limit is not None and live != "-":
+        raise click.UsageError("--wait reads the cluster, and --live a file; use one of them")
     with _writing(folder):
         if not writing.is_empty(folder):
             raise click.ClickException(f"{folder} has files; name an empty folder, because adopt overwrites no files")
+    if everywhere:
+        ctx.exit(_adopt_all(live, folder, limit, quiet=quiet))
     values, broken = compared_states.read_export(live)
     adopted = adoption.adopt(values) if not broken else None
     findings = [*broken, *(adopted.results if adopted else [])]
@@ -75,6 +112,48 @@ def adopt(ctx: click.Context, *, live: str, folder: Path, quiet: bool) -> None:
     click.echo(f"{len(adopted.files) + 1} files in {folder}")
     click.echo(adoption.summary(adopted.verification))
     ctx.exit(1 if results.failed(findings) else 0)
+
+
+def _adopt_all(live: str, folder: Path, limit: float | None, *, quiet: bool) -> int:
+    """Adopts all namespaces. Returns the exit code."""
+    broken: list[Result] = []
+    if limit is None:
+        values, broken = compared_states.read_export(live)
+        cluster = all_namespaces.adopt_all(values) if not broken else None
+    else:
+        cluster = _steady(limit)
+    findings = [*broken, *(cluster.findings if cluster else [])]
+    _print([finding for finding in findings if not quiet or finding.severity == "error"])
+    if cluster is None or not cluster.pages:
+        click.echo("nothing is adopted", err=True)
+        return 1
+    with _writing(folder):
+        for name, adoption in cluster.namespaces.items():
+            if adoption.files:
+                writing.write_texts(folder / name, {file: emitter.text(content) for file, content in adoption.files.items()})
+        writing.write_texts(folder, cluster.pages)
+    files = sum(len(adoption.files) for adoption in cluster.namespaces.values()) + len(cluster.pages)
+    click.echo(f"{files} files in {folder}")
+    click.echo(all_namespaces.summary(cluster.namespaces))
+    if limit is not None and not cluster.is_steady:
+        click.echo("an update is still in progress; run the command again when it is done", err=True)
+        return 1
+    return 1 if results.failed(findings) else 0
+
+
+def _steady(limit: float) -> ClusterAdoption:
+    """Reads and adopts the cluster until no update is in progress, or until the time is over. Raises click.ClickException."""
+    end = time.monotonic() + limit
+    while True:
+        try:
+            cluster = all_namespaces.adopt_all(cluster_reading.read())
+        except cluster_reading.ReadError as problem:
+            raise click.ClickException(str(problem)) from problem
+        left = end - time.monotonic()
+        if cluster.is_steady or left <= 0:
+            return cluster
+        click.echo(f"an update is in progress; reading again, for at most {left:.0f} s", err=True)
+        time.sleep(min(_PAUSE, left))
 
 
 def _print(findings: Iterable[Result]) -> None:

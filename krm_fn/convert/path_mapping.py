@@ -45,14 +45,13 @@ _TO_SERVICE: Mapping[Path, Path] = {
     ("experimental", "checkpoint"): ("checkpoint",),
     ("experimental", "failover"): ("failover",),
     ("experimental", "gpuMemoryService"): ("gpuMemoryService",),
-    ("experimental", "grove", "forceScalingGroup"): (),
     (MAIN,): _EXTRA_MAIN,
     ("name",): (),
     ("pod",): ("extraPodSpec",),
     ("podTemplate", "metadata"): ("extraPodMetadata",),
     ("podTemplate", "spec", "containers"): _EXTRA_MAIN,
 }
-"""Fields of a v1beta1 component in a v1alpha1 service. An empty path stands for the service, because it has no such field."""
+"""Fields of a v1beta1 component in a v1alpha1 service. The name is that of the service."""
 _TO_COMPONENT: Mapping[Path, Path] = {
     ("annotations",): ("podTemplate", "metadata", "annotations"),
     ("checkpoint",): ("experimental", "checkpoint"),
@@ -78,6 +77,8 @@ _OF_CACHE: Mapping[str | int, str] = {"pvcName": "name", "mountPath": "mountPoin
 _TO_CACHE: Mapping[str | int, str] = {"name": "pvcName", "mountPoint": "mountPath"}
 _ANNOTATIONS: Path = ("metadata", "annotations")
 """Fields that only v1alpha1 has, after their conversion to v1beta1."""
+_ONLY_V1ALPHA1, _ONLY_V1BETA1 = (("ingress",),), (("experimental", "grove"),)
+"""The fields of components that findings name and that the other version lacks. An annotation holds them there."""
 _JOB: Path = ("spec", "overrides", "profilingJob")
 _JOB_POD: Path = (*_JOB, "template", "spec")
 _TO_REQUEST: Mapping[Path, Path] = {
@@ -104,17 +105,25 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
     converted = None if read is None or results.ref(read).api_version == ref.api_version else mapping(read.get("spec"))
     is_v1alpha1 = ref.api_version == identity.V1ALPHA1
     annotations = {} if is_v1alpha1 and converted is None else _inherited(resource)
+    preserved = _preserved(resource)
     if ref.kind == identity.COMPONENT:
-        paths = _of_component(ref, ("spec",), spec, converted)
+        paths = _of_component(ref, ("spec",), spec, converted)._replace(preserved=preserved)
         return paths._replace(inherited=annotations) if is_v1alpha1 else paths
     services = mapping((converted or {}).get("services"))
     components = {
         name: _of_component(ref, path, component, None if converted is None else mapping(services.get(name)))._replace(
-            inherited=annotations
+            inherited=annotations, preserved=preserved
         )
         for name, path, component in _components(spec, is_v1alpha1=is_v1alpha1)
     }
-    return SourcePaths(ref, ("spec",), _in_v1alpha1_graph if is_v1alpha1 else _in_v1beta1_graph, components=components)
+    graph_mapping = _in_v1alpha1_graph if is_v1alpha1 else _in_v1beta1_graph
+    return SourcePaths(ref, ("spec",), graph_mapping, components=components, preserved=preserved)
+
+
+def _preserved(resource: Resource) -> Path:
+    """The path of the annotation with the fields that the version of a resource lacks; empty without one."""
+    key = labels.PRESERVED_COMPONENT if results.ref(resource).kind == identity.COMPONENT else labels.PRESERVED_GRAPH
+    return (*_ANNOTATIONS, key) if key in labels.annotations(resource) else ()
 
 
 def of_role(paths: SourcePaths, index: int, component: dict[str, Any]) -> SourcePaths:
@@ -189,6 +198,8 @@ def _profiler(spec: dict[str, Any]) -> Path:
 
 
 def _in_service(paths: SourcePaths, steps: Path) -> Path:
+    if steps[:2] in _ONLY_V1BETA1:
+        return paths.preserved or paths.path
     return (*paths.path, *_below_service(paths, steps))
 
 
@@ -248,6 +259,8 @@ def _sidecars(service: dict[str, Any], *, is_converted: bool) -> list[Path]:
 
 
 def _in_component(paths: SourcePaths, steps: Path) -> Path:
+    if steps[:1] in _ONLY_V1ALPHA1:
+        return paths.preserved or paths.path
     return (*paths.path, *_below_component(paths, _mapped(steps, _TO_COMPONENT)))
 
 
@@ -274,8 +287,6 @@ def _below_component(paths: SourcePaths, steps: Path) -> Path:
             return _of_mount(containers, index, mount.get("name"), mount.get("mountPoint"), _renamed(rest, {"mountPoint": "mountPath"}))
         case ("volumeMounts", *rest):
             return _below_component(paths, (MAIN, *_renamed(steps, {"mountPoint": "mountPath"})))
-        case ("ingress", *_):
-            return ()  # no v1beta1 component has an ingress
     return steps
 
 

@@ -120,6 +120,7 @@ PROFILE_HASH = PREFIX + "profile-hash"  # of all that profiling depends on: on a
 OUTPUT_HASH = PREFIX + "output-hash"  # of the output as the profiler wrote it
 IGNORE = PREFIX + "ignore"  # written by users: codes of findings to leave out
 SETTINGS = "config." + PREFIX  # written by users: a key of the configuration, on a graph that is its own functionConfig
+WORKER_HASH_SETTING = SETTINGS + "workerHash"  # on any graph
 MANAGER = "krm-fn"
 
 # orchestrators of KRM functions

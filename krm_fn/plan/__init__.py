@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krm_fn import results
 from krm_fn.config import Config
 from krm_fn.kube import names
 from krm_fn.kube.identity import DYNAMO_GROUP
@@ -111,8 +110,8 @@ class ComponentPlan(NamedTuple):
         return self.paths.at(*steps)
 
     def word(self, *steps: str | int) -> str:
-        """The name of a field for messages: its path below the component, in the user's API version."""
-        return results.field(self.paths.at(*steps)[len(self.paths.path) :])
+        """The name of a field for messages, in the user's API version; see `SourcePaths.word`."""
+        return self.paths.word(*steps)
 
     def annotation(self, key: str) -> Path:
         """The path of an annotation of the component's objects or pods: on its pods, on its graph, or on the component itself."""
@@ -189,8 +188,9 @@ class GraphPlan(NamedTuple):
         return self.paths.at(*steps)
 
     def word(self, *steps: str | int) -> str:
-        """The name of a field for messages: the last step of its path in the user's API version."""
-        return str(self.paths.at(*steps)[-1])
+        """The name of a field for messages: the last step of its path in the user's API version; see `SourcePaths.word`."""
+        path, start = self.paths.at(*steps), self.paths.path
+        return str(path[-1]) if path[: len(start)] == start else self.paths.word(*steps)
 
 
 class BaseGraph(NamedTuple):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from krm_fn import results
 from krm_fn.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class SourcePaths(NamedTuple):
     field below it (`krm_fn.convert.path_mapping`). `fixes` holds the ends of messages that say how to turn a feature on or off.
     `written` is the component as its author wrote it; `converted` is the component in the version that the release reads, or None if that
     is the author's version. `inherited` holds the paths of the annotations that a component inherits from its graph. `components` holds the
-    source paths of the components of a graph, by name.
+    source paths of the components of a graph, by name. `preserved` is the path of the annotation with the fields that the author's version
+    lacks; empty if the resource has none.
     """
 
     ref: Ref
@@ -38,10 +40,22 @@ class SourcePaths(NamedTuple):
     converted: dict[str, Any] | None = None
     inherited: Mapping[str, Path] = {}
     components: Mapping[str, SourcePaths] = {}
+    preserved: Path = ()
 
     def at(self, *steps: str | int) -> Path:
         """The path of a field in the resource. The steps name the field as either API version does."""
         return self.mapping(self, steps)
+
+    def word(self, *steps: str | int) -> str:
+        """The name of a field for messages: its path below the component, or below the spec.
+
+        A field that the author's version lacks has its name in the other version, with the annotation that holds it.
+        """
+        path, start = self.mapping(self, steps), self.path
+        if path[: len(start)] == start and len(path) > len(start):
+            return results.field(path[len(start) :])
+        name = results.field(tuple(step for step in steps if isinstance(step, str)))
+        return f"{name} in the annotation {path[-1]}" if path[: len(self.preserved)] == self.preserved != () else name
 
     def component(self, name: str) -> SourcePaths:
         """The source paths of a component. Those of a standalone component are those of its resource."""

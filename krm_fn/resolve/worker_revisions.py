@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _UNNAMED = "legacy"
 """The hash of workers that the operator took over from a release before 1.0. Their names have no hash."""
 _HASHED_SINCE = (1, 5, 0)
+_MODES = ("pods", "names", "none")
 _SHOWN = 40
 _SUFFIX = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
@@ -41,11 +42,12 @@ class WorkerRevision(NamedTuple):
 def worker_revision(graph: Graph, context: GraphContext) -> WorkerRevision:
     """Returns the generation of a graph's workers. Adds the findings about it to those of `context`.
 
-    A graph with the annotation of its operator keeps the names that the operator gave, whatever the configuration says.
+    A graph with the annotation of its operator keeps the names that the operator gave, whatever the configuration says. The annotation
+    `config.dynamo.krm-fn.io/workerHash` of the graph has priority over the configuration.
     """
     if not any(map(v1beta1_templates.is_worker, graph.spec.get("components") or ())):
         return WorkerRevision()
-    mode, by_component = context.config.worker_hash, context.per_component
+    mode, by_component = _mode(graph, context), context.per_component
     hash_v1, hash_v2 = (_given(graph, context, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
     running = "" if hash_v1 == _UNNAMED else hash_v1 or hash_v2
     if mode == "none":
@@ -54,13 +56,23 @@ def worker_revision(graph: Graph, context: GraphContext) -> WorkerRevision:
     if not by_component:
         return WorkerRevision(computed)
     if not hash_v1 and not hash_v2:
-        return _new(computed, context)
+        return _new(computed, context, mode)
     changed = bool(hash_v2) and hash_v2 != computed
     if changed:
         _say_changed(hash_v2, computed, context)
     elif running and not hash_v2:
         _say_unknown(running, computed, context)
     return WorkerRevision(computed if not running or (changed and mode == "pods") else running, running)
+
+
+def _mode(graph: Graph, context: GraphContext) -> str:
+    """The setting `workerHash` of one graph: its annotation, otherwise the configuration."""
+    text = graph.annotations.get(labels.WORKER_HASH_SETTING)
+    if text in (None, *_MODES):
+        return text or context.config.worker_hash
+    message = f"{str(text)[:_SHOWN]!r} is not one of {', '.join(_MODES)}; use one of them, or remove the annotation"
+    context.findings.append(results.error("DYN585", message, context.ref, _at(labels.WORKER_HASH_SETTING)))
+    return context.config.worker_hash
 
 
 def worker_hash(graph: Graph, framework: str) -> str:
@@ -126,8 +138,8 @@ def _given(graph: Graph, context: GraphContext, key: str) -> str:
     return ""
 
 
-def _new(computed: str, context: GraphContext) -> WorkerRevision:
-    if context.config.worker_hash != "names":
+def _new(computed: str, context: GraphContext, mode: str) -> WorkerRevision:
+    if mode != "names":
         return WorkerRevision(computed)
     message = (
         "names follow the worker hash: the next change of any worker replaces all workers of this graph, and Git prunes the old ones "

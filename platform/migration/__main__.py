@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a program of its own, in no package
-"""Moves one graph from the Dynamo operator to Git, or back, without restarting a pod. See docs/migration.md."""
+"""Moves graphs from the Dynamo operator to Git, or back, without restarting a pod. See docs/migration.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 
 import cluster
 import comparison
+import definitions
+import owners
 import settings
 import to_git
 import to_operator
@@ -18,33 +20,66 @@ COMMANDS = {
     "compare": (comparison.compare, "change nothing; exit code 1 if take-over would be refused or would change pods"),
     "take-over": (to_git.take_over, "compare, then take the objects away from the operator"),
     "give-back": (to_operator.give_back, "prepare the objects before the operator starts again"),
-    "set-owners": (to_operator.set_owners, "give the objects their owners after the operator has started again"),
+    "can-start": (to_operator.can_start, "change nothing; exit code 1 if the operator cannot start, or would change pods"),
+    "set-owners": (owners.set_owners, "give the objects their owners after the operator has started again"),
 }
+DEFINITIONS = "definitions"
 
 
 def main() -> None:
     """Exit code 0, 1 if the command cannot go on, or 2 on wrong usage."""
     parser = argparse.ArgumentParser(prog="python3 platform/migration", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command, (_, text) in COMMANDS.items():
-        each = commands.add_parser(command, help=text)
-        each.add_argument("namespace", help="the namespace of the graph")
-        each.add_argument("graph", help="the name of the graph")
-        if command not in {"graph", "settings"}:
-            each.add_argument("objects", help="a file with the output of krm-fn render")
+    for command, (_, description) in COMMANDS.items():
+        arguments = commands.add_parser(command, help=description)
+        arguments.add_argument("namespace", help="the namespace of the graphs")
+        if command in {"graph", "settings"}:
+            arguments.add_argument("graphs", nargs=1, metavar="GRAPH", help="the name of the graph")
+        else:
+            text = "the name of a graph, and a file with the output of krm-fn render for it; repeat both for more graphs"
+            arguments.add_argument("graphs", nargs="+", metavar="GRAPH FILE", help=text)
         if command in {"compare", "take-over"}:
-            tool = each.add_mutually_exclusive_group()
+            tool = arguments.add_mutually_exclusive_group()
             tool.add_argument("--argocd", action="store_true", help="Argo CD will apply the objects")
             tool.add_argument("--flux", metavar="NAMESPACE/NAME", default="", help="this Kustomization will apply the objects")
+    commands.add_parser(DEFINITIONS, help="print the definitions of the operator's kinds, to put them back before it starts again")
     options = parser.parse_args()
+    if options.command not in {"graph", "settings", DEFINITIONS} and len(options.graphs) % 2:
+        parser.error(f"{options.graphs[-1]} has no file; write the name of each graph and its file")
+    try:
+        run(options)
+    except cluster.StopError as reason:
+        sys.exit(str(reason))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command for each graph. Raises StopError; a comparison compares all graphs first."""
+    if options.command == DEFINITIONS:
+        definitions.save()
+        return
+    reasons = []
+    for move in moves(options):
+        try:
+            COMMANDS[options.command][0](move)
+        except cluster.StopError as reason:
+            if options.command != "compare":
+                raise
+            reasons.append(str(reason))
+    if reasons:
+        raise cluster.StopError("\n".join(reasons))
+
+
+def moves(options: argparse.Namespace) -> list[cluster.Move]:
+    """The graphs of the command line. Raises StopError for a file that cannot be read."""
     manager = (
         "argocd-controller" if getattr(options, "argocd", False) else "kustomize-controller" if getattr(options, "flux", "") else "kubectl"
     )
-    try:
-        objects = cluster.read(options.objects) if "objects" in options else []
-        COMMANDS[options.command][0](cluster.Move(options.namespace, options.graph, objects, manager, getattr(options, "flux", "")))
-    except cluster.StopError as reason:
-        sys.exit(str(reason))
+    names, files = (options.graphs, [""]) if len(options.graphs) == 1 else (options.graphs[::2], options.graphs[1::2])
+    snapshot, flux = cluster.Snapshot(options.namespace), getattr(options, "flux", "")
+    return [
+        cluster.Move(options.namespace, graph, cluster.read(file) if file else [], manager, flux, snapshot)
+        for graph, file in zip(names, files, strict=True)
+    ]
 
 
 if __name__ == "__main__":

@@ -15,14 +15,62 @@ HASH, GENERATION = "nvidia.com/last-applied-hash", "nvidia.com/last-applied-gene
 OWNER = "dynamo.krm-fn.io/owner"
 ADAPTER, GROUP, SET = "DynamoGraphDeploymentScalingAdapter", "LeaderWorkerSet", "PodCliqueSet"
 WORKLOADS = ("deployments.apps", "leaderworkersets.leaderworkerset.x-k8s.io", "podcliquesets.grove.io")
+GROVE = ("podcliques.grove.io", "podcliquescalinggroups.grove.io")
 ADAPTERS = "dynamographdeploymentscalingadapters.nvidia.com"
 GRAPHS, COMPONENTS = "dynamographdeployments.nvidia.com", "dynamocomponentdeployments.nvidia.com"
+BINDINGS = "rolebindings.rbac.authorization.k8s.io"
+# What the operator makes, besides what a graph keeps.
+MADE = (
+    "services",
+    "ingresses.networking.k8s.io",
+    "virtualservices.networking.istio.io",
+    "destinationrules.networking.istio.io",
+    "podgroups.scheduling.volcano.sh",
+    "configmaps",
+    "inferencepools.inference.networking.k8s.io",
+    "serviceaccounts",
+    "roles.rbac.authorization.k8s.io",
+    BINDINGS,
+)
+READ = (*WORKLOADS, *GROVE, ADAPTERS, GRAPHS, COMPONENTS, *MADE)
 WEBHOOKS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
 OPERATOR = "app.kubernetes.io/name=dynamo-operator"
 
 
 class StopError(Exception):
     """The command cannot go on. The message says why and how to fix it."""
+
+
+class Snapshot:
+    """The objects of a namespace by resource, as one kubectl reads them. Several graphs share a snapshot until a command writes.
+
+    `versions` holds the API version in which to read a resource; without an entry, the API server chooses it.
+    """
+
+    def __init__(self, namespace: str) -> None:
+        self.namespace = namespace
+        self.versions: dict[str, str] = {}
+        self._served: set[str] = set()
+        self._objects: dict[str, list[Resource]] = {}
+
+    def objects(self, resource: str) -> list[Resource]:
+        """The objects of a resource of `READ`; a resource that the cluster does not serve has none."""
+        if not self._objects:
+            self._objects = {name: [] for name in READ}
+            names = [_versioned(name, self.versions.get(name, "")) for name in READ if name in self._resources()]
+            for found in items(kubectl(f"--namespace={self.namespace}", "get", ",".join(names), "-o=json")):
+                self._objects[_resource(found)].append(found)
+        return self._objects[resource]
+
+    def forget(self) -> None:
+        """Read again at the next question."""
+        self._objects = {}
+
+    def _resources(self) -> set[str]:
+        """The resources that the cluster serves. An API that does not answer, such as that of metrics, hides no other."""
+        if not self._served:
+            self._served = {*kubectl("api-resources", "--namespaced", "--verbs=list", "--output=name", partial=True).split()}
+        return self._served
 
 
 class Move(NamedTuple):
@@ -33,21 +81,17 @@ class Move(NamedTuple):
     objects: list[Resource]
     manager: str
     flux: str
+    snapshot: Snapshot
 
     def kubectl(self, *arguments: str, given: Any = None) -> str:
         """What kubectl prints in the namespace of the graph; see `kubectl`."""
+        if arguments[0] != "get" and "--dry-run=server" not in arguments:
+            self.snapshot.forget()
         return kubectl(f"--namespace={self.namespace}", *arguments, given=given)
 
     def live(self, *resources: str) -> list[Resource]:
-        """The objects of some resources in the namespace; resources that the cluster does not serve have none."""
-        found: list[Resource] = []
-        for one in resources:
-            try:
-                found += items(self.kubectl("get", one, "-o=json"))
-            except StopError as refusal:
-                if "the server doesn't have a resource type" not in str(refusal):
-                    raise
-        return found
+        """The objects of some resources of `READ` in the namespace; resources that the cluster does not serve have none."""
+        return [each for resource in resources for each in self.snapshot.objects(resource)]
 
     def ours(self) -> list[Resource]:
         """The live state of the rendered objects that are in the cluster."""
@@ -78,13 +122,25 @@ class Move(NamedTuple):
         return [each for each in found if dict(flags(each)).get("restrictedNamespace") in {None, "", self.namespace}]
 
 
-def kubectl(*arguments: str, given: Any = None) -> str:
-    """What kubectl prints; `given` goes to its stdin as JSON. Raises StopError with what it complains of."""
+def kubectl(*arguments: str, given: Any = None, partial: bool = False) -> str:
+    """What kubectl prints; `given` goes to its stdin as JSON. Raises StopError with what it complains of, unless a part is enough."""
     stdin = None if given is None else json.dumps(given)
     ran = subprocess.run(["kubectl", *arguments], input=stdin, capture_output=True, text=True, check=False)
-    if ran.returncode:
+    if ran.returncode and not (partial and ran.stdout):
         raise StopError(f"{ran.stderr.strip()}\n(kubectl {' '.join(arguments)})")
     return ran.stdout
+
+
+def _versioned(resource: str, version: str) -> str:
+    """The name by which kubectl reads a resource in an API version."""
+    plural, _, group = resource.partition(".")
+    return f"{plural}.{version}.{group}" if version else resource
+
+
+def _resource(resource: Resource) -> str:
+    """The resource of `READ` that an object belongs to."""
+    kind, *group = key(resource).partition("/")[0].split(".")
+    return next(name for name in READ if name.split(".")[1:] == group and name.split(".")[0] in {f"{kind}s", f"{kind}es"})
 
 
 def read(file: str) -> list[Resource]:

@@ -86,7 +86,7 @@ def numbers(workload: Resource) -> dict[str, int]:
 
 def grown(move: Move, workload: Resource) -> dict[str, int]:
     """The replicas of the PodCliques and scaling groups that Grove has made, by the ends of their names. Autoscalers change these."""
-    children = move.live("podcliques.grove.io", "podcliquescalinggroups.grove.io")
+    children = move.live(*cluster.GROVE)
     named = [
         (re.fullmatch(rf"{re.escape(name(workload))}-\d+-(.+)", name(each)), each) for each in children if cluster.owned_by(each, workload)
     ]
@@ -166,7 +166,7 @@ def adopted(move: Move) -> list[Resource]:
 
 def rebound(move: Move) -> set[str]:
     """The RoleBindings that have to be made again, since the role of a binding cannot change, by `key`."""
-    live = {key(each): each["roleRef"] for each in move.ours() if each["kind"] == "RoleBinding"}
+    live = {key(each): each["roleRef"] for each in move.live(cluster.BINDINGS)}
     return {key(each) for each in move.objects if each["kind"] == "RoleBinding" and live.get(key(each), each["roleRef"]) != each["roleRef"]}
 
 

@@ -11,20 +11,6 @@ import cluster
 import comparison
 from cluster import Move, Resource, key
 
-# What the operator makes, besides what a graph keeps.
-MADE = (
-    "services",
-    "ingresses.networking.k8s.io",
-    "virtualservices.networking.istio.io",
-    "destinationrules.networking.istio.io",
-    "podgroups.scheduling.volcano.sh",
-    "configmaps",
-    "inferencepools.inference.networking.k8s.io",
-    "serviceaccounts",
-    "roles.rbac.authorization.k8s.io",
-    "rolebindings.rbac.authorization.k8s.io",
-)
-
 
 def take_over(move: Move) -> None:
     """Let go of the old owners and apply. Raises StopError before anything is changed if the operator runs or the comparison fails."""
@@ -32,6 +18,7 @@ def take_over(move: Move) -> None:
     comparison.compare(move)
     objects, again, kept = comparison.adopted(move), comparison.rebound(move), list(kept_numbers(move))
     owners = [*move.components(), *move.graphs()]
+    made = {key(each) for each in move.live(*cluster.MADE) if any(cluster.owned_by(each, owner) for owner in owners)}
     # Finalizers first: an owner that is deleted waits for them, and only the operator would take them off.
     for owner in owners:
         move.kubectl("patch", key(owner), "--type=merge", '--patch={"metadata": {"finalizers": null}}')
@@ -44,7 +31,7 @@ def take_over(move: Move) -> None:
     forget(move)
     inherit(move)
     sys.stdout.write(move.kubectl(*comparison.applying(move), given=cluster.listed(objects)))
-    if left := sorted(leftovers(move)):
+    if left := sorted(leftovers(move, made)):
         sys.stdout.write(
             f"Only the operator needed the following. To delete it:\nkubectl --namespace {move.namespace} delete {' '.join(left)}\n"
         )
@@ -97,9 +84,14 @@ def bare(resource: Resource) -> Resource:
     return {"apiVersion": resource["apiVersion"], "kind": resource["kind"], "metadata": metadata}
 
 
-def leftovers(move: Move) -> Iterator[str]:
-    """Objects with the operator's mark that nobody owns any more and that Git does not have."""
+def leftovers(move: Move, made: set[str]) -> Iterator[str]:
+    """Objects of this graph with the operator's mark that nobody owns any more and that Git does not have.
+
+    `made` are the objects that the graph or a component of it owned. Those of an interrupted run are known by their label.
+    """
     ours = {key(each) for each in move.objects}
-    for each in move.live(*MADE):
-        if cluster.HASH in cluster.annotated(each) and not each["metadata"].get("ownerReferences") and key(each) not in ours:
+    for each in move.live(*cluster.MADE):
+        of_graph = key(each) in made or cluster.labels(each).get(cluster.GRAPH) == move.graph
+        free = of_graph and not each["metadata"].get("ownerReferences")
+        if free and cluster.HASH in cluster.annotated(each) and key(each) not in ours:
             yield key(each)

@@ -1,73 +1,166 @@
 # ruff: noqa: INP001 - see __main__.py
-"""Gives the objects of a graph back to the operator."""
+"""Gives the objects of a graph back to the operator: checks all, writes, and reads back what was written."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import cluster
-from cluster import Move, Resource, key, name
+import definitions
+import graph_fields
+from cluster import Move, Resource, annotated, key, labels, name
+from graph_fields import Fields
 
 NO_SPEC = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"  # the operator's hash of an object without spec
+MARKS = {cluster.HASH: NO_SPEC, cluster.GENERATION: "1"}
 WITHOUT_SPEC = {"ServiceAccount", "Role", "RoleBinding", "ConfigMap"}
-OF_COMPONENTS = {"Deployment", cluster.GROUP, "PodGroup", "Service", "Ingress", "VirtualService"}
 SHARED = {f"{account}{end}" for account in ("planner-serviceaccount", "epp-serviceaccount") for end in ("", "-binding")}
+WORKER_HASH = "nvidia.com/dynamo-worker-hash"
+HASH_V1, HASH_V2 = "nvidia.com/current-worker-hash", "nvidia.com/current-worker-hash-v2"
+UNNAMED = "legacy"  # the older hash of workers whose names have none
+
+
+class Plan(NamedTuple):
+    """What has to be in the cluster before the operator starts.
+
+    `fields` are those of the graph by service, and `annotations` those of the graph; a null removes one. `marked` are the objects that
+    need the operator's mark. `notes` say what cannot be kept.
+    """
+
+    graph: Resource
+    fields: Fields
+    annotations: dict[str, str | None]
+    marked: list[Resource]
+    notes: list[str]
 
 
 def give_back(move: Move) -> None:
-    """Make the operator recognize the objects, and the graph say what runs. Raises StopError if the operator runs already."""
+    """Make the operator recognize the objects, and the graph say what runs. Raises StopError before a write if this cannot be."""
     cluster.stopped(move)
-    if not move.graphs():
+    definitions.read_stored(move)
+    plan = prepared(move)
+    patch = graph_fields.patch(plan.graph, plan.fields, plan.annotations)
+    arguments = ("patch", definitions.stored_name(move, plan.graph), "--type=merge", "-o=json", f"--patch={json.dumps(patch)}")
+    mark = ("annotate", "--overwrite", "-f=-", "-o=json", *(f"{field}={value}" for field, value in MARKS.items()))
+    marked = cluster.listed(plan.marked)
+    (tried,) = cluster.items(move.kubectl(*arguments, "--dry-run=server"))
+    refuse([*graph_fields.missing(tried, plan.fields, plan.annotations)], "the API server would not store it; nothing was changed")
+    if plan.marked:
+        move.kubectl(*mark, "--dry-run=server", given=marked)
+        move.kubectl(*mark, given=marked)
+    move.kubectl(*arguments)
+    refuse([*missing(move, plan)], "the API server did not store it; run the command again")
+    sys.stdout.write("".join(f"note: {note}\n" for note in plan.notes))
+    sys.stdout.write(f"the graph and {len(plan.marked)} objects are ready; check the start of the operator with can-start\n")
+
+
+def can_start(move: Move) -> None:
+    """Check that the operator can start and that it keeps the pods; nothing is changed. Raises StopError with all that is missing."""
+    operators = move.operators()
+    if not operators:
+        raise cluster.StopError(f"no operator watches the namespace {move.namespace}; install its Helm release with 0 replicas")
+    definitions.read_stored(move)
+    problems = [text for operator in operators for text in definitions.problems(operator)]
+    unprepared = [f"{text}; run give-back" for text in missing(move, prepared(move))]
+    refuse([*problems, *unprepared], "the operator would not start, or would change pods")
+    sys.stdout.write(f"the operator can start: it finds its definitions, and the graph {move.graph} is ready\n")
+
+
+def refuse(problems: list[str], reason: str) -> None:
+    """Raise StopError if there are problems."""
+    if problems:
+        raise cluster.StopError("\n".join([*problems, reason]))
+
+
+def prepared(move: Move) -> Plan:
+    """What the operator has to find. Raises StopError if it would not keep the pods whatever it finds."""
+    if not (graphs := move.graphs()):
         raise cluster.StopError(f"the graph {move.graph} is not in the cluster; apply it")
-    marked = [each for each in move.ours() if each["kind"] in WITHOUT_SPEC and name(each) not in SHARED]
-    if marked:  # the operator gives up at an object without spec that lacks the mark
-        move.kubectl(
-            "annotate", "--overwrite", "-f=-", f"{cluster.HASH}={NO_SPEC}", f"{cluster.GENERATION}=1", given=cluster.listed(marked)
-        )
-    patch = json.dumps({"spec": {"services": services(move)}})
-    move.kubectl("patch", key(move.graphs()[0]), "--type=merge", f"--patch={patch}")
-    sys.stdout.write(f"the graph and {len(marked)} objects are ready; start the operator\n")
+    (graph,) = graphs
+    # The operator gives up at an object without spec that lacks the mark.
+    marked = [live for live in move.ours() if live["kind"] in WITHOUT_SPEC and name(live) not in SHARED]
+    running = list(move.running().values())
+    refuse([*new_names(graph, running)], "nothing was changed")
+    scaled, secrets = replicas(move), pull_secrets(running)
+    services = graph_fields.services(graph)
+    unknown = sorted({*scaled, *secrets} - {*services})
+    refuse([f"{key(graph)} has no {service}, which runs; apply the graph that runs" for service in unknown], "nothing was changed")
+    kept, annotations, notes = with_hashes(graph, secrets, running)
+    fields: Fields = {service: {} for service in sorted({*scaled, *kept})}
+    for service, number in scaled.items():
+        fields[service]["replicas"] = number
+    for service, names in kept.items():
+        fields[service]["imagePullSecrets"] = names
+    return Plan(graph, fields, annotations, marked, notes)
 
 
-def services(move: Move) -> Resource:
-    """What the graph has to say so that the operator keeps the pods: the replicas of adapters, and the pull secrets of pods.
+def new_names(graph: Resource, running: list[Resource]) -> Iterator[str]:
+    """Workers of Git whose names lack the hash of their pods: the operator looks for the name with the hash, and makes a new worker."""
+    for workload in running if annotated(graph).get(HASH_V1) != UNNAMED else ():
+        digits = labels(workload).get(WORKER_HASH, "")
+        if workload["kind"] != cluster.SET and digits and f"-{digits}" not in name(workload):
+            yield (
+                f"the name of {key(workload)} lacks the worker hash {digits} of its pods, so the operator would run new workers beside it; "
+                "keep the graph in Git, or delete it and let the operator create it again"
+            )
+
+
+def replicas(move: Move) -> dict[str, int]:
+    """The replicas of the graph's adapters by service."""
+    references = [(adapter["spec"]["dgdRef"], adapter["spec"]["replicas"]) for adapter in move.adapters().values()]
+    return {reference.get("componentName") or reference["serviceName"]: number for reference, number in references}
+
+
+def pull_secrets(running: list[Resource]) -> dict[str, list[Resource]]:
+    """The pull secrets of the pods by service.
 
     The operator finds pull secrets by itself, but not in its first seconds, and would write pod templates without them.
     """
-    found: Resource = {}
-    for adapter in move.adapters().values():
-        found.setdefault(adapter["spec"]["dgdRef"]["serviceName"], {})["replicas"] = adapter["spec"]["replicas"]
-    for workload in move.running().values():
-        for service, pod in cluster.pods(workload):
-            if pod.get("imagePullSecrets"):
-                found.setdefault(service, {})["extraPodSpec"] = {"imagePullSecrets": pod["imagePullSecrets"]}
-    return found
+    pods = (pair for workload in running for pair in cluster.pods(workload))
+    return {service: pod["imagePullSecrets"] for service, pod in pods if pod.get("imagePullSecrets")}
 
 
-def set_owners(move: Move) -> None:
-    """Make the graph and its components own what the operator would have made for them, except for volumes."""
-    components, graphs = move.components(), move.graphs()
-    grove = any(each["kind"] == cluster.SET for each in move.objects)
-    chosen: list[tuple[Resource, Resource]] = []
-    for each in move.ours():
-        if cluster.OWNER in cluster.annotated(each) and each["kind"] != "PersistentVolumeClaim" and name(each) not in SHARED:
-            owners = graphs if grove or each["kind"] not in OF_COMPONENTS else of_component(each, components)
-            if not owners:
-                raise cluster.StopError(f"the owner of {key(each)} does not exist yet; wait until the operator has made it")
-            chosen.append((each, owners[0]))
-    for each, owner in chosen:
-        if not any(other.get("controller") for other in each["metadata"].get("ownerReferences", ())):
-            reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": name(owner), "uid": owner["metadata"]["uid"]}
-            owned = {"metadata": {"ownerReferences": [{**reference, "controller": True, "blockOwnerDeletion": True}]}}
-            move.kubectl("patch", key(each), "--type=merge", f"--patch={json.dumps(owned)}")
-    sys.stdout.write(f"{len(chosen)} objects have their owners\n")
+def with_hashes(
+    graph: Resource, secrets: dict[str, list[Resource]], running: list[Resource]
+) -> tuple[dict[str, list[Resource]], dict[str, str | None], list[str]]:
+    """The pull secrets that the graph can get, the annotations that keep the names of its workers, and notes about the others.
+
+    The pods of workers are a part of the worker hash, and pull secrets of the graph a part of the pods. An operator of 1.5 or later keeps
+    the hash of the older annotation whatever the pods are. Earlier ones, and all for PodCliqueSets, compute it again.
+    """
+    written = {service for service, names in secrets.items() if graph_fields.pull_secrets(graph, service) != names}
+    hashed = {service: digits for workload in running for service, digits in hashes(workload) if service in written}
+    if not hashed:
+        return secrets, {}, []
+    if graph["apiVersion"].endswith("/v1alpha1") or any(workload["kind"] == cluster.SET for workload in running):
+        notes = [
+            f"the pull secrets of {service} are not written into the graph, because they would change the worker hash, and with it the pods"
+            for service in sorted(hashed)
+        ]
+        return {service: names for service, names in secrets.items() if service not in hashed}, {}, notes
+    digits = next(iter(hashed.values()))
+    return secrets, {HASH_V1: annotated(graph).get(HASH_V1) or digits, HASH_V2: None}, []
 
 
-def of_component(resource: Resource, components: list[Resource]) -> list[Resource]:
-    """The component that an object is called after, longest name first; of the Service of a model, one that serves it."""
-    model = cluster.annotated(resource).get("nvidia.com/dynamo-base-model")
-    if model:
-        return [each for each in components if each["spec"].get("modelRef", {}).get("name") == model]
-    called = [each for each in components if f"{name(resource)}-".startswith(f"{name(each)}-")]
-    return sorted(called, key=lambda each: len(name(each)), reverse=True)
+def hashes(workload: Resource) -> Iterator[tuple[str, str]]:
+    """The services of a workload whose pods have a worker hash, with the hash."""
+    spec = workload["spec"]
+    groups, template = spec.get("leaderWorkerTemplate", {}), spec.get("template", {})
+    templates = (template, groups.get("leaderTemplate", {}), groups.get("workerTemplate", {}))
+    cliques = [clique.get("labels", {}) for clique in template.get("cliques", ())]
+    for marks in (*(pod.get("metadata", {}).get("labels", {}) for pod in templates), *cliques):
+        if WORKER_HASH in marks:
+            yield marks[cluster.SERVICE], marks[WORKER_HASH]
+
+
+def missing(move: Move, plan: Plan) -> Iterator[str]:
+    """What the plan has and the cluster lacks."""
+    for graph in move.graphs():
+        yield from graph_fields.missing(graph, plan.fields, plan.annotations)
+    marked = {key(live) for live in plan.marked}
+    for live in move.ours() if marked else ():
+        if key(live) in marked and MARKS.items() - annotated(live).items():
+            yield f"{key(live)} lacks the mark of the operator"

@@ -15,7 +15,7 @@ from tests.testbed import api, server
 pytestmark = pytest.mark.xdist_group("platform")
 
 MAP = (pages.DOCS / "operator-map.md").read_text()
-ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, BACK = journey.STEPS
+ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, AFTERWARDS, BACK, DEFINITIONS, START = journey.STEPS
 (SHOWN,) = (text for _, text in markdown.fenced(journey.PAGE, "text"))
 PASSWORD = "c2VjcmV0"  # noqa: S105 - not a real password
 PULL_SECRET = f"""
@@ -133,8 +133,11 @@ def check_git_decides(reader, start):
 
 def check_the_way_back(reader, start):
     """The operator recognizes every object and keeps the pods, also without pull secrets. A deleted graph deletes all its objects."""
-    on, owners = reader.scripts(BACK)
-    reader.run(on)
+    start_it, owners = reader.scripts(START)
+    with pytest.raises(AssertionError, match=r"dynamographdeployment.nvidia.com/chat Worker: imagePullSecrets is not ngc; run give-back"):
+        reader.run(start_it)
+    reader.take(BACK)
+    reader.run(start_it)
     forgetful = reader._replace(operator=reader.operator._replace(image_pull_secrets=()))
     for each in (forgetful, reader, reader):
         each.reconcile()

@@ -11,8 +11,9 @@ from tests.platform import admission, journey, reference
 
 pytestmark = pytest.mark.xdist_group("platform")
 
-COMPARE, OFF, TAKE, BACK = (
-    journey.STEPS[heading] for heading in ("2. Compare", "3. Stop the operator", "4. Take over", "From Git to the operator")
+COMPARE, OFF, TAKE, BACK, START = (
+    journey.STEPS[heading]
+    for heading in ("2. Compare", "3. Stop the operator", "4. Take over", "From Git to the operator", "Start the operator")
 )
 INGRESS = {"className": "nginx"}
 PICKER = {
@@ -62,8 +63,9 @@ def test_there_and_back(reason, services, settings, kinds, migration, tmp_path):
     with pytest.raises(reference.RefusedError, match="spec not found"):  # the way back without the marks
         reader.reconcile()
 
-    on, owners = reader.local(BACK)
-    reader.run(on.splitlines()[0])
+    start, owners = reader.local(START)
+    reader.run(*reader.local(BACK))
+    assert "the operator can start" in reader.run(start.splitlines()[0])
     reader.reconcile()
     reader.run(owners)
     objects = reader.everything()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from krm_fn.kube import labels
 from tests.platform import admission, installation, journey, newer, pages, reference
 from tests.testbed import conversion, server
 
-ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, *_ = journey.STEPS
+ADOPT, READ, COMPARE, OFF, NEWER, TAKE, LOOK, _, BACK, DEFINITIONS, START = journey.STEPS
 SPACE, BETA = "inference", newer.BETA
 NATS = "nats://dynamo-platform-nats.dynamo-system.svc.cluster.local:4222"
 FILE = f'{newer.FILE}infrastructure: {{natsAddress: "{NATS}"}}\n'
@@ -58,9 +60,10 @@ def reader(webhook, tmp_path_factory):
         yield journey.Journey(plane, folder, SPACE, GRAPH, OPERATOR)
 
 
-def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader, webhook):
+def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader, webhook, tmp_path_factory):
     digest = newer.deploy(reader.plane, GRAPH, reader.operator)
     reader.wait_for_pods()
+    check_waiting(reader)
     start = reader.identities()
     assert f"Deployment/chat-worker-{digest}" in start
 
@@ -88,6 +91,33 @@ def test_a_graph_of_the_operator_keeps_its_pods_and_names(reader, webhook):
     reader.collected()
     assert reader.identities() == start
     check_taken_over(reader.objects("deployments", "services", "serviceaccounts", "roles", "rolebindings", "dgd", "dgdsa"))
+    check_the_way_back(reader, digest, tmp_path_factory.mktemp("again"))
+
+
+def check_waiting(reader):
+    """`adopt --all-namespaces --wait` waits until the operator has given its pull secret to all pods of the graph."""
+    secrets, paused = "/spec/template/spec/imagePullSecrets", "/spec/paused"  # a paused Deployment keeps its pods
+    patched(reader, {"op": "add", "path": paused, "value": True}, {"op": "remove", "path": secrets})
+    command = ["krm-fn", "adopt", "--all-namespaces", "--wait", "3m", "--output-dir", "cluster"]
+    environment = pages.environment(reader.plane)
+    with subprocess.Popen(
+        command, cwd=reader.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as adopting:
+        assert adopting.stdout
+        assert adopting.stderr
+        assert "an update is in progress" in adopting.stderr.readline()
+        patched(reader, {"op": "add", "path": secrets, "value": [{"name": "ngc"}]}, {"op": "remove", "path": paused})
+        output, messages = adopting.communicate(timeout=300)
+    assert adopting.returncode == 0, messages
+    assert output.splitlines()[-1] == "2 of 2 pod templates of 1 namespaces the same, no restart"
+    assert f"| `{SPACE}` | chat | 2 | 2 | no restart |" in (reader.folder / "cluster" / "VERIFICATION.md").read_text()
+    reader.wait_for_pods()
+
+
+def patched(reader, *changes):
+    """Change the frontend as the operator does."""
+    where = ("deployment/chat-frontend", "-n", SPACE, f"--field-manager={reference.MANAGER}")
+    reader.plane.kubectl("patch", *where, "--type=json", f"--patch={json.dumps(changes)}")
 
 
 def check_taken_over(objects):
@@ -97,3 +127,47 @@ def check_taken_over(objects):
     assert "DynamoGraphDeploymentScalingAdapter/chat-worker" in ours
     assert [name for name, each in ours.items() if reference.HASH in labels.annotations(each)] == []
     assert [name for name, each in ours.items() if reference.MANAGER in journey.managers(each)] == []
+
+
+def check_the_way_back(reader, digest, folder):
+    """The graph says what runs, in the version that is stored; the operator starts, and keeps pods and names also without pull secrets."""
+    where = ("-n", SPACE, "--replicas=3")
+    reader.plane.kubectl("scale", "dgdsa/chat-worker", *where)
+    reader.plane.kubectl("scale", f"deployment/chat-worker-{digest}", *where)
+    reader.wait_for_pods()
+    start, (start_it, owners) = reader.identities(), reader.scripts(START)
+
+    reader.take(BACK)
+    graph = reader.objects("dgd")["DynamoGraphDeployment/chat"]
+    components = {component["name"]: component for component in graph["spec"]["components"]}
+    assert components["Worker"]["replicas"] == 3
+    assert [component["podTemplate"]["spec"]["imagePullSecrets"] for component in components.values()] == [[{"name": "ngc"}]] * 2
+    hashes = {key: value for key, value in labels.annotations(graph).items() if key in {labels.WORKER_HASH_V1, labels.WORKER_HASH_V2}}
+    assert hashes == {labels.WORKER_HASH_V1: digest}
+
+    with pytest.raises(AssertionError, match=r"dynamographdeployments.nvidia.com names no conversion webhook of the operator; put back"):
+        reader.run(start_it)
+    with conversion.running(folder) as again:
+        service = {"name": "dynamo-platform-dynamo-operator-webhook-service", "namespace": "dynamo-system", "path": "/convert"}
+        put_back(reader, {"service": service})  # no server answers at this address
+        assert "the operator can start" in reader.run(start_it)
+        put_back(reader, again.conversion["webhook"]["clientConfig"])
+        server.eventually(lambda: reader.plane.client.request("GET", "/apis/nvidia.com/v1alpha1/dynamographdeployments").ok)
+        for operator in (reader.operator._replace(image_pull_secrets=()), reader.operator, reader.operator):
+            reader._replace(operator=operator).reconcile()
+        reader.run(owners)
+        reader.collected()
+    assert reader.identities() == start
+    deployment = reader.objects("deployments")[f"Deployment/chat-worker-{digest}"]
+    assert deployment["spec"]["replicas"] == 3
+    assert [owner["name"] for owner in deployment["metadata"]["ownerReferences"]] == [f"chat-worker-{digest}"]
+
+
+def put_back(reader, client):
+    """Put back the saved definitions of the operator, with another address of its webhook."""
+    file = reader.folder / "definitions.json"
+    saved = json.loads(file.read_text())
+    for definition in saved["items"]:
+        definition["spec"]["conversion"]["webhook"]["clientConfig"] = client
+    file.write_text(json.dumps(saved))
+    reader.take(DEFINITIONS)

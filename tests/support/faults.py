@@ -1233,6 +1233,13 @@ def _generation(
     return given.graph(services, annotations=written)
 
 
+def _hashed(setting: str) -> Resource:
+    """A graph with `workerHash` in an annotation."""
+    graph = _generation()
+    graph["metadata"]["annotations"] = {labels.WORKER_HASH_SETTING: setting}
+    return graph
+
+
 GENERATIONS = [
     quiet("workers of a new graph", _generation(), behaviour="v1.5"),
     quiet("workers without a generation, of any image", _generation("a:0.9.0", "a:0.9.0"), worker_hash="none", **_OLD_IMAGES),
@@ -1254,6 +1261,8 @@ GENERATIONS = [
     fires("DYN418", f"{_HASHES}['nvidia.com/current-worker-hash']", "a hash that ends no name", _generation(worker_hash="A_b")),
     fires("DYN418", f"{_HASHES}['nvidia.com/current-worker-hash-v2']", "a hash longer than a label", _generation(worker_hash_v2="a" * 64)),
     fires("DYN419", f"{_HASHES}['nvidia.com/current-worker-hash']", "a hash of an older formula", _generation(worker_hash="0a1b2c3d")),
+    fires("DYN585", f"{_HASHES}['{labels.WORKER_HASH_SETTING}']", "another word", _hashed("never"), behaviour="v1.5"),
+    quiet("a graph whose annotation leaves the hash out", _hashed("none"), behaviour="v1.5"),
 ]
 
 ALL = [*ITEMS, *GRAPHS, *COMPONENTS, *SEVERAL_NODES, *MODELS, *PODS, *REQUESTS, *GENERATIONS]

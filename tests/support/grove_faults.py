@@ -9,7 +9,7 @@ from krm_fn.kube.types import Resource
 from tests.support import beta, given
 from tests.support.faults import Case, fires, quiet
 
-_GROVE: dict[str, Any] = {"orchestrator": "grove"}
+_GROVE: dict[str, Any] = {"orchestrator": "grove", "grove": config.GroveSettings(topology_aware_scheduling="enabled")}
 _POLICY = "spec.experimental.kvTransferPolicy"
 _GRAPH = "spec.topologyConstraint"
 _AT = "spec.components[0]"
@@ -130,11 +130,24 @@ DEVICES = [
         "",
         "two schedulers",
         beta.graph(),
-        **_GROVE,
+        orchestrator="grove",
         grove=config.GroveSettings(
             kai_scheduler=config.KaiSchedulerSettings(enabled=True), volcano_scheduler=config.VolcanoSchedulerSettings(enabled=True)
         ),
     ),
 ]
 
-ALL: list[Case] = [*TOPOLOGY, *DEVICES]
+_OFF: dict[str, Any] = {"orchestrator": "grove", "grove": config.GroveSettings(topology_aware_scheduling="disabled")}
+_UNKNOWN: dict[str, Any] = {"orchestrator": "grove"}
+_RAW = {"apiVersion": "grove.io/v1alpha1", "value": {"spec": {"template": {"topologyConstraint": {"pack": {"required": "rack"}}}}}}
+
+SCHEDULING: list[Case] = [
+    fires("DYN587", _GRAPH, "a topology of a graph that Grove rejects", _packed("rack"), **_OFF),
+    fires("DYN587", f"{_AT}.topologyConstraint", "a topology of a component that Grove rejects", _packed(own="rack"), **_OFF),
+    fires("DYN588", _GRAPH, "a topology that Grove may reject", _packed("rack"), **_UNKNOWN),
+    fires("DYN588", "spec.providerOverride", "a raw topology that Grove may reject", beta.graph(providerOverride=_RAW), **_UNKNOWN),
+    quiet("a topology that Grove accepts", _packed("rack"), **_GROVE),
+    quiet("no topology under Grove without one", beta.graph(), **_OFF),
+]
+
+ALL: list[Case] = [*TOPOLOGY, *DEVICES, *SCHEDULING]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from krm_fn import config
 from krm_fn.config import LeaderWorkerSetSettings
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
@@ -226,7 +227,7 @@ CONVERSIONS = [
 ]
 
 
-_GROVE = {"orchestrator": "grove"}
+_GROVE: dict[str, Any] = {"orchestrator": "grove", "grove": config.GroveSettings(topology_aware_scheduling="enabled")}
 _GPU = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
 _VLLM = {"command": ["python3", "-m", "dynamo.vllm"], "args": ["--model", "acme/tiny"]}
 _SHARED: Resource = {"gpuMemoryService": {}}

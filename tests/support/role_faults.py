@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from krm_fn import config
 from krm_fn.kube import labels
 from krm_fn.kube.types import Resource
 from tests.support import beta
 from tests.support.faults import Case, fires, quiet
 
 _AT = "spec.components[0]"
-_GROVE = {"orchestrator": "grove"}
+_GROVE: dict[str, Any] = {"orchestrator": "grove", "grove": config.GroveSettings(topology_aware_scheduling="enabled")}
 _NEWEST = "registry.example/dynamo:1.6.1"
 _PAIR = [{"name": "leader"}, {"name": "worker"}]
 _RACK = {"topologyConstraint": {"pack": {"required": "rack"}}}

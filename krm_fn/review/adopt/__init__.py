@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from krm_fn import results
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.records import NamedTuple
 from krm_fn.results import Result
@@ -16,29 +17,41 @@ from krm_fn.review.adopt import (
     adopt_findings,
     exported_objects,
     inferred_settings,
+    leftovers,
     migration_files,
+    rollouts,
+    steadiness,
     verification,
+    worker_hashes,
 )
 from krm_fn.review.adopt.exported_objects import ExportedObjects
+from krm_fn.review.adopt.migration_files import NamespacePart
 from krm_fn.review.adopt.verification import Verification
 
 
 class Adoption(NamedTuple):
-    """The files to write, by name, and the verification. `steps` is Markdown. If the export is unusable, there are findings only."""
+    """The files to write, by name, and the verification. `steps` is Markdown. If the export is unusable, there are findings only.
+
+    `part` is the namespace as the steps describe it, and `leftovers` are the objects that nothing needs after the adoption. `is_steady` is
+    false if a controller is still rolling something out.
+    """
 
     files: dict[str, Resource]
     steps: str
     verification: Verification | None
     results: list[Result]
+    part: NamespacePart | None = None
+    leftovers: tuple[ObjectKey, ...] = ()
+    is_steady: bool = True
 
 
 def adopt(resources: Sequence[Resource]) -> Adoption:
     """Adopts an exported namespace. Never raises for the content of the export; each difference between pods is an error finding."""
     exported = exported_objects.with_worker_hashes(exported_objects.read(resources))
     if results.failed(exported.results):
-        return Adoption({}, "", None, exported.results)
+        return Adoption({}, "", None, exported.results, is_steady=_is_steady(exported.results))
     inferred = inferred_settings.settings(exported)
-    exported = _leaner(exported, inferred.spec)
+    exported = worker_hashes.without(_leaner(exported, inferred.spec), inferred.spec)
     rendered = inferred_settings.rendered(inferred.spec, exported)
     verified = verification.verify(rendered.resources, exported)
     written = [*exported.written, *exported.accounts]
@@ -46,11 +59,21 @@ def adopt(resources: Sequence[Resource]) -> Adoption:
         *exported.results,
         *adopt_findings.foreign(rendered.resources, exported),
         *inferred.results,
+        *steadiness.unsettled(resource for resource in exported.live if exported.runs(resource)),
         *rendered.results,
-        *adopt_findings.of(verified, complete=not results.failed(rendered.results)),
+        *adopt_findings.of(verified, exported, complete=not results.failed(rendered.results)),
     ]
     files = migration_files.resources(written, inferred.spec)
-    return Adoption(files, migration_files.steps(exported, inferred.spec), verified, sorted(findings, key=results.order))
+    part = NamespacePart(exported, inferred.spec)
+    unneeded = tuple(leftovers.of(rendered.resources, exported))
+    rolling = any(rollouts.in_progress(difference, exported) for difference in verified.differences)
+    steps = migration_files.steps([part])
+    return Adoption(files, steps, verified, sorted(findings, key=results.order), part, unneeded, not rolling and _is_steady(findings))
+
+
+def _is_steady(findings: Sequence[Result]) -> bool:
+    """False if two worker revisions run, a workload is missing, or an update has not ended."""
+    return not any(finding.code in ("DYN567", "DYN569", "DYN589") for finding in findings)
 
 
 def _leaner(exported: ExportedObjects, spec: dict[str, Any]) -> ExportedObjects:

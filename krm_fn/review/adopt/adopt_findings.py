@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from krm_fn import results
 from krm_fn.kube import identity, labels
@@ -11,20 +11,17 @@ from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
 from krm_fn.kube.values import text
 from krm_fn.results import Path, Ref, Result
+from krm_fn.review.adopt import rollouts
 from krm_fn.review.adopt.exported_objects import ExportedObjects
 from krm_fn.review.adopt.verification import ComparedField, ReplicaDifference, TemplateDifference, Verification
 from krm_fn.review.forecast import ObjectForecast
 
-_ADDRESSES = {
-    "NATS_SERVER": "natsAddress",
-    "ETCD_ENDPOINTS": "etcdAddress",
-    "MODEL_EXPRESS_URL": "modelExpressURL",
-    "PROMETHEUS_ENDPOINT": "prometheusEndpoint",
-    "DYN_DISCOVERY_BACKEND": "discoveryBackend",
-}
 _MOST, _SHOWN, _CONTEXT = 5, 60, 20
 """The most fields that one finding shows, the most characters of a value, and the number of them before the first difference."""
 
+_ROLLOUT = (
+    "other pods of this graph have the value already, so the operator is still rolling it out: wait until it is done, and export again"
+)
 _QUOTING = re.compile(r"[\"'\\$(){}]")
 
 
@@ -38,14 +35,14 @@ _TOOLS = {
 """The labels and annotations by which tools know their objects, and the tools."""
 
 
-def of(verification: Verification, *, complete: bool) -> Iterator[Result]:
+def of(verification: Verification, exported: ExportedObjects, *, complete: bool) -> Iterator[Result]:
     """Reports each pod template and each number of pods that differs, and each object that the cluster rejects.
 
     A render that is not `complete` has errors of its own, which explain why pod templates are missing.
     """
     for difference in verification.differences:
         if difference.live is not None and difference.rendered is not None:
-            yield _different(difference)
+            yield _different(difference, rollouts.in_progress(difference, exported))
         elif complete:
             yield _missing(difference)
     for replicas in verification.replicas:
@@ -84,12 +81,12 @@ def summary(verification: Verification) -> str:
     return f"{templates}, no restart" if verification.keeps_all else templates
 
 
-def _different(difference: TemplateDifference) -> Result:
-    """One finding for a template, because one restart is the price of all its fields."""
+def _different(difference: TemplateDifference, rollout: Collection[ComparedField]) -> Result:
+    """One finding for a template, because one restart is the price of all its fields. `rollout` are those that other pods have already."""
     fields = difference.fields
     differences = "; ".join(_described(field) for field in fields[:_MOST])
     more = f"; and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
-    fixes = " ".join(dict.fromkeys(f"{_fix(field)}." for field in fields[:_MOST])).removesuffix(".")
+    fixes = " ".join(dict.fromkeys(f"{_ROLLOUT if field in rollout else _fix(field)}." for field in fields[:_MOST])).removesuffix(".")
     return results.error("DYN568", f"these pods would restart, because {differences}{more}; {fixes}", _ref(difference))
 
 
@@ -131,8 +128,7 @@ def _described(field: ComparedField) -> str:
 
 def _fix(field: ComparedField) -> str:
     """The fix that makes the field the same: a setting, a field of the graph, or the end of an update."""
-    setting = "imagePullSecrets" if "imagePullSecrets" in field.path else ""
-    setting = next((key for name, key in _ADDRESSES.items() if f"env[{name}]" in field.path), setting)
+    setting = rollouts.setting(field)
     if setting and not field.live:
         return f"{setting} in render.yaml is that of other pods: adopt the graph of these pods into a folder of its own"
     if setting:

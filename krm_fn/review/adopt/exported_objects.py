@@ -57,7 +57,7 @@ class ExportedObjects(NamedTuple):
 def read(values: Sequence[Any]) -> ExportedObjects:
     """Sorts the values of an export. Never raises; a finding reports what makes an export unusable."""
     export = cluster_export.read(values)
-    written = [_in_live_order(server_fields.written(resource), export.objects) for resource in export.objects if _is_written(resource)]
+    written = [_in_live_order(server_fields.written(resource), export.objects) for resource in export.objects if is_written(resource)]
     accounts = [server_fields.written(resource) for resource in export.objects if _is_default_account(resource)]
     live = [resource for resource in export.objects if not identity.is_dynamo(resource)]
     findings = export.results
@@ -68,6 +68,11 @@ def read(values: Sequence[Any]) -> ExportedObjects:
             *_check_names([*written, *accounts]),
         ]
     return ExportedObjects(next(iter(export.namespaces), ""), export.objects, written, accounts, live, findings)
+
+
+def is_written(resource: Resource) -> bool:
+    """Returns true for a Dynamo resource of a user: those of an operator are owned by their graph."""
+    return identity.is_dynamo(resource) and resource["kind"] in _WRITTEN and not owner(resource, identity.GRAPH)
 
 
 def templates_of(resources: Iterable[Resource], default_namespace: str) -> dict[TemplateKey, Template]:
@@ -91,11 +96,6 @@ def owner(resource: Resource, kind: str) -> str:
     """Returns the name of the owner of a kind; empty if the resource has none."""
     owners = objects(resource["metadata"].get("ownerReferences"))
     return next((name_of(reference) for reference in owners if reference.get("kind") == kind), "")
-
-
-def _is_written(resource: Resource) -> bool:
-    """True for a Dynamo resource of a user: those of an operator are owned by their graph."""
-    return identity.is_dynamo(resource) and resource["kind"] in _WRITTEN and not owner(resource, identity.GRAPH)
 
 
 def _is_default_account(resource: Resource) -> bool:

@@ -116,8 +116,11 @@ def score(spec: Spec, exported: ExportedObjects) -> Score:
 def _completed(shape: Spec, exported: ExportedObjects) -> InferredSettings:
     """Adds to the settings of one shape those that live objects show."""
     live = {identity.key(item, exported.namespace): item for item in exported.live}
-    delay = observed_settings.termination_delay(exported.live)
-    spec = {**shape, **({"grove": {"terminationDelay": delay}} if delay else {})}
+    grove = {
+        "terminationDelay": observed_settings.termination_delay(exported.live),
+        "topologyAwareScheduling": observed_settings.topology_aware_scheduling(exported.live),
+    }
+    spec = {**shape, **({"grove": {key: value for key, value in grove.items() if value}} if any(grove.values()) else {})}
     resources = rendered(observed_settings.with_markers(spec), exported).resources
     if schedulers := _schedulers(resources, exported):
         spec = {**spec, "grove": {**spec.get("grove", {}), **schedulers}}
@@ -182,11 +185,7 @@ def _with_worker_hash(spec: Spec, exported: ExportedObjects) -> Spec:
     """Adds to the settings those of worker revisions. The version of the operator is a part of the worker hash."""
     if not any(score(spec, exported)):
         return spec
-    guesses = [
-        *({**spec, "operatorVersion": version} for version in _VERSIONS),
-        {**spec, "workerHash": "names"},
-        {**spec, "workerHash": "none"},
-    ]
+    guesses = [*({**spec, "operatorVersion": version} for version in _VERSIONS), {**spec, "workerHash": "names"}]
     return min([spec, *guesses], key=lambda guess: score(guess, exported))
 
 

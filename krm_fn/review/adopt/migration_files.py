@@ -5,14 +5,16 @@ The page docs/migration.md explains the steps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_fn import function_config, report
 from krm_fn.config import Config
 from krm_fn.convert import versions
 from krm_fn.kube import identity, labels
+from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
+from krm_fn.records import NamedTuple
 from krm_fn.resolve import release_choice
 from krm_fn.review.adopt import exported_objects
 from krm_fn.review.adopt.exported_objects import ExportedObjects
@@ -21,7 +23,7 @@ CONFIGURATION, KUSTOMIZATION, STEPS = "render.yaml", "kustomization.yaml", "MIGR
 
 _PROGRAM = "exec: {path: krm-fn}\n"
 _STEPS = """\
-# From the operator to Git: the namespace {namespace}
+# From the operator to Git: {title}
 
 `krm-fn adopt` wrote this folder, and changed no cluster. This page lists the other steps of the migration; the page `docs/migration.md` of
 krm-fn explains each step. Run the commands in this folder. `$KRM_FN` is a clone of the repository of krm-fn.
@@ -70,9 +72,9 @@ Add `--argocd`, or `--flux NAMESPACE/NAME` with the name of the Kustomization, i
 Commit `{kustomization}`, `{configuration}` and the resources. Let Argo CD or Flux apply the folder, or apply it yourself:
 
 ```sh
-kustomize build --enable-alpha-plugins --enable-exec . | kubectl apply --server-side --filename -
+{apply}
 ```
-"""
+{leftovers}"""
 _DEFINITIONS = """
 The definitions of this operator convert between two API versions through a webhook, which has stopped. Replace them with definitions that
 serve the version in which the cluster stores the resources. The graphs of this folder must have that version:
@@ -105,6 +107,19 @@ krm-fn render {files} --config {configuration} | kubectl apply --server-side --f
 _PODS = """\
 kubectl --namespace {namespace} get pods --selector {label} \\
   --output custom-columns=NAME:.metadata.name,UID:.metadata.uid --sort-by .metadata.name"""
+_ALL_PODS = """\
+kubectl get pods --all-namespaces --selector {label} \\
+  --output custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,UID:.metadata.uid --sort-by .metadata.uid"""
+_APPLY = "kustomize build --enable-alpha-plugins --enable-exec {folder} | kubectl apply --server-side --filename -"
+_LEFTOVERS = """
+## 7. Delete what only the operator needed
+
+Read the list before you run the commands:
+
+```sh
+{commands}
+```
+"""
 _NO_GRAPH = "# the namespace has no graph"
 _ROLES = """
 The bindings of this namespace name roles of the operator's Helm release, which go with the release: {roles}. Install the roles of krm-fn,
@@ -114,6 +129,14 @@ and remove `rbac` from `{configuration}`. `take-over` then makes the bindings ag
 kubectl apply --server-side --kustomize $KRM_FN/platform/roles
 ```
 """
+
+
+class NamespacePart(NamedTuple):
+    """An adopted namespace in the steps. `folder` is the path of its files with a slash at the end, or empty for the current folder."""
+
+    exported: ExportedObjects
+    spec: Mapping[str, Any]
+    folder: str = ""
 
 
 def resources(written: Sequence[Resource], spec: Mapping[str, Any]) -> dict[str, Resource]:
@@ -146,47 +169,72 @@ def file_name(resource: Resource) -> str:
     return f"{resource['kind']}_{resource['metadata']['name']}.yaml".lower()
 
 
-def steps(exported: ExportedObjects, spec: Mapping[str, Any]) -> str:
-    """Returns the other steps of the migration as Markdown, with the names of the namespace and its graphs."""
-    graphs = [resource for resource in exported.written if resource["kind"] == identity.GRAPH]
-    components = [resource for resource in exported.written if resource["kind"] == identity.COMPONENT]
-    compare = "\n".join(_compare(resource, exported) for resource in graphs) or _NO_GRAPH
-    roles = [value for key, value in (spec.get("rbac") or {}).items() if key.endswith("Role")]
+def steps(parts: Sequence[NamespacePart], leftovers: Sequence[ObjectKey] = ()) -> str:
+    """Returns the other steps of the migration of one or several namespaces as Markdown."""
+    one = parts[0].exported.namespace if len(parts) == 1 and not parts[0].folder else ""
+    compare = _lines(_compare(part) for part in parts)
+    roles = {value: None for part in parts for key, value in (part.spec.get("rbac") or {}).items() if key.endswith("Role")}
+    components = _lines(_component(component, part) for part in parts for component in _written(part, identity.COMPONENT))
     return _STEPS.format(
-        namespace=exported.namespace,
-        pods=_PODS.format(namespace=exported.namespace, label=labels.GRAPH),
+        title=f"the namespace {one}" if one else f"{len(parts)} namespaces",
+        pods=_PODS.format(namespace=one, label=labels.GRAPH) if one else _ALL_PODS.format(label=labels.GRAPH),
         roles=_ROLES.format(roles=report.printable(", ".join(roles)), configuration=CONFIGURATION) if roles else "",
-        definitions=_DEFINITIONS.replace("{compare}", compare) if _are_converted(exported.written, spec) else "",
+        definitions=_DEFINITIONS.replace("{compare}", compare) if any(map(_are_converted, parts)) else "",
         compare=compare,
-        take_over="\n".join(_migration("take-over", resource) for resource in graphs) or _NO_GRAPH,
-        components=_COMPONENTS.format(commands="\n".join(_component(resource, exported) for resource in components)) if components else "",
+        take_over=_lines(_migration("take-over", part) for part in parts),
+        components=_COMPONENTS.format(commands=components) if components != _NO_GRAPH else "",
         kustomization=KUSTOMIZATION,
         configuration=CONFIGURATION,
+        apply=_lines(_APPLY.format(folder=part.folder or ".") for part in parts),
+        leftovers=_LEFTOVERS.format(commands="\n".join(_deletions(leftovers))) if leftovers else "",
     )
 
 
-def _inputs(resource: Resource, exported: ExportedObjects) -> str:
+def _lines(commands: Iterable[str]) -> str:
+    return "\n".join(filter(None, commands)) or _NO_GRAPH
+
+
+def _written(part: NamespacePart, kind: str) -> list[Resource]:
+    return [resource for resource in part.exported.written if resource["kind"] == kind]
+
+
+def _inputs(resource: Resource, part: NamespacePart) -> str:
     """The files that a render of one resource reads. The accounts decide about pods without an account of their own."""
-    return " ".join(file_name(item) for item in (resource, *exported.accounts))
+    return " ".join(f"{part.folder}{file_name(item)}" for item in (resource, *part.exported.accounts))
 
 
-def _compare(graph: Resource, exported: ExportedObjects) -> str:
-    objects = f"{graph['metadata']['name']}.objects.yaml"
-    render = f"krm-fn render {_inputs(graph, exported)} --config {CONFIGURATION} > {objects}"
-    return f"{render}\n{_migration('compare', graph)}"
+def _compare(part: NamespacePart) -> str:
+    """The commands that render the graphs of a namespace, and the one that compares all of them."""
+    renders = [
+        f"krm-fn render {_inputs(graph, part)} --config {part.folder}{CONFIGURATION} > {_objects(graph, part)}"
+        for graph in _written(part, identity.GRAPH)
+    ]
+    return "\n".join([*renders, _migration("compare", part)]) if renders else ""
 
 
-def _migration(command: str, graph: Resource) -> str:
-    metadata = graph["metadata"]
-    return f"python3 $KRM_FN/platform/migration {command} {metadata['namespace']} {metadata['name']} {metadata['name']}.objects.yaml"
+def _objects(graph: Resource, part: NamespacePart) -> str:
+    return f"{part.folder}{graph['metadata']['name']}.objects.yaml"
 
 
-def _component(component: Resource, exported: ExportedObjects) -> str:
+def _migration(command: str, part: NamespacePart) -> str:
+    graphs = [f"{graph['metadata']['name']} {_objects(graph, part)}" for graph in _written(part, identity.GRAPH)]
+    return f"python3 $KRM_FN/platform/migration {command} {part.exported.namespace} {' '.join(graphs)}" if graphs else ""
+
+
+def _component(component: Resource, part: NamespacePart) -> str:
     name, kind = component["metadata"]["name"], identity.COMPONENT.lower()
-    files, configuration = _inputs(component, exported), CONFIGURATION
-    return _COMPONENT.format(namespace=exported.namespace, kind=kind, name=name, files=files, configuration=configuration)
+    files, configuration = _inputs(component, part), f"{part.folder}{CONFIGURATION}"
+    return _COMPONENT.format(namespace=part.exported.namespace, kind=kind, name=name, files=files, configuration=configuration)
 
 
-def _are_converted(written: Sequence[Resource], spec: Mapping[str, Any]) -> bool:
+def _deletions(leftovers: Sequence[ObjectKey]) -> Iterator[str]:
+    """One command for each namespace."""
+    for namespace in sorted({key.namespace for key in leftovers}):
+        names = [f"{'.'.join(filter(None, (key.kind.lower(), key.group)))}/{key.name}" for key in leftovers if key.namespace == namespace]
+        yield f"kubectl --namespace {namespace} delete {' '.join(names)}"
+
+
+def _are_converted(part: NamespacePart) -> bool:
     """True if the operator of the graphs has two API versions, between which the cluster converts."""
-    return any(release_choice.release(resource, settings(spec)).reads != versions.V1ALPHA1 for resource in written)
+    config = settings(part.spec)
+    return any(release_choice.release(resource, config).reads != versions.V1ALPHA1 for resource in part.exported.written)

@@ -13,7 +13,7 @@ from typing import Any
 from krm_fn.kube import identity
 from krm_fn.kube.identity import ObjectKey
 from krm_fn.kube.types import Resource
-from krm_fn.kube.values import mapping, text
+from krm_fn.kube.values import mapping, objects, text
 from krm_fn.records import NamedTuple
 from krm_fn.results import Path
 
@@ -142,6 +142,17 @@ def service_mesh(rendered: Iterable[Resource], live: Mapping[ObjectKey, Resource
 def _live_specs(kind: str, rendered: Iterable[Resource], live: Mapping[ObjectKey, Resource]) -> list[dict[str, Any]]:
     """The specs of the live objects of a kind that are also rendered."""
     return [live[key].get("spec") or {} for resource in rendered if resource["kind"] == kind and (key := identity.key(resource)) in live]
+
+
+def topology_aware_scheduling(live: Iterable[Resource]) -> str:
+    """Returns the setting `grove.topologyAwareScheduling`: enabled if Grove has accepted a topology constraint; otherwise empty."""
+    templates = [mapping(mapping(item.get("spec")).get("template")) for item in live if item.get("kind") == "PodCliqueSet"]
+    parts = [
+        part
+        for template in templates
+        for part in (template, *objects(template.get("cliques")), *objects(template.get("podCliqueScalingGroups")))
+    ]
+    return "enabled" if any(part.get("topologyConstraint") for part in parts) else ""
 
 
 def termination_delay(live: Iterable[Resource]) -> str:

@@ -169,12 +169,14 @@ def test_the_account_of_pods_without_one_is_written():
 
 
 def test_the_steps_name_the_namespace_and_each_graph():
+    """One command reads the namespace for all graphs."""
     other = given.graph({"Frontend": FRONTEND}, name="other")
     steps = adopt.adopt(exported(given.graph(SERVICES), other, **V0_9)).steps
     for graph in ("chat", "other"):
         assert f"krm-fn render dynamographdeployment_{graph}.yaml --config render.yaml > {graph}.objects.yaml" in steps
-        assert f"platform/migration compare {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
-        assert f"platform/migration take-over {given.NAMESPACE} {graph} {graph}.objects.yaml" in steps
+    graphs = "chat chat.objects.yaml other other.objects.yaml"
+    assert f"platform/migration compare {given.NAMESPACE} {graphs}\n" in steps
+    assert f"platform/migration take-over {given.NAMESPACE} {graphs}\n" in steps
 
 
 def test_the_steps_of_newer_operators_render_again_after_the_conversion():
@@ -312,6 +314,73 @@ def test_a_setting_that_some_pods_do_not_have():
     (finding,) = [each for each in adopted.results if each.severity == "error"]
     assert finding.code == "DYN568"
     assert "natsAddress in render.yaml is that of other pods" in finding.message
+
+
+def without_worker_hash(export):
+    """The PodCliqueSets of an operator that wrote no worker hash into them."""
+    for clique in workload(export, "older")["spec"]["template"]["cliques"]:
+        clique.get("labels", {}).pop(labels.WORKER_HASH, None)
+        for main in clique["spec"]["podSpec"]["containers"]:
+            main["env"] = [variable for variable in main["env"] if variable["name"] != "DYN_NAMESPACE_WORKER_SUFFIX"]
+    return export
+
+
+def test_only_the_graph_whose_workers_have_no_hash_loses_it():
+    """An operator of 1.5 runs components with a hash beside a PodCliqueSet of an older operator, which has none."""
+    newer = given.graph(SERVICES, name="newer", annotations={labels.WORKLOAD_PROVIDER: "component"})
+    older = given.graph(SERVICES, name="older", annotations={labels.WORKLOAD_PROVIDER: "grove"})
+    adopted = adopt.adopt([*exported(newer, **NEWER), *without_worker_hash(exported(older, **NEWER))])
+    assert not codes(adopted)
+    assert adopted.verification is not None
+    assert adopt.summary(adopted.verification) == "4 of 4 pod templates the same, no restart"
+    assert "workerHash" not in settings_of(adopted)
+    annotations = {name: labels.annotations(adopted.files[f"dynamographdeployment_{name}.yaml"]) for name in ("newer", "older")}
+    assert {name: marks.get("config.dynamo.krm-fn.io/workerHash") for name, marks in annotations.items()} == {
+        "newer": None,
+        "older": "none",
+    }
+    (finding,) = [each for each in adopted.results if each.severity == "warning"]
+    assert finding.code == "DYN586"
+    assert finding.ref is not None
+    assert finding.ref.name == "older"
+
+
+PULL = {**V0_9, "imagePullSecrets": [{"registry": "registry.example", "name": "pull"}]}
+ROLLOUTS = [
+    ("a pull secret", PULL, lambda pod: pod.pop("imagePullSecrets")),
+    (
+        "one of two pull secrets",
+        {**PULL, "imagePullSecrets": [*PULL["imagePullSecrets"], {"registry": "registry.example", "name": "b"}]},
+        lambda pod: pod["imagePullSecrets"].pop(),
+    ),
+    (
+        "an address",
+        {**V0_9, "natsAddress": "nats://new:4222"},
+        lambda pod: pod["containers"][0].update(env=[each for each in pod["containers"][0]["env"] if each["name"] != "NATS_SERVER"]),
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "settings", "change"), ROLLOUTS, ids=[row[0] for row in ROLLOUTS])
+def test_a_setting_that_the_operator_is_still_rolling_out(reason, settings, change):
+    """Pods of one graph with and without a setting: no other folder can help, and waiting does."""
+    third = {**SERVICES, "Second": WORKER}
+    export = exported(given.graph(third), **settings)
+    change(workload(export, "chat-worker")["spec"]["template"]["spec"])
+    adopted = adopt.adopt(export)
+    (finding,) = [each for each in adopted.results if each.severity == "error"]
+    assert finding.code == "DYN568"
+    assert finding.message.endswith("still rolling it out: wait until it is done, and export again")
+    assert not adopted.is_steady
+    assert "folder" not in finding.message
+
+
+def test_a_topology_constraint_that_runs_proves_that_grove_accepts_it():
+    graph = given.graph(SERVICES, topologyConstraint={"topologyProfile": "racks", "packDomain": "rack"})
+    adopted = adopt.adopt(exported(graph, behaviour="v1.5", orchestrator="grove", grove={"topologyAwareScheduling": "enabled"}))
+    assert not codes(adopted)
+    assert settings_of(adopted)["grove"] == {"topologyAwareScheduling": "enabled"}
+    assert "DYN588" not in [each.code for each in adopted.results]
 
 
 UNUSABLE = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from krm_fn import results
 from krm_fn.kube import labels, names
-from krm_fn.manifests.workloads.grove import clique_roles, grove_schedulers
+from krm_fn.manifests.workloads.grove import clique_roles, cliques, grove_schedulers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +35,7 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
     """Yields findings about the components of one graph."""
     yield from _check_restart(graph)
     yield from _check_schedulers(graph)
+    yield from _check_topology(graph, plans)
     whole = clique_roles.set_name(graph)
     for plan in plans:
         yield from _check_length(plan, whole)
@@ -55,6 +56,36 @@ def _check_schedulers(graph: GraphPlan) -> Iterator[Result]:
     if graph.release.grove.volcano and grove.kai_scheduler.enabled and grove.volcano_scheduler.enabled:
         message = "the configuration enables the KAI scheduler and the Volcano scheduler, and one of them schedules all pods"
         yield results.error("DYN440", f"{message}; disable grove.kaiScheduler or grove.volcanoScheduler", graph.ref)
+
+
+def _check_topology(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+    """Reports a topology constraint that Grove rejects unless its configuration has topology-aware scheduling."""
+    setting, path = graph.config.grove.topology_aware_scheduling, next(_constraints(graph, plans), None)
+    if path is None or setting == "enabled":
+        return
+    fix = "set config.topologyAwareScheduling.enabled in the values of Grove's chart, and grove.topologyAwareScheduling: enabled here"
+    if setting == "disabled":
+        message = f"Grove rejects a graph with a topology constraint, because its topology-aware scheduling is off; {fix}"
+        yield results.error("DYN587", f"{message}, or remove the constraint", graph.ref, path)
+    else:
+        message = (
+            f"Grove rejects a graph with a topology constraint, unless its topology-aware scheduling is on, and its chart has it off; {fix}"
+        )
+        yield results.warning("DYN588", message, graph.ref, path)
+
+
+def _constraints(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Path]:
+    """The fields of the author that become topology constraints of a PodCliqueSet."""
+    if cliques.graph_topology(graph):
+        override = graph.features.override
+        yield graph.at("providerOverride" if override and override.of_clique_set is not None else "topologyConstraint")
+    for plan in plans:
+        if cliques.component_topology(graph, plan):
+            override = plan.features.override
+            yield plan.at("providerOverride" if override and override.topology_constraint is not None else "topologyConstraint")
+        for role in plan.features.roles:
+            if role.override and role.override.topology_constraint:
+                yield (*plan.at("roles"), role.position, "providerOverride")
 
 
 def _refused(plan: ComponentPlan, code: str, message: str, at: Path) -> Result:

@@ -1,0 +1,43 @@
+"""Reports workloads that a controller is still rolling out: an export of that moment has pods of two states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from krm_fn import results
+from krm_fn.kube.types import Resource
+from krm_fn.kube.values import mapping
+from krm_fn.manifests import workloads
+from krm_fn.results import Result
+
+_WAIT = "wait until it is done, and export again"
+
+
+def unsettled(live: Iterable[Resource]) -> Iterator[Result]:
+    """Warns of each workload whose status shows an update that has not ended. A workload without a status is skipped."""
+    for workload in filter(workloads.is_workload, live):
+        if problem := _problem(workload):
+            yield results.warning("DYN589", f"{problem}; {_WAIT}", results.ref(workload))
+
+
+def _problem(workload: Resource) -> str:
+    """The part of an update that is missing; empty if the workload is settled, or if nothing says that it is not."""
+    status, spec = mapping(workload.get("status")), mapping(workload.get("spec"))
+    generation, observed = _number(workload["metadata"].get("generation")), _number(status.get("observedGeneration"))
+    if generation is not None and observed is not None and observed < generation:
+        return "the controller of this workload has not rolled out its last change"
+    progress = mapping(status.get("updateProgress"))
+    if progress and not progress.get("updateEndedAt"):
+        return "Grove is updating the pods of this set"
+    if observed is None or ("template" in spec and "cliques" in mapping(spec["template"])):
+        return ""
+    desired = _number(spec.get("replicas", 1))
+    updated, current = _number(status.get("updatedReplicas", 0)), _number(status.get("replicas", 0))
+    if desired is None or updated is None or current is None or desired == updated == current:
+        return ""
+    return f"{desired} replicas are desired, {current} exist, and {updated} of them are of the last change"
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
