@@ -72,11 +72,17 @@ class Folder(click.Path):
 
 
 def inputs(
-    command: Callable[..., Any], kind: click.ParamType[Any] = _INPUT, name: str = "PATH...", *, required: bool = True
+    command: Callable[..., Any],
+    kind: click.ParamType[Any] = _INPUT,
+    name: str = "PATH...",
+    *,
+    required: bool = True,
+    default: tuple[str, ...] = (),
 ) -> Callable[..., Any]:
     """Adds PATH..., -f, --config, -n and --exclude; the command receives them as `given`.
 
-    `kind` and `name` are those of the argument. Without `required`, the command has another input than PATH.
+    `kind` and `name` are those of the argument. Without a path, the paths are those of `default`. Without `required`, the command has
+    another input than PATH.
     """
 
     @click.argument("paths", metavar=f"[{name}]", nargs=-1, type=kind)
@@ -101,11 +107,21 @@ def inputs(
         exclude: tuple[str, ...],
         **more: Any,
     ) -> Any:
-        if required and not paths and not filenames:
+        if required and not paths and not filenames and not default:
             raise click.UsageError(f"Missing argument '{name}'.")
-        return command(*args, given=Inputs((*paths, *filenames), config, namespace, exclude), **more)
+        return command(*args, given=Inputs((*paths, *filenames) or default, config, namespace, exclude), **more)
 
     return wrapped
+
+
+def has_paths(ctx: click.Context) -> bool:
+    """True if the user named a path."""
+    return bool(ctx.params.get("paths") or ctx.params.get("filenames"))
+
+
+def repository_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of `inputs`. Without a path, the command reads the current folder."""
+    return inputs(command, default=(".",))
 
 
 @contextlib.contextmanager

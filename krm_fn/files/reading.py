@@ -194,7 +194,7 @@ def _original(source: Source, root: Path | None, read_once: Callable[[str], File
     path, number = origin.file(source.value)
     if not path or (root is None and source.file != STDIN_NAME):
         return source
-    document = _document(read_once(str(root / path)).sources, number, source) if root and _is_inside(root / path, root) else None
+    document = document_of(read_once(str(root / path)).sources, number, source) if root and _is_inside(root / path, root) else None
     return document or {"file": path, "document": number}
 
 
@@ -211,7 +211,7 @@ def _is_inside(path: Path, root: Path) -> bool:
         return False
 
 
-def _document(candidates: Iterable[Source], number: int, source: Source) -> Source | None:
+def document_of(candidates: Iterable[Source], number: int, source: Source) -> Source | None:
     """Returns the document of the same kind with the longest name that is part of the resource's name: builds add prefixes and suffixes.
 
     If several documents match equally, the one with the same number in the file.
