@@ -14,7 +14,7 @@ from krm_fn.config import Config
 from krm_fn.files.sources import Sources
 from krm_fn.repositories.states import RootState
 from krm_fn.results import Result
-from krm_fn.review.diff import json_diff, rendered_state
+from krm_fn.review.diff import json_diff, markdown_diff, rendered_state
 from krm_fn.review.diff.diff_report import Report
 
 
@@ -58,7 +58,13 @@ def load(given: Inputs, old: str) -> ComparedStates:
         pairs.append(StatePair(name, new_state, old_state))
         how = new_root.how if new_root else f"only in {old}"
         lines.append(f"{report.visible(name)}: {report.visible(how)}{'' if old_root else f'; not in {report.visible(old)}'}")
-    return ComparedStates(pairs, read.new.results, lines)
+    known = {_identity(result) for result in (read.old.results if read.old else ())}
+    findings = [result for result in read.new.results if result.severity == "error" or _identity(result) not in known]
+    return ComparedStates(pairs, findings, lines)
+
+
+def _identity(result: Result) -> tuple[str, str, object]:
+    return result.code, result.message, result.ref
 
 
 def _rendered(name: str, state: RootState | None) -> LoadedState:
@@ -71,21 +77,35 @@ def write(formats: Mapping[str, Callable[[Report], str]], style: str, reports: S
     """Returns the report in a format. Comparisons of several roots are one after the other, each with the name of its root."""
     if len(reports) == 1:
         (only,) = reports
-        content = only.content._replace(findings=[*findings, *only.content.findings])
-        return formats[style](content)
+        return formats[style](only.content._replace(findings=[*findings, *only.content.findings]))
+    texts = [(report.visible(entry.root), formats[style](entry.content)) for entry in reports]
     if style == "json":
-        return _json(formats, reports, findings)
-    heading = "## {}\n\n{}" if style == "markdown" else "{}\n{}"
-    parts = [heading.format(_name(entry.root, style), formats[style](entry.content)) for entry in reports]
-    lines = [f"- {report.visible(report.entry(result))}" if style == "markdown" else report.entry(result) for result in findings]
-    return "\n".join([*parts, *([f"{line}\n" for line in lines] if not lines else ["".join(f"{line}\n" for line in lines)])])
+        return _json(texts, findings)
+    if style == "markdown":
+        return _markdown(texts, findings)
+    parts = [f"== {name}\n{text}" for name, text in texts]
+    return "\n".join([*parts, "".join(f"{report.entry(result)}\n" for result in findings)] if findings else parts)
 
 
-def _name(root: str, style: str) -> str:
-    return f"`{report.visible(root)}`" if style == "markdown" else f"== {report.visible(root)}"
+def _markdown(texts: Sequence[tuple[str, str]], findings: list[Result]) -> str:
+    """Returns the comparisons as one comment. Beyond the limit of a comment, only the verdict of a root is shown."""
+    notes = "".join(map(markdown_diff.finding, findings))[: markdown_diff.LIMIT // 4]
+    verdicts = [f"## `{name}`\n\n{_verdict(text)}" for name, text in texts]
+    left = markdown_diff.LIMIT - len(notes) - sum(map(len, verdicts))
+    parts = []
+    for (name, text), verdict in zip(texts, verdicts, strict=True):
+        whole = f"## `{name}`\n\n{text}"
+        fits = len(whole) - len(verdict) < left
+        left -= len(whole) - len(verdict) if fits else 0
+        parts.append(whole if fits else f"{verdict}\nA comment has a limit, so the details of this root are left out.\n")
+    return "\n".join([*parts, notes] if notes else parts)
 
 
-def _json(formats: Mapping[str, Callable[[Report], str]], reports: Sequence[RootReport], findings: list[Result]) -> str:
-    roots = [{"root": entry.root, **json.loads(formats["json"](entry.content))} for entry in reports]
+def _verdict(text: str) -> str:
+    return "\n\n".join(text.split("\n\n")[:2]).rstrip() + "\n"
+
+
+def _json(texts: Sequence[tuple[str, str]], findings: list[Result]) -> str:
+    roots = [{"root": name, **json.loads(text)} for name, text in texts]
     document = {"formatVersion": json_diff.FORMAT_VERSION, "roots": roots, "findings": [report.json_fields(result) for result in findings]}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from krm_fn import report, results
@@ -66,8 +67,21 @@ def _located(tree: Tree, root: Root, closure: Closure, source: Source, *, keep_o
     name = posixpath.normpath(posixpath.join(root.folder, path)) if path else ""
     candidates = tree.read(name).sources if name and tree.is_file(name) else []
     document = reading.document_of(candidates, number, source)
-    kustomization = closure.folders[root.folder]
-    return (document or kustomization)._replace(value=value)
+    if document is None:
+        return closure.folders[root.folder]._replace(value=value)
+    return document._replace(value=value, patches=tuple(_patches(tree, closure, document)))
+
+
+def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]:
+    """Yields the documents of a build that patch another one: those of the same kind and name."""
+    for name in sorted(closure.files):
+        for source in tree.read(name).sources:
+            if source is not document and _is_same(source, document):
+                yield source
+
+
+def _is_same(source: Source, document: Source) -> bool:
+    return (source.address.kind, source.address.name) == (document.address.kind, document.address.name)
 
 
 def _without_origin(value: dict[str, object]) -> dict[str, object]:
