@@ -124,7 +124,13 @@ class _CheckInputs(NamedTuple):
 
 def _inputs(given: Inputs, old: str | None, *, is_plain: bool) -> _CheckInputs:
     """Loads all inputs. Folders are read as repositories, except with `--root`, where the paths are the output of a build."""
-    folders = [] if is_plain else [path for path in given.paths if repository_states.is_repository(path, old, given.exclude)]
+    folders = (
+        []
+        if is_plain
+        else [
+            path for path in given.paths if repository_states.is_repository(path, old, given.exclude, named_roots=bool(given.project.roots))
+        ]
+    )
     others = given._replace(paths=tuple(path for path in given.paths if path not in folders))
     inputs = _CheckInputs([], [], [])
     if others.paths:

@@ -102,6 +102,7 @@ def diff(  # noqa: PLR0913 - one for each option
       kubectl get deployments,services,dgdsa -n prod --show-managed-fields -o json | krm-fn diff --live - graphs/
       krm-fn diff --old main --format markdown graphs/ > comment.md
     """  # noqa: D301 - click reads the backspace
+    nodes = nodes or given.project.nodes
     if "stuck" in conditions and nodes is None:
         raise click.UsageError("--fail-on stuck needs --nodes")
     if [*given.paths, live, nodes].count(reading.STDIN) > 1:
@@ -142,11 +143,16 @@ def _report(pair: StatePair, cluster: ClusterCapacity, policy: Policy) -> RootRe
 
 def _load(given: Inputs, old: str | None, live: str | None, build: BuildCommand | None) -> ComparedStates:
     """Returns the states after and before the change, of each root. Raises StoppedError if one of them cannot be read."""
-    if old is not None and not build and len(given.paths) == 1 and repository_states.is_repository(given.paths[0], old, given.exclude):
+    if old is not None and not build and _is_repository(given, old):
         return repository_diffs.load(given, old)
     new_state, old_state = compared_states.build_states(build, old, given) if build else compared_states.load(given, old)
     states = (new_state, old_state) if old_state else compared_states.load_live(f"{live}", new_state)
     return ComparedStates([StatePair("", *states)], [], [])
+
+
+def _is_repository(given: Inputs, old: str) -> bool:
+    named = bool(given.project.roots)
+    return len(given.paths) == 1 and repository_states.is_repository(given.paths[0], old, given.exclude, named_roots=named)
 
 
 COMMAND = diff

@@ -17,7 +17,7 @@ import click
 
 from krm_fn.cli import progress_line
 from krm_fn.cli.command_options import Inputs
-from krm_fn.files import checkouts, reading, repository, revisions, selection
+from krm_fn.files import checkouts, project_file, reading, repository, revisions, selection
 from krm_fn.files.checkouts import Checkouts
 from krm_fn.files.repository import RepositoryError
 from krm_fn.repositories import private_programs, states
@@ -48,10 +48,12 @@ def _special_files(path: str, exclude: tuple[str, ...]) -> list[Result]:
     return [finding for file in files if not file.is_symlink() and not file.is_file() for finding in reading.read(str(file)).results]
 
 
-def is_repository(path: str, old: str | None = None, exclude: tuple[str, ...] = ()) -> bool:
-    """True for a folder that must not be read as plain files only, in one of its states."""
+def is_repository(path: str, old: str | None = None, exclude: tuple[str, ...] = (), *, named_roots: bool = False) -> bool:
+    """True for a folder that must not be read as plain files only, in one of its states. `named_roots`: the project file names roots."""
     if path == reading.STDIN or not Path(path).is_dir():
         return False
+    if named_roots:
+        return True
     tree = Tree(Path(path))
     names = tree.names(exclude)
     if any(posixpath.basename(name) in _SPECIAL for name in names):
@@ -87,7 +89,9 @@ def read(path: str, given: Inputs, old: str | None) -> RepositoryStates:
             def state(folder: Path, shown: Callable[[str], str]) -> RepositoryState:
                 copy = copies.temporary / checkouts.NAME
                 tree = Tree(copy, folder.relative_to(copy).as_posix(), shown)
-                options = Options(_config(given, copies, copy), given.namespace or "", given.exclude, progress)
+                config, default = (_in_copy(file, copies, copy) for file in (given.config, given.default_config))
+                listed = tuple((_inside(root.folder, copies), root.namespace) for root in given.project.roots)
+                options = Options(config, default, given.namespace or "", given.exclude, listed, progress)
                 return states.read(tree, programs, options)
 
             old_state = None
@@ -109,13 +113,22 @@ def _old_names(old: str) -> Callable[[str], str]:
     return lambda name: f"{old}:{name}"
 
 
-def _config(given: Inputs, copies: Checkouts, copy: Path) -> str | None:
-    """Returns the file of `--config`: its version of the state, if the file is in the copy."""
-    if given.config is None:
+def _in_copy(file: str | None, copies: Checkouts, copy: Path) -> str | None:
+    """Returns a file of the user: its version of the state, if the file is in the copy."""
+    if file is None:
         return None
-    for folder in (copies.folder, *copies.folder.parents):
-        config = Path(given.config).resolve()
-        if config.is_relative_to(folder) and (folder / ".git").exists():
-            inside = copy / config.relative_to(folder)
-            return str(inside) if inside.is_file() and inside.resolve().is_relative_to(copy) else given.config
-    return given.config
+    top = _top(copies)
+    path = Path(file).resolve()
+    inside = copy / path.relative_to(top) if path.is_relative_to(top) else copy
+    return str(inside) if inside.is_file() and inside.resolve().is_relative_to(copy) else file
+
+
+def _inside(folder: Path, copies: Checkouts) -> str:
+    """Returns the path of a folder of the repository in a copy."""
+    return os.path.relpath(folder.resolve(), _top(copies))
+
+
+def _top(copies: Checkouts) -> Path:
+    """Returns the folder of the working tree that a copy has. If the old state is a folder, the copy has the folder of the command only."""
+    is_folder = copies.old is not None and revisions.is_path(copies.old)
+    return copies.folder if is_folder else project_file.top(copies.folder)

@@ -82,18 +82,20 @@ def load(  # noqa: PLR0913 - one for each option
     *,
     namespace: str = "",
     tolerant: bool = False,
+    default: str | None = None,
 ) -> Sources:
     """Returns the resources of files, folders and `-`, with findings about the files.
 
     The configuration is that of `config_file`, else the functionConfig of a ResourceList, else the only DynamoRender in the files, else
-    the settings on a graph that is its own functionConfig. The folder `without` and matches of the globs in `exclude` are not read.
+    the settings on a graph that is its own functionConfig, else that of the file `default`. The folder `without` and matches of the globs
+    in `exclude` are not read.
     A `namespace` overrides that of the configuration.
 
     `tolerant` is for checks of whole repositories. It ignores mistakes in files of folders that name no Dynamo kind, and an object may be
     in several folders.
     """
     listing = selection.listed(paths, without, exclude)
-    return load_listed(listing, paths, config_file, namespace=namespace, tolerant=tolerant)
+    return load_listed(listing, paths, config_file, namespace=namespace, tolerant=tolerant, default=default)
 
 
 def load_listed(  # noqa: PLR0913 - one for each option
@@ -103,6 +105,7 @@ def load_listed(  # noqa: PLR0913 - one for each option
     *,
     namespace: str = "",
     tolerant: bool = False,
+    default: str | None = None,
     read: Callable[[ListedFile], File] | None = None,
 ) -> Sources:
     """Returns the resources of listed files, as `load` does. `paths` are the paths that a finding names if no file has a resource.
@@ -120,6 +123,8 @@ def load_listed(  # noqa: PLR0913 - one for each option
     if paths and not resources and not results.failed(content.results):
         content.results.append(_nothing(paths, content.skipped))
     configs = content.configs if config_file is None else _named_config(config_file, content.results)
+    if default and config_file is None and not configs and not any(map(_configures_itself, resources)):
+        configs = _named_config(default, content.results)
     return _loaded(content, resources, configs, namespace)._replace(stdin=stdin)
 
 
@@ -145,14 +150,18 @@ def load_old(  # noqa: PLR0913 - one for each option
     default: Source | None = None,
     *,
     namespace: str = "",
+    default_file: str | None = None,
 ) -> Sources:
     """Returns the resources of an old state: of a file, of a folder, or of `paths` at a git revision.
 
-    The configuration of a revision is that of `config_file` in the revision, else the only one in its files, else the default. A file or
-    folder without a configuration has the default. Raises RepositoryError if git does not know the revision, or lacks a file of it.
+    The configuration of a revision is that of `config_file` in the revision, else the only one in its files, else that of `default_file`
+    in the revision, else the default. A file or folder without a configuration has the default. Raises RepositoryError if git does not
+    know the revision, or lacks a file of it.
     """
     files = [file for file, _ in revisions.files(old, paths, exclude)]
     named, default = ([], default) if revisions.is_path(old) else old_configuration(old, config_file, default)
+    if default_file and not config_file and not revisions.is_path(old):
+        default = next(iter(old_configuration(old, default_file, None)[0]), default)
     return from_files(files, named, default, namespace=namespace)
 
 

@@ -47,8 +47,11 @@ class Roots(NamedTuple):
     skipped: Counter[str]
 
 
-def find(tree: Tree, exclude: Sequence[str] = ()) -> Roots:
-    """Returns the roots of a tree. A Kustomization that another one includes is a root only if a pipeline names it."""
+def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[str, str]] = ()) -> Roots:
+    """Returns the roots of a tree. A Kustomization that another one includes is a root only if a pipeline names it.
+
+    `named_roots` are folders with their namespaces: if there are any, only they are roots.
+    """
     skipped: Counter[str] = Counter()
     names = tree.names(exclude, skipped)
     packages = _outermost(posixpath.dirname(name) or "." for name in names if posixpath.basename(name) == KPTFILE)
@@ -58,15 +61,25 @@ def find(tree: Tree, exclude: Sequence[str] = ()) -> Roots:
     plain = [name for name in names if not _belongs(name, parts, packages)]
     named = pipelines.read((source for name in plain for source in tree.read(name).sources), _folders(names), tree.at)
     deliveries: dict[str, list[Delivery]] = {}
-    for delivery in named.deliveries:
+    for delivery in named.deliveries if not named_roots else _of_project(named_roots):
         deliveries.setdefault(delivery.folder, []).append(delivery)
     roots = [root for folder in closures for root in _kustomize(tree, folder, closures, deliveries.get(folder, []))]
     roots += [_root(folder, "kpt", "a kpt package", deliveries.get(folder, [])) for folder in packages]
     unlisted = [name for name in plain if (posixpath.dirname(name) or ".") in closures and tree.read(name).names_dynamo]
     delivered = [folder for folder in deliveries if folder not in closures and folder not in packages]
     roots += _plain(tree, plain, delivered, deliveries, unlisted)
+    if named_roots:
+        roots = [root for root in roots if root.folder in deliveries and root.reason.startswith(_PROJECT)]
     unreadable = [finding for folder in sorted(built - closures.keys()) for finding in kustomizations.unreadable(tree, folder)]
     return Roots(roots, closures, [*named.results, *unreadable], unlisted, skipped)
+
+
+_PROJECT = "the project file names it"
+
+
+def _of_project(named_roots: Sequence[tuple[str, str]]) -> list[Delivery]:
+    source = Source({}, "", 0, 0, "")
+    return [Delivery(folder, _PROJECT, source, namespace) for folder, namespace in named_roots]
 
 
 def _belongs(name: str, parts: set[str], packages: Iterable[str]) -> bool:

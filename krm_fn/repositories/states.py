@@ -26,12 +26,15 @@ from krm_fn.review.diff import rendered_state
 class Options(NamedTuple):
     """The options of a command that decide how roots are read. `config` is the file of `--config`, on disk.
 
-    `progress` is called with the name of each root before it is read.
+    `default_config` is the file with the configuration of roots without one. `roots` are the folders that the project file names as roots,
+    with their namespaces; if empty, roots are found. `progress` is called with the name of each root before it is read.
     """
 
     config: str | None = None
+    default_config: str | None = None
     namespace: str = ""
     exclude: tuple[str, ...] = ()
+    roots: tuple[tuple[str, str], ...] = ()
     progress: Callable[[str], None] = lambda _: None
 
 
@@ -65,7 +68,7 @@ class RepositoryState(NamedTuple):
 
 def read(tree: Tree, programs: Programs, options: Options) -> RepositoryState:
     """Reads all roots of a tree that have a Dynamo resource, each once. The tree must be a private copy: builds change its files."""
-    found = roots.find(tree, options.exclude)
+    found = roots.find(tree, options.exclude, options.roots)
     relevant = [root for root in found.roots if _is_relevant(tree, root, found)]
     outputs = committed.outputs(tree, _names_of_outputs(tree, found))
     reader = _Reader(tree, programs, options, found, {})
@@ -158,7 +161,9 @@ class _Reader(NamedTuple):
         by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)
         files = [File("", list(group), []) for _, group in by_file]
         named = reading.read(self.options.config).sources if self.options.config else []
-        loaded = sources.from_files(files, named, namespace=self.options.namespace or root.namespace)
+        is_rendered = any(committed.is_output(source.value) for source in build.sources)
+        default = reading.read(self.options.default_config).sources if self.options.default_config and not is_rendered else []
+        loaded = sources.from_files(files, named, next(iter(default), None), namespace=self.options.namespace or root.namespace)
         return loaded._replace(results=[*build.results, *loaded.results])
 
     def _loaded(self, tree: Tree, names: Iterable[str], root: Root, omitted: Iterable[Source]) -> Sources:
@@ -174,7 +179,8 @@ class _Reader(NamedTuple):
 
         listing = FileListing([ListedFile(name, posixpath.dirname(name), in_folder=True) for name in by_shown], Counter())
         namespace = self.options.namespace or root.namespace
-        return sources.load_listed(listing, (), self.options.config, namespace=namespace, tolerant=True, read=read)
+        default = self.options.default_config
+        return sources.load_listed(listing, (), self.options.config, namespace=namespace, tolerant=True, default=default, read=read)
 
     def renders(self, state: RootState) -> Iterator[Render]:
         """Yields the objects that a root makes now; of plain files, also those that each folder with sources makes alone."""
