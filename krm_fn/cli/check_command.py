@@ -13,7 +13,7 @@ from typing import NamedTuple
 import click
 
 from krm_fn import expand, render_mark, report, results
-from krm_fn.cli import command_options, command_output, finding_formats, repository_states
+from krm_fn.cli import command_options, command_output, finding_formats, progress_line, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.config import Config
 from krm_fn.files import reading, revisions, selection
@@ -84,17 +84,9 @@ def check(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     if fixed_services and old is None:
         raise click.UsageError("--fixed-services needs --old")
-    inputs = _inputs(given, old, is_plain=root is not None)
-    severities = [_severities(loaded, fixed_services=fixed_services) for loaded, _ in inputs.parts]
-    compared = 0
-    located: list[Result] = list(inputs.results)
-    for (loaded, before), severity in zip(inputs.parts, severities, strict=True):
-        pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
-        compared += len(pairs)
-        groups = [(_findings(group, loaded), group) for group in loaded.groups]
-        groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
-        about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severity), group, root)]
-        located += reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
+    with progress_line.shown("check"):
+        inputs = _inputs(given, old, is_plain=root is not None)
+        located, compared = _located(inputs, root, fixed_services=fixed_services)
     resources = [source for loaded, _ in inputs.parts for source in loaded.resources]
     findings = policy.without_ignored(sorted(located, key=results.order), [source.value for source in resources])
     stdin = next((loaded.stdin for loaded, _ in inputs.parts if loaded.stdin), "")
@@ -106,6 +98,20 @@ def check(  # noqa: PLR0913 - one for each option
         others = f", {compared} compared with {old}" if old is not None else ""
         click.echo(f"{_count(resources)}{others}: {report.count(findings) or 'no findings'}{_skipped(inputs)}", err=True)
     ctx.exit(int(bool(policy.failing(findings))))
+
+
+def _located(inputs: _CheckInputs, root: Path | None, *, fixed_services: bool) -> tuple[list[Result], int]:
+    """Returns all findings with their locations, and the number of resources that are compared with an old state."""
+    compared, located = 0, list(inputs.results)
+    for loaded, before in inputs.parts:
+        severities = _severities(loaded, fixed_services=fixed_services)
+        pairs = revisions.pairs(before, loaded.resources, loaded.default_namespace) if before else []
+        compared += len(pairs)
+        groups = [(_findings(group, loaded), group) for group in loaded.groups]
+        groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
+        about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
+        located += reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
+    return located, compared
 
 
 class _CheckInputs(NamedTuple):

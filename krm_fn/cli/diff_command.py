@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from krm_fn import report
-from krm_fn.cli import command_options, command_output, compared_states, repository_diffs, repository_states
+from krm_fn.cli import command_options, command_output, compared_states, progress_line, repository_diffs, repository_states
 from krm_fn.cli.command_options import Inputs, Policy
 from krm_fn.cli.compared_states import BuildCommand, ClusterCapacity
 from krm_fn.cli.repository_diffs import ComparedStates, RootReport, StatePair
@@ -110,12 +110,16 @@ def diff(  # noqa: PLR0913 - one for each option
     if (old is None) == (live is None):
         raise click.UsageError("name the state before the change with --old, or a cluster with --live")
     cluster = compared_states.read_nodes(nodes)
-    try:
-        compared = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None)
-    except compared_states.StoppedError as stopped:
-        command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
-        ctx.exit(1)
-    reports = [_report(pair, cluster, policy) for pair in compared.pairs]
+    with progress_line.shown("diff") as step:
+        try:
+            compared = _load(given, old, live, compared_states.read_build(build, seconds) if build is not None else None)
+        except compared_states.StoppedError as stopped:
+            command_output.write(stopped.messages + "".join(f"{report.entry(result)}\n" for result in stopped.results), err=True)
+            ctx.exit(1)
+        reports = []
+        for pair in compared.pairs:
+            step(pair.root)
+            reports.append(_report(pair, cluster, policy))
     about = policy.without_ignored([*compared.results, *cluster.results], [])
     if style == "text" and not policy.quiet:
         command_output.write("".join(f"{line}\n" for line in compared.lines), err=True)

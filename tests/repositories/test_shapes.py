@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import jsonschema
+
+from krm_fn import review
 from tests.cli import console
 from tests.repositories.clones import BUILD, FUNCTION, GRAPH, RENDER, codes
 
@@ -61,7 +65,9 @@ def test_a_change_of_one_cluster_of_a_monorepo(clone):
     monorepo(clone)
     patch = "spec: {services: {Worker: {replicas: 4, envs: [{name: A, value: b}]}}}"
     clone.edit("apps/chat/overlays/prod/scale.yaml", "spec: {services: {Worker: {replicas: 4}}}", patch)
-    prod, staging = json.loads(console.run("diff", "--old", "main", "--format", "json").out)["roots"]
+    report = json.loads(console.run("diff", "--old", "main", "--format", "json").out)
+    jsonschema.validate(report, json.loads((Path(review.__file__).parent / "schemas" / "diff.json").read_text()))
+    prod, staging = report["roots"]
     assert prod["root"] == "apps/chat/overlays/prod"
     assert prod["forecast"]["verdict"][0] == "1 of 2 services restarts: Worker."
     assert prod["forecast"]["gpus"]["interrupted"] == 4
